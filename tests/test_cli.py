@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbbias import params
+from nbbias.studies import Llmbi
 from tests.test_run import SAMPLE, nbbias
 
 
@@ -60,7 +61,7 @@ def test_answers_that_cannot_be_used_fail_the_run(
 def test_params_prints_every_parameter() -> None:
     done = nbbias("params", "llmbi")
     assert done.returncode == 0
-    for name in params.Llmbi.model_fields:
+    for name in Llmbi.model_fields:
         assert name[:9] in done.stdout
 
 

@@ -10,14 +10,15 @@ import pandas as pd
 import pytest
 
 from nbbias import develop, manifest, params, published, run
+from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def test_every_study_has_its_notebook_and_sample() -> None:
-    assert {path.stem for path in NOTEBOOKS} == set(params.STUDIES)
-    assert {path.parent.name for path in run.sample_params()} == set(params.STUDIES)
+    assert {path.stem for path in NOTEBOOKS} == set(STUDIES)
+    assert {path.parent.name for path in run.sample_params()} == set(STUDIES)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

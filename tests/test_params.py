@@ -10,9 +10,10 @@ import papermill
 import pytest
 
 from nbbias import params
+from nbbias.studies import STUDIES, Llmbi
 from nbbias.errors import ParameterError
 
-DEFAULTS = params.Llmbi().model_dump()
+DEFAULTS = Llmbi().model_dump()
 
 
 def breaches(values: dict[str, Any]) -> list[str]:
@@ -174,7 +175,7 @@ def test_a_path_stays_as_written_and_its_file_is_found(
 
 
 def test_the_sample_is_no_input_file() -> None:
-    assert params.input_files(params.Llmbi()) == {}
+    assert params.input_files(Llmbi()) == {}
 
 
 # --- the notebook's namespace -----------------------------------------------------------------
@@ -284,13 +285,13 @@ def test_a_value_may_hold_an_equals_sign() -> None:
 
 # --- description ------------------------------------------------------------------------------
 
-studies = pytest.mark.parametrize("stem", list(params.STUDIES))
+studies = pytest.mark.parametrize("stem", list(STUDIES))
 
 
 @studies
 def test_the_description_lists_every_field_with_its_meaning(stem: str) -> None:
     table = params.describe(stem).set_index("name")
-    fields = params.STUDIES[stem].model_fields
+    fields = STUDIES[stem].model_fields
     assert sorted(table.index) == sorted(fields)
     assert table["meaning"].str.len().gt(0).all()
     assert table["default"].to_dict() == {name: f.default for name, f in fields.items()}
@@ -308,7 +309,7 @@ def test_the_description_writes_ranges_and_choices_out() -> None:
 def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: str) -> None:
     namespace: dict[str, Any] = {}
     exec(compile(params.cell_source(stem), "cell", "exec", dont_inherit=True), namespace)
-    defaults = params.STUDIES[stem]().model_dump()
+    defaults = STUDIES[stem]().model_dump()
     assert {name: namespace[name] for name in defaults} == defaults
     assert namespace["__annotations__"] == {name: type(v) for name, v in defaults.items()}
 

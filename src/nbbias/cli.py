@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 
 from nbbias import __version__, datasets, develop, page, params, run
+from nbbias.studies import STUDIES
 from nbbias.errors import NbbiasError, ParameterError
 
 app = typer.Typer(
@@ -132,7 +133,7 @@ def _say_end(one: run.Run, message: Any) -> None:
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
     home = run.home()
-    for stem, model in params.STUDIES.items():
+    for stem, model in STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {model.__doc__}")
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

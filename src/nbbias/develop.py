@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from nbbias import manifest, outputs, params, run
+from nbbias.studies import STUDIES
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
 
@@ -70,7 +71,7 @@ def lab() -> int:
 
 def figures(out: Path) -> Iterator[Path]:
     """Copy the figures of every sample run, with CSV twins, to ``figures/<stem>/``."""
-    for stem in params.STUDIES:
+    for stem in STUDIES:
         folder = out / stem / "sample"
         described = manifest.read(folder)
         if not described or described["status"] != "ok":
@@ -83,7 +84,7 @@ def figures(out: Path) -> Iterator[Path]:
 
 def notebooks() -> Iterator[Path]:
     """Write every notebook's `parameters` cell and metadata, and strip outputs."""
-    for stem in params.STUDIES:
+    for stem in STUDIES:
         path = root() / "notebooks" / f"{stem}.ipynb"
         outputs.write(path, source_of(path, stem))
         yield path

@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 
 from nbbias import outputs
-from nbbias.params import Parameters, input_files
+from nbbias.params import input_files
+from nbbias.studies import Parameters
 
 NAME = "manifest.json"
 _PACKAGES = (

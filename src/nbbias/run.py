@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import execute, manifest, page, params
+from nbbias.studies import STUDIES, Parameters
 from nbbias.errors import NbbiasError, ParameterError
 
 log = logging.getLogger("nbbias")
@@ -39,7 +40,7 @@ class Run:
 
     stem: str
     name: str
-    parameters: params.Parameters
+    parameters: Parameters
     notebook: Path
     folder: Path
     #: What the notebook is given: paths as the user wrote them.
@@ -56,7 +57,7 @@ class Run:
 def home() -> Path:
     """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
     for folder in (Path.cwd(), *Path.cwd().parents):
-        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in params.STUDIES):
+        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
             return folder
     package = Path(__file__).parent
     checkout = package.parents[1]
@@ -67,7 +68,7 @@ def sample_params() -> list[Path]:
     """Return every study's sample parameters."""
     return [
         path
-        for stem in params.STUDIES
+        for stem in STUDIES
         if (path := home() / "params" / stem / "sample.yaml").is_file()
     ]
 

@@ -1,0 +1,197 @@
+"""One strict model per study: its parameters, their ranges, defaults and meaning.
+
+This is the only place where a parameter is defined. The notebook's `parameters`
+cell is written from the model, YAML is validated against it, and
+`nbbias params STEM` prints it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from nbbias import corpus
+from nbbias.corpus import SAMPLE
+from nbbias.errors import DataError, NbbiasError
+
+
+def _file_is_there(path: str) -> str:
+    if path != SAMPLE:
+        try:
+            found = corpus.resolve(path)
+        except DataError as error:
+            raise ValueError(error.breaches[0]) from None
+        if not corpus.is_file(found):
+            raise ValueError(f"no such file: {found.absolute()}")
+    return path
+
+
+InputFile = Annotated[
+    str, Field(json_schema_extra={"format": "file"}), AfterValidator(_file_is_there)
+]
+Scorer = Literal["textblob", "vader"]
+Confidence = Annotated[float, Field(gt=0.5, lt=1)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
+
+
+class Parameters(BaseModel):
+    """What every study's parameters share: no unknown names, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    confidence: Confidence = Field(0.95, description="level of every interval")
+    seed: Seed = Field(20231222, description="start of every random draw")
+
+
+class Llmbi(Parameters):
+    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)"""
+
+    answers_path: InputFile = Field(
+        SAMPLE,
+        description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
+    )
+    neutral_path: InputFile = Field(
+        SAMPLE,
+        description="neutral prose, the reference for every score: column text",
+    )
+    aggregation: Literal["mean", "sum"] = Field(
+        "mean",
+        description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
+    )
+    bias_scorer: Scorer = Field("textblob", description="instrument behind the bias score B")
+    sentiment_scorer: Scorer = Field(
+        "textblob", description="instrument behind the sentiment term S"
+    )
+    second_scorer: Scorer = Field(
+        "vader", description="instrument shown beside the first, for both B and S"
+    )
+    diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
+    lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
+    weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
+        {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
+    )
+    draws: int = Field(
+        2000, ge=100, le=100_000, description="resamples behind each chance level and swap rate"
+    )
+
+    @model_validator(mode="after")
+    def _two_instruments(self) -> Self:
+        if self.second_scorer == self.bias_scorer:
+            raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
+        return self
+
+
+class NewsBias(Parameters):
+    """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
+
+    originals_path: InputFile = Field(
+        SAMPLE, description="human articles: columns article_id, text (source, headline)"
+    )
+    generations_path: InputFile = Field(
+        SAMPLE,
+        description="what models wrote: columns article_id, model, text (source, prompt or method)",
+    )
+    biases: list[str] = Field(
+        ["gender", "race"],
+        min_length=1,
+        description="gender, race (the paper's), gender_nonbinary, religion, age, disability, "
+        "orientation, nationality, or a name in lexicon_paths",
+    )
+    lexicon_paths: dict[str, InputFile] = Field(
+        {}, description="your own word list for a bias: columns group, term (kind, case)"
+    )
+    names_path: InputFile = Field(
+        SAMPLE, description="names of people for the bias race: columns group, term"
+    )
+    focus: dict[str, str] = Field(
+        {"gender": "female", "race": "Black"},
+        description="the group of a bias for which prejudice is drawn; tables hold all groups",
+    )
+    sentiment_scorers: list[str] = Field(
+        ["textblob", "vader"],
+        min_length=1,
+        description="instruments of sentiment: textblob (the paper's), vader, or the folder of a "
+        "Hugging Face classifier; the first one leads",
+    )
+    toxicity_scorer: str = Field(
+        "auto",
+        description="instrument of toxicity: auto (Detoxify where its weights are here, else "
+        "offline), offline, original, unbiased, multilingual, or a checkpoint's path",
+    )
+    device: str = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    min_pairs: int = Field(
+        10,
+        ge=1,
+        le=1_000_000,
+        description="pairs that a model needs to be compared with the others on common articles",
+    )
+    groups_counted: Literal["both", "all"] = Field(
+        "both",
+        description="groups in a pair's distance of tone: those with sentences in both texts, "
+        "or only pairs where all groups have",
+    )
+    draws: int = Field(
+        1000, ge=100, le=100_000, description="permutations behind the range of each chance level"
+    )
+
+    @field_validator("biases", "sentiment_scorers")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} stands twice")
+        return names
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        unknown = [b for b in self.biases if b not in BIASES and b not in self.lexicon_paths]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], BIASES, n=1)
+            hint = f"did you mean {near[0]}?" if near else "name its list in lexicon_paths"
+            raise ValueError(f"biases: no word list for {', '.join(unknown)}; {hint}")
+        if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
+            raise ValueError("originals_path and generations_path: set both, or neither")
+        self._check_lists()
+        return self
+
+    def _check_lists(self) -> None:
+        """Refuse faulty word lists, and names that fit none, before a kernel starts."""
+        from nbbias import lexicons  # which reads params' neighbours
+
+        idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
+        if idle:
+            raise ValueError(f"lexicon_paths: {', '.join(idle)} is not among the biases")
+        try:
+            lists = lexicons.load_all(
+                self.biases, paths=self.lexicon_paths, names_path=self.names_path
+            )
+        except NbbiasError as error:
+            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
+        for bias, group in self.focus.items():
+            if bias not in self.biases:
+                if "focus" in self.model_fields_set:
+                    raise ValueError(f"focus: {bias} is not among the biases")
+                continue
+            known = lexicons.groups(lists, bias)
+            if group not in known:
+                raise ValueError(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
+
+
+#: The studies that stand, by stem.
+STUDIES: dict[str, type[Parameters]] = {"news_bias": NewsBias, "llmbi": Llmbi}
+
+#: The biases with a shipped word list. The papers' two are the default; the others were
+#: compiled for this project.
+BIASES = (
+    *("gender", "race"),
+    *("gender_nonbinary", "religion", "age", "disability", "orientation", "nationality"),
+)
