@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nbbias import params
 from nbbias.studies import Llmbi
 from tests.test_run import SAMPLE, nbbias
 

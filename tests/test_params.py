@@ -10,8 +10,8 @@ import papermill
 import pytest
 
 from nbbias import params
-from nbbias.studies import STUDIES, Llmbi
 from nbbias.errors import ParameterError
+from nbbias.studies import STUDIES, Llmbi
 
 DEFAULTS = Llmbi().model_dump()
 

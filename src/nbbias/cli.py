@@ -22,8 +22,8 @@ from rich.progress import (
 from rich.table import Table
 
 from nbbias import __version__, datasets, develop, page, params, run
-from nbbias.studies import STUDIES
 from nbbias.errors import NbbiasError, ParameterError
+from nbbias.studies import STUDIES
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,

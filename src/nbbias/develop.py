@@ -13,9 +13,9 @@ from pathlib import Path
 import nbformat
 
 from nbbias import manifest, outputs, params, run
-from nbbias.studies import STUDIES
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
+from nbbias.studies import STUDIES
 
 
 def root() -> Path:

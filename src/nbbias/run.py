@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import execute, manifest, page, params
-from nbbias.studies import STUDIES, Parameters
 from nbbias.errors import NbbiasError, ParameterError
+from nbbias.studies import STUDIES, Parameters
 
 log = logging.getLogger("nbbias")
 
@@ -67,9 +67,7 @@ def home() -> Path:
 def sample_params() -> list[Path]:
     """Return every study's sample parameters."""
     return [
-        path
-        for stem in STUDIES
-        if (path := home() / "params" / stem / "sample.yaml").is_file()
+        path for stem in STUDIES if (path := home() / "params" / stem / "sample.yaml").is_file()
     ]
 
 
