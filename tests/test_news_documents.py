@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
@@ -18,12 +19,14 @@ from nbbias import (
     news,
     news_bias,
     news_documents,
+    news_fits,
     news_sentences,
     news_topics,
     news_topics_chance,
     text,
     topics,
 )
+from nbbias.news_fits import Fit
 
 GROUPS = list("abcde")
 FULL = [[30, 5, 20], [4, 25, 22], [6, 6, 40], [1, 0, 2]]
@@ -456,7 +459,8 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
         extent = row_of(found, "prejudice_extent", group)
         fell = change[change < 0]
         assert (share["estimate"], share["n"], share["n_lost"]) == (len(fell) / 29, 29, 1)
-        assert (extent["estimate"], extent["n"], extent["n_lost"]) == (fell.mean(), len(fell), 1)
+        assert extent["estimate"] == pytest.approx(fell.mean())
+        assert (extent["n"], extent["n_lost"]) == (len(fell), 1)
     smallest = min(p, key=lambda g: p[g])
     adjusted = row_of(found, "share_difference", smallest)["p_adjusted"]
     assert adjusted == pytest.approx(min(1, 3 * p[smallest]))
@@ -546,26 +550,25 @@ def corpus() -> dict[str, Any]:
     found, matches = text.annotate(texts, lexicons.expand(lexicon))
     sentences = news_sentences.assign(found, matches, lexicon=lexicon)
     tokens, said = topics.tokens(texts), news_topics.sentence_tokens(sentences)
-    model = topics.fit(tokens, n_topics=2, seed=0)
-    with_topics = news_topics.with_topics(sentences, model, said)
-    associated = news_topics.associate(with_topics, pairs, lexicon=lexicon, n_topics=2)
-    shares = topics.shares(model, tokens, truncated=True)
-    scores = news_documents.pair_scores(pairs, shares, associated, lexicon=lexicon)
+    fits = news_fits.fits(
+        pairs, tokens, sentences, said, lexicon=lexicon, n_topics=2, seeds=[0, 1, 2],
+        truncated=True,
+    )  # fmt: skip
     return {
-        "pairs": pairs, "tokens": tokens, "sentences": sentences, "said": said, "model": model,
-        "with_topics": with_topics, "associated": associated, "scores": scores,
-        "lexicon": lexicon,
+        "pairs": pairs, "tokens": tokens, "sentences": sentences, "said": said, "fits": fits,
+        "lexicon": lexicon, "scores": news_fits.scores(pairs, fits[:1], lexicon=lexicon),
     }  # fmt: skip
 
 
 def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
-    table = corpus["with_topics"]
+    (first, *_) = corpus["fits"]
+    table = news_fits.with_topics(corpus["sentences"], first.topic)
     assert len(table) == len(corpus["sentences"]) == 120 * 12
     by_group = table.groupby("group")["topic"].nunique()
     assert by_group.to_dict() == {"female": 1, "male": 1}
     said = [row.text_id[row.start : row.end] for row in table.itertuples()]
     assert corpus["said"].tolist() == topics.tokens(pd.Series(said)).tolist()
-    assert set(corpus["associated"]["group"]) == {"female", "male"}
+    assert set(first.associated["group"]) == {"female", "male"}
 
 
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
@@ -583,13 +586,17 @@ def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
     assert rows.loc["farmer", "p_adjusted"] < 0.001
 
 
+def chance(corpus: dict[str, Any], fits: list[Fit], **settings: Any) -> pd.DataFrame:
+    settings = {"draws": 2, "seed": 0, "pairs": corpus["pairs"]} | settings
+    return news_topics_chance.chance(
+        settings.pop("pairs"), corpus["tokens"], fits, lexicon=corpus["lexicon"], truncated=True,
+        **settings,
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def dealt(corpus: dict[str, Any]) -> pd.DataFrame:
-    names = ("pairs", "tokens", "model", "associated")
-    return news_topics_chance.chance(
-        *(corpus[name] for name in names), lexicon=corpus["lexicon"], truncated=True,
-        sample_pairs=100, draws=30, seed=4,
-    )  # fmt: skip
+    return chance(corpus, corpus["fits"][:1], sample_pairs=100, draws=30, seed=4)
 
 
 def test_chance_observes_what_the_scores_say(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
@@ -624,36 +631,41 @@ def test_chance_is_the_distance_of_words_dealt_out_by_hand(
 
 
 def test_chance_repeats_with_its_seed_and_samples_what_it_says(corpus: dict[str, Any]) -> None:
-    names = ("pairs", "tokens", "model", "associated")
-    tables = [
-        news_topics_chance.chance(
-            *(corpus[name] for name in names), lexicon=corpus["lexicon"], truncated=True,
-            sample_pairs=5, draws=2, seed=seed,
-        )
-        for seed in (1, 1, 2)
-    ]  # fmt: skip
+    one = corpus["fits"][:1]
+    tables = [chance(corpus, one, sample_pairs=5, seed=seed) for seed in (1, 1, 2)]
     pd.testing.assert_frame_equal(tables[0], tables[1])
     assert set(tables[0]["pairs"]) == {5}
     assert not np.allclose(tables[0]["null"], tables[2]["null"])
 
 
+def test_chance_over_fits_is_the_mean_of_each_of_them(corpus: dict[str, Any]) -> None:
+    # The deals are drawn before any fit looks at them, so that they are the same for all.
+    each = [chance(corpus, [fit], draws=4) for fit in corpus["fits"]]
+    together = chance(corpus, corpus["fits"], draws=4)
+    for name in ("observed", "null"):
+        assert together[name].to_numpy() == pytest.approx(
+            np.mean([one[name] for one in each], axis=0), nan_ok=True
+        )
+
+
+def test_a_fit_that_scores_no_pair_leaves_chance_to_the_others(corpus: dict[str, Any]) -> None:
+    first = corpus["fits"][0]
+    silent = first._replace(seed=9, associated=first.associated.assign(group="neutral"))
+    pd.testing.assert_frame_equal(
+        chance(corpus, [first, silent], draws=3), chance(corpus, [first], draws=3)
+    )
+
+
 def test_chance_of_texts_without_content_is_missing(corpus: dict[str, Any]) -> None:
-    neutral = corpus["associated"].assign(group="neutral")
-    found = news_topics_chance.chance(
-        corpus["pairs"].head(6), corpus["tokens"], corpus["model"], neutral,
-        lexicon=corpus["lexicon"], truncated=True, draws=2, seed=0,
-    )  # fmt: skip
+    first = corpus["fits"][0]
+    neutral = first._replace(associated=first.associated.assign(group="neutral"))
+    found = chance(corpus, [neutral], pairs=corpus["pairs"].head(6))
     assert set(found["pairs"]) == {0}
     assert found[["observed", "null", "null_low", "p_value"]].isna().all(axis=None)
 
 
 def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None:
-    lost = corpus["pairs"].assign(lost="blank answer")
-    names = ("tokens", "model", "associated")
-    found = news_topics_chance.chance(
-        lost, *(corpus[name] for name in names), lexicon=corpus["lexicon"], truncated=True,
-        draws=2, seed=0,
-    )  # fmt: skip
+    found = chance(corpus, corpus["fits"], pairs=corpus["pairs"].assign(lost="blank answer"))
     assert found.empty and "null" in found
 
 
@@ -671,42 +683,86 @@ def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.Da
     assert own["p_adjusted"].min() == pytest.approx(2 * own["p_value"].min())
 
 
+# --- several fits -----------------------------------------------------------------------------
+
+
+def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
+    scores = news_fits.scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
+    found = news_documents.estimates(scores, lexicon=corpus["lexicon"])
+    each = [
+        news_documents.estimates(own, lexicon=corpus["lexicon"])
+        for _, own in scores.groupby("seed")
+    ]
+    for name in ("estimate", "effect_size"):
+        mean = np.mean([one[name] for one in each], axis=0)
+        assert found[name].to_numpy() == pytest.approx(mean, nan_ok=True)
+    assert set(found["instrument"]) == {"LDA, 2 topics, 3 fits"}
+    assert found["n"].tolist() == np.min([one["n"] for one in each], axis=0).tolist()
+    # Rubin's rules by hand, for one row.
+    own = scores[scores["model"] == "farmer"].pivot(
+        index="article_id", columns="seed", values="difference_female"
+    )
+    total = (own.var() / 40).mean() + (1 + 1 / 3) * own.mean().var()
+    row = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
+    row = row[row["model"] == "farmer"]
+    assert row["statistic_value"].item() == pytest.approx(own.mean().mean() / np.sqrt(total))
+
+
+def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), size=(2, 4))
+    fits = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
+    fits[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
+    fits[1].loc[3, "reason"] = "no content"
+    found = news_documents.estimates(pd.concat(fits), lexicon=lexicon_of(2))
+    assert row_of(found, "share_difference_common", "a")[["n", "n_lost"]].tolist() == [3, 1]
+    assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
+
+
 def test_seeds_replicate_planted_topics(corpus: dict[str, Any]) -> None:
-    table = news_topics_chance.across_seeds(
-        corpus["pairs"], corpus["tokens"], corpus["sentences"], corpus["said"],
-        lexicon=corpus["lexicon"], n_topics=2, seeds=[0, 1, 2], truncated=True,
-    )  # fmt: skip
-    first = table[table["seed"] == 0].set_index("model")["estimate"]
-    expected = corpus["scores"].groupby("model")["score"].mean()
-    assert first["farmer"] == pytest.approx(expected["farmer"])
-    assert table["replicated"].isna().tolist() == [True, True, False, False, False, False]
-    assert table["replicated"].dropna().tolist() == [1.0] * 4
+    found = news_fits.replication(corpus["fits"], lexicon=corpus["lexicon"])
+    assert found["seed"].tolist() == [1, 2]
+    assert found["replicated"].tolist() == [1.0, 1.0]
     # One of two topics is each group's: a random match hits it half the time.
-    assert table["replicated_by_chance"].dropna().tolist() == [0.5] * 4
-    spread = news_topics_chance.seed_spread(table).set_index("model")
-    own = table[table["model"] == "farmer"]["estimate"]
+    assert found["replicated_by_chance"].tolist() == [0.5, 0.5]
+    scores = news_fits.scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
+    spread = news_fits.spread(scores).set_index("model")
+    own = scores[scores["model"] == "farmer"].groupby("seed")["score"].mean()
     assert spread.loc["farmer", ["mean", "sd", "min", "max"]].tolist() == pytest.approx(
         [own.mean(), own.std(ddof=1), own.min(), own.max()]
     )
-    assert spread["seeds"].tolist() == [3, 3]
+    assert spread["fits"].tolist() == [3, 3]
 
 
-def test_an_association_that_changes_is_not_replicated(
-    corpus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_association_that_changes_is_not_replicated(corpus: dict[str, Any]) -> None:
+    first = corpus["fits"][0]
     swap = {"female": "male", "male": "female"}
-    real = news_topics.associate
-    calls: list[int] = []
+    groups = first.associated["group"].map(swap)
+    turned = first._replace(seed=8, associated=first.associated.assign(group=groups))
+    none = first._replace(associated=first.associated.assign(group="neutral"))
+    found = news_fits.replication([first, turned], lexicon=corpus["lexicon"])
+    assert found["replicated"].tolist() == [0.0]
+    found = news_fits.replication([none, first], lexicon=corpus["lexicon"])
+    assert found["replicated"].isna().all() and "no topic" in found["reason"].item()
+    assert news_fits.replication([first], lexicon=corpus["lexicon"]).empty
 
-    def turned(*args: Any, **settings: Any) -> pd.DataFrame:
-        calls.append(1)
-        found = real(*args, **settings)
-        return found if len(calls) == 1 else found.assign(group=found["group"].map(swap))
 
-    monkeypatch.setattr(news_topics, "associate", turned)
-    table = news_topics_chance.across_seeds(
-        corpus["pairs"], corpus["tokens"], corpus["sentences"], corpus["said"],
-        lexicon=corpus["lexicon"], n_topics=2, seeds=[0, 0], truncated=True,
+def test_topics_are_tested_by_sentence_and_by_article(corpus: dict[str, Any]) -> None:
+    found = news_fits.tests(
+        corpus["sentences"], corpus["pairs"], corpus["fits"][:1], lexicon=corpus["lexicon"],
+        draws=99, seed=0,
     )  # fmt: skip
-    assert table["replicated"].dropna().tolist() == [0.0, 0.0]
-    assert np.isnan(news_topics_chance.seed_spread(table.head(2))["sd"]).all()
+    (row,) = found.to_dict("records")
+    assert row["group_topics"] == 2 and row["n"] == 120 * 12
+    assert row["effect_size"] == pytest.approx(1, abs=0.01)  # each group has its own topic
+    assert row["p_by_article"] == pytest.approx(0.01) and row["p_value"] < 1e-6
+
+
+def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
+    fit = corpus["fits"][0]
+    again = pickle.loads(pickle.dumps(fit))
+    tokens = corpus["tokens"]
+    pd.testing.assert_frame_equal(
+        topics.shares(again.model, tokens[::-1], truncated=True)[::-1],
+        topics.shares(fit.model, tokens, truncated=True),
+    )

@@ -8,7 +8,7 @@ original o (Eq. 3), on average over pairs (Eq. 4).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -349,11 +349,35 @@ def _differences(
 def _common(
     scores: pd.DataFrame, groups: Sequence[str], confidence: float, *, min_pairs: int
 ) -> list[Row]:
-    """Compare models on the articles that all of them have a counted pair for.
+    """Compare models on the articles that all of them have a counted pair for."""
+    rows: list[Row] = []
+    statistic = "share_difference_common"
+    for key, own, used, why in common_articles(scores, min_pairs=min_pairs):
+        found = _differences(used, groups, why, confidence, statistic=statistic)
+        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
+    return rows
+
+
+def common_articles(
+    scores: pd.DataFrame, *, min_pairs: int
+) -> Iterator[tuple[Row, pd.DataFrame, pd.DataFrame, str]]:
+    """Find, for every model, its pairs on the articles that all models have a counted pair for.
 
     A model with few counted pairs would leave the others next to none: it is left out.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one bias, one row per article and cell.
+    min_pairs
+        Counted pairs that a model needs to be compared.
+
+    Yields
+    ------
+    key, own, used, why
+        By source, prompt and model: the key, all its rows, those on common articles (none
+        where the model is left out), and why there are none if there are none.
     """
-    rows: list[Row] = []
     counted = scores[scores["reason"].isna()]
     for (source, prompt), own in scores.groupby(["source", "prompt"], sort=False):
         models = own["model"].unique()
@@ -364,29 +388,14 @@ def _common(
         shared = held.index[held == len(enough)] if len(enough) else held.index[:0]
         for model in models:
             of_model = own[own["model"] == model]
+            of_shared = here["article_id"].isin(shared) & (model in enough)
+            used = here[(here["model"] == model) & of_shared]
+            why = "no article is common to all models"
             if model not in enough:
-                why = (
-                    f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
-                    if sizes[model]
-                    else why_none(of_model)
-                )
-                rows += [
-                    {
-                        "source": source, "prompt": prompt, "model": model, "group": group,
-                        "statistic": "share_difference_common", "estimate": np.nan, "n": 0,
-                        "n_lost": len(of_model), "p_value": np.nan, "reason": why,
-                    }
-                    for group in groups
-                ]  # fmt: skip
-                continue
-            used = here[(here["model"] == model) & here["article_id"].isin(shared)]
+                few = f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
+                why = few if sizes[model] else why_none(of_model)
             key = {"source": source, "prompt": prompt, "model": model}
-            found = _differences(
-                used, groups, "no article is common to all models", confidence,
-                statistic="share_difference_common",
-            )  # fmt: skip
-            rows += [key | row | {"n_lost": len(of_model) - row["n"]} for row in found]
-    return rows
+            yield key, of_model, used, why
 
 
 def adjust(rows: list[Row], groups: Sequence[str], *, statistic: str, mirrored: bool) -> None:

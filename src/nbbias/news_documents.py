@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import contracts, lexicons, news_bias, stats
+from nbbias import contracts, lexicons, news_bias, pooling
 from nbbias.news import CELL
 from nbbias.news_sentences import SIDES
 from nbbias.news_topics import ALL, CORPUS, HUMAN
 
 ROUNDING = 1e-12
 
+NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
 NO_CONTENT = {
     (False, True): "no content on a group's topic in the answer",
@@ -165,7 +166,8 @@ def estimates(
     Parameters
     ----------
     scores
-        The table of `pair_scores`.
+        The table of `pair_scores`; with several fits that of `news_fits.scores`, one row per pair,
+        bias and `seed`.
     lexicon
         The lists behind the scores.
     confidence
@@ -179,44 +181,52 @@ def estimates(
     Returns
     -------
     DataFrame
-        ESTIMATES, by `statistic`; N counts pairs (articles: the shares of repeated answers to one
-        are averaged first). Topics and their associations are taken as given: their own
-        uncertainty is what `news_topics_chance.across_seeds` shows.
+        ESTIMATES, by `statistic`, pooled over the fits (`pooling`): an interval holds the spread
+        over articles and over fits. With one fit it takes the topics as given. N counts
+        pairs, the fewest of any fit (articles: the shares of repeated answers to one are averaged
+        first).
 
         - ``bias``: mean distance (Eq. 9); with `chance` its one-sided p, Holm's over the cells.
         - ``share_difference``: mean signed difference of a group's share; one-sample t-test
           against 0; `p_adjusted` is Holm's over all cells and groups of the table.
         - ``share_difference_common``: the same over the articles that every model of the
-          source and prompt has a scored pair for.
+          source and prompt has a scored pair for, in every fit.
         - ``prejudice_share``: of all scored pairs, as the paper counts at this level, the share in
           which the answer has less of the group; Wilson interval.
         - ``prejudice_extent``: mean change in just those pairs, selected for falling.
     """
     known = {} if chance is None else {_claim(row): row for row in chance.to_dict("records")}
+    scores = scores if "seed" in scores else scores.assign(seed=0)
     tables = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
         rows: list[dict[str, Any]] = []
-        one_each = per_article(of_bias, groups, by=[*CELL, "article_id"])
+        one_each = per_article(of_bias, groups, by=["seed", *CELL, "article_id"])
         for cell, own in one_each.groupby(CELL, sort=False):
             key = dict(zip(CELL, cell, strict=True))
             for row in _estimate_cell(own, groups, confidence):
-                lost = len(own) - row.pop("eligible", row["n"])
+                lost = own["article_id"].nunique() - row.pop("eligible", row["n"])
                 row = key | row | {"n_lost": lost}
                 level = known.get(_claim(row | {"bias": bias}), {})
                 names = ["null", "null_low", "null_high"]
                 names += ["test", "p_value"] if row["statistic"] == "bias" else []
                 rows.append(row | {name: level[name] for name in names if name in level})
-        rows += news_bias._common(one_each, groups, confidence, min_pairs=min_pairs)
+        rows += _common(one_each, groups, confidence, min_pairs=min_pairs)
         for statistic in ("share_difference", "share_difference_common"):
             news_bias.adjust(rows, groups, statistic=statistic, mirrored=True)
         news_bias.adjust(rows, [""], statistic="bias", mirrored=False)
+        instrument = of_bias["instrument"].iloc[0] + _number(of_bias["seed"].nunique())
         tables.append(
             contracts.estimates(
-                rows, study="news_bias", measure="document", bias=bias, instrument="topics"
+                rows, study="news_bias", measure="document", bias=bias, instrument=instrument
             )
         )
-    return pd.concat(tables, ignore_index=True)
+    nothing = contracts.estimates([], study="news_bias")
+    return pd.concat(tables, ignore_index=True) if tables else nothing
+
+
+def _number(fits: int) -> str:
+    return f", {fits} fits" if fits > 1 else ", one fit"
 
 
 def per_article(scores: pd.DataFrame, groups: Sequence[str], *, by: list[str]) -> pd.DataFrame:
@@ -241,18 +251,55 @@ def _estimate_cell(
     own: pd.DataFrame, groups: Sequence[str], confidence: float
 ) -> list[dict[str, Any]]:
     counted = own[own["reason"].isna()]
-    why = news_bias.why_none(own) if counted.empty else "the group has no topic"
-    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, 1))
-    rows = [{"statistic": "bias", **distance}]
-    rows += news_bias._differences(counted, groups, why, confidence)
+    nothing = counted.empty
+    why = news_bias.why_none(own[own["seed"] == own["seed"].iloc[0]]) if nothing else NO_TOPIC
+    distance = pooling.mean(by_fit(own, "score"), confidence=confidence, bounds=(0, 1))
+    # Whether a distance is 0 is no question: chance answers another, where it was asked.
+    distance |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+    rows = [{"statistic": "bias", **distance, "test": None}]
+    rows += _differences(own, groups, why, confidence, statistic="share_difference")
     for group in groups:
-        change = counted[f"difference_{group}"].dropna().to_numpy()
-        fell = change < -ROUNDING
-        share = stats.proportion_interval(int(fell.sum()), len(fell), confidence=confidence)
-        extent = stats.mean_interval(change[fell], confidence=confidence, bounds=(-1, 0))
+        change = by_fit(own, f"difference_{group}")
+        fell = (change < -ROUNDING).where(change.notna()).astype(float)
+        share = pooling.share(fell, confidence=confidence)
+        extent = pooling.mean(change.where(fell == 1), confidence=confidence, bounds=(-1, 0))
+        extent |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
         rows += [
             {"statistic": "prejudice_share", "group": group, **share},
-            {"statistic": "prejudice_extent", "group": group, **extent, "eligible": len(fell)},
-        ]
+            {"statistic": "prejudice_extent", "group": group, **extent, "test": None,
+             "eligible": share["n"]},
+        ]  # fmt: skip
     # Where nothing could be measured the reason is that of the pairs.
-    return [row | ({"reason": why} if row["n"] == 0 and counted.empty else {}) for row in rows]
+    return [row | ({"reason": why} if row["n"] == 0 and nothing else {}) for row in rows]
+
+
+def by_fit(own: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Return a cell's values as articles by fits."""
+    return own.pivot(index="article_id", columns="seed", values=value)
+
+
+def _differences(
+    own: pd.DataFrame, groups: Sequence[str], why: str, confidence: float, *, statistic: str
+) -> list[dict[str, Any]]:
+    rows = []
+    for group in groups:
+        values = by_fit(own, f"difference_{group}")
+        row = pooling.mean(values, confidence=confidence, bounds=(-1, 1))
+        row |= {"reason": why} if row["n"] == 0 else {}
+        rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+    return rows
+
+
+def _common(
+    scores: pd.DataFrame, groups: Sequence[str], confidence: float, *, min_pairs: int
+) -> list[dict[str, Any]]:
+    """Compare models on the articles that all of them have a counted pair for, in every fit."""
+    by = [*CELL, "article_id"]
+    # A pair that any fit could not score has that fit's reason here.
+    first = scores.sort_values("reason", kind="stable").drop_duplicates(by).sort_index()
+    rows = []
+    for key, own, used, why in news_bias.common_articles(first, min_pairs=min_pairs):
+        kept = scores.merge(used[by], on=by)
+        found = _differences(kept, groups, why, confidence, statistic="share_difference_common")
+        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
+    return rows

@@ -1,8 +1,4 @@
-"""What chance and the seed of the fit alone do to document-level bias.
-
-The words of a pair's texts are dealt out anew to see what distance and prejudice chance gives, and
-everything from the fit of the topics on is repeated with other seeds to see what depends on them.
-"""
+"""What chance alone does to document-level bias: the words of a pair's texts are dealt anew."""
 
 from __future__ import annotations
 
@@ -12,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import lexicons, news_bias, news_topics, topics, topics_described
+from nbbias import lexicons, news_bias, news_fits, topics
 from nbbias.news import CELL
-from nbbias.news_documents import ROUNDING, pair_scores, per_article
-from nbbias.news_topics import CORPUS
-from nbbias.topics import TopicModel
+from nbbias.news_documents import ROUNDING, per_article
+from nbbias.news_fits import Fit
+from nbbias.progress import progress
 
 _LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
 _LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "p_value", "pairs", "test"]
@@ -25,8 +21,7 @@ _LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "p_value", "pairs"
 def chance(
     pairs: pd.DataFrame,
     tokens: pd.Series,
-    model: TopicModel,
-    associated: pd.DataFrame,
+    fits: Sequence[Fit],
     *,
     lexicon: pd.DataFrame,
     truncated: bool,
@@ -39,19 +34,19 @@ def chance(
 
     The known words of both texts of a pair (of an original and all answers to it, where there are
     several) are pooled and dealt out anew, as many to each text as it had; topics are inferred
-    again and the pair is scored again. This is exact if, as the topic model has it, words are
-    independent given a text's topics, and both texts have the same. Real words come in clusters,
-    so it is the least that chance does.
+    again, by every fit, and the pair is scored again. This is exact if, as the topic model has it,
+    words are independent given a text's topics, and both texts have the same. Real words come in
+    clusters, so it is the least that chance does.
 
     Parameters
     ----------
-    pairs, tokens, model, associated, lexicon
+    pairs, tokens, fits, lexicon
         What the scores were made from; `tokens` by text, as `topics.tokens` gives them.
     truncated
         As in `topics.shares`, for the scores.
     sample_pairs
         Pairs drawn at random from each cell, without replacement; each costs 2 · `draws`
-        inferences.
+        inferences a fit.
     draws
         Deals of every pair; p cannot be below 1 / (`draws` + 1), and Holm's correction multiplies
         that by the number of cells.
@@ -66,11 +61,13 @@ def chance(
         By `bias`, the cell, `statistic` (``bias``, ``prejudice_share``, ``prejudice_extent``) and
         `group`: `observed` in the pairs used, the mean `null` over the deals, `null_low`,
         `null_high` (of means over the pairs used), one-sided `p_value` (for ``bias``), `pairs`
-        used (drawn, with a score), and `test`. A deal without a score does not count; with no
-        pair used all is NaN.
+        used (drawn, with a score; the fewest of any fit), and `test`. Every deal is the mean of
+        its values by all fits that scored a pair as it was. A deal without a score does not
+        count; with no pair used all is NaN.
     """
     rng = np.random.default_rng(seed)
-    words = tokens.map(lambda own: [w for w in own if w in model.dictionary.token2id])
+    known = fits[0].model.dictionary.token2id  # the vocabulary is that of the corpus, in every fit
+    words = tokens.map(lambda own: [w for w in own if w in known])
     usable = pairs[pairs["lost"].isna()]
     answers = usable.groupby([*CELL, "article_id"], sort=False).ngroup()
     drawn = [
@@ -96,21 +93,29 @@ def chance(
             copy.loc[own.index, "original_text"] = ids[0]
             copy.loc[own.index, "generated_text"] = ids[1:]
         copies.append(copy)
-    found = topics.shares(model, pd.Series(dealt, dtype=object), truncated=truncated)
-    scores = pair_scores(pd.concat(copies), found, associated, lexicon=lexicon)
+    dealt_words, table = pd.Series(dealt, dtype=object), pd.concat(copies)
+    redone = [
+        fit._replace(shares=topics.shares(fit.model, dealt_words, truncated=truncated))
+        for fit in progress(fits, "chance by fit of topics")
+    ]
+    scores = news_fits.scores(table, redone, lexicon=lexicon)
     rows = []
     for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
         key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
         groups = lexicons.groups(lexicon, str(bias))
-        one_each = per_article(own, groups, by=["pair_id", "article_id"])
-        rows += [key | row for row in _levels(one_each, groups, draws, confidence)]
+        by_fit = [
+            _deals(per_article(one, groups, by=["pair_id", "article_id"]), groups, draws)
+            for _, one in own.groupby("seed", sort=False)
+        ]
+        rows += [key | row for row in _levels(by_fit, draws, confidence)]
     return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
 
 
-def _levels(
-    own: pd.DataFrame, groups: Sequence[str], draws: int, confidence: float
-) -> list[dict[str, Any]]:
-    """Compare the first deal of some pairs with the others; `pair_id` numbers the deals."""
+Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
+
+
+def _deals(own: pd.DataFrame, groups: Sequence[str], draws: int) -> Deals:
+    """Return the pairs that one fit scores, and its means over them by deal (`pair_id`)."""
     size = len(own) // (draws + 1)
     used = own["reason"].isna().to_numpy()[:size]
     kept = own[np.tile(used, draws + 1)]
@@ -122,115 +127,29 @@ def _levels(
         fell = (change < -ROUNDING).where(change.notna()).astype(float)
         values["prejudice_share", group] = fell.groupby(deal).mean()
         values["prejudice_extent", group] = change.where(fell == 1).groupby(deal).mean()
+    by_deal = {key: of.reindex(range(draws + 1)).to_numpy(float) for key, of in values.items()}
+    return int(used.sum()), by_deal
+
+
+def _levels(by_fit: list[Deals], draws: int, confidence: float) -> list[dict[str, Any]]:
+    """Compare the first deal of some pairs, the observed one, with the others."""
     rows = []
-    for (statistic, of_group), of_deal in values.items():
-        found = of_deal.reindex(range(draws + 1))
-        observed, dealt = found.iloc[0], found.iloc[1:].to_numpy(dtype=float)
+    for statistic, group in by_fit[0][1]:
+        measured = [(n, deals[statistic, group]) for n, deals in by_fit if n]
+        used = min((n for n, _ in measured), default=0)
+        found = np.full((max(len(measured), 1), draws + 1), np.nan)
+        for i, (_, deals) in enumerate(measured):
+            found[i] = deals
+        counted = (~np.isnan(found)).sum(axis=0)
+        mean = news_bias.ratio(np.nansum(found, axis=0), counted)
+        observed, dealt = mean[0], mean[1:]
         p = np.nan
         if statistic == "bias" and not np.isnan(observed):
             p = (1 + (dealt >= observed - ROUNDING).sum()) / (1 + draws)
-        null = np.nan if np.isnan(dealt).all() else np.nanmean(dealt)
         rows.append({
-            "statistic": statistic, "group": of_group, "observed": observed, "null": null,
-            **news_bias.spread(dealt, confidence), "p_value": p, "pairs": int(used.sum()),
-            "test": f"words of {used.sum()} pairs dealt anew, {draws} times",
+            "statistic": statistic, "group": group, "observed": observed,
+            "null": np.nan if np.isnan(dealt).all() else np.nanmean(dealt),
+            **news_bias.spread(dealt, confidence), "p_value": p, "pairs": used,
+            "test": f"words of {used} pairs dealt anew, {draws} times",
         })  # fmt: skip
     return rows
-
-
-def across_seeds(
-    pairs: pd.DataFrame,
-    tokens: pd.Series,
-    sentences: pd.DataFrame,
-    said: pd.Series,
-    *,
-    lexicon: pd.DataFrame,
-    n_topics: int,
-    seeds: Sequence[int],
-    association: str = "common",
-    threshold: float = 3.0,
-    truncated: bool,
-    **settings: Any,
-) -> pd.DataFrame:
-    """Repeat everything from the fit on with other seeds.
-
-    Parameters
-    ----------
-    pairs, tokens, sentences
-        PAIRS, the Series of `topics.tokens` by text, and the table of `news_sentences.assign`.
-    said
-        The Series of `news_topics.sentence_tokens`.
-    lexicon, association, threshold
-        As in `news_topics.associate`.
-    n_topics, seeds, **settings
-        As in `topics.fit`, once for every seed; the first is the reference.
-    truncated
-        As in `topics.shares`.
-
-    Returns
-    -------
-    DataFrame
-        By `seed`, `bias` and cell: `estimate` (mean distance, NaN without scored pairs), `n`
-        (scored pairs); and by `seed` and `bias`, so the same in every cell: `group_topics`
-        (topics of a group), `replicated` (of the first seed's group topics, the share whose match
-        has the same group, in [0, 1]) and `replicated_by_chance` (its expectation if topics
-        were matched at random). The two are NaN for the first seed, and where that has no group
-        topics.
-    """
-    first: tuple[TopicModel, pd.DataFrame] | None = None
-    tables = []
-    for seed in seeds:
-        model = topics.fit(tokens, n_topics=n_topics, seed=seed, **settings)
-        associated = news_topics.associate(
-            news_topics.with_topics(sentences, model, said), pairs, lexicon=lexicon,
-            n_topics=n_topics, association=association, threshold=threshold,
-        )  # fmt: skip
-        found = topics.shares(model, tokens, truncated=truncated)
-        scores = pair_scores(pairs, found, associated, lexicon=lexicon)
-        cells = scores.groupby(["bias", *CELL], sort=False)["score"].agg(["mean", "count"])
-        cells = cells.rename(columns={"mean": "estimate", "count": "n"}).reset_index()
-        replicated = _replicated(first, (model, associated), lexicon)
-        tables.append(cells.assign(seed=seed).merge(replicated, on="bias", how="left"))
-        first = first or (model, associated)
-    table = pd.concat(tables, ignore_index=True)
-    return table[["seed", *[name for name in table.columns if name != "seed"]]]
-
-
-def _replicated(
-    first: tuple[TopicModel, pd.DataFrame] | None, second: tuple[TopicModel, pd.DataFrame],
-    lexicon: pd.DataFrame,
-) -> pd.DataFrame:  # fmt: skip
-    rows = []
-    matched = None if first is None else topics_described.match(first[0], second[0])
-    for bias in lexicon["bias"].unique():
-        groups = lexicons.groups(lexicon, bias)
-        new = second[1][second[1]["bias"] == bias]
-        row = {"bias": bias, "group_topics": int(new["group"].isin(groups).sum())}
-        row |= dict.fromkeys(("replicated", "replicated_by_chance"), np.nan)
-        if first is not None and matched is not None:
-            old = first[1][(first[1]["bias"] == bias) & first[1]["group"].isin(groups)]
-            other = old["topic"].map(matched.set_index("first")["second"])
-            keys = [*CORPUS, "topic"]
-            now = old.assign(topic=other).merge(new[[*keys, "group"]], on=keys, how="left")
-            share = new.groupby([*CORPUS, "group"]).size() / second[0].model.num_topics
-            by_chance = old.set_index([*CORPUS, "group"]).index.map(share)
-            if len(old):
-                row["replicated"] = float((now["group_x"] == now["group_y"]).mean())
-                row["replicated_by_chance"] = float(pd.Series(by_chance).fillna(0).mean())
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def seed_spread(table: pd.DataFrame) -> pd.DataFrame:
-    """Summarise `across_seeds` over its seeds.
-
-    Returns
-    -------
-    DataFrame
-        By `bias` and cell: `seeds` with an estimate, `mean`, `sd` (NaN with one), `min`, `max` of
-        the mean distance, and the mean of `replicated` and of `replicated_by_chance`.
-    """
-    grouped = table.groupby(["bias", *CELL], sort=False)
-    found = grouped["estimate"].agg(seeds="count", mean="mean", sd="std", min="min", max="max")
-    rates = grouped[["replicated", "replicated_by_chance"]].mean()
-    return found.join(rates).reset_index()

@@ -40,6 +40,9 @@ class _FlatStart(np.random.RandomState):
     inferred before it. From the mean they depend on the text alone.
     """
 
+    def __reduce__(self) -> Any:  # RandomState's own would come back as its parent
+        return type(self), (), self.get_state()
+
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         return np.full(size or (), shape * scale)
 

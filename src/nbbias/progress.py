@@ -1,0 +1,17 @@
+"""A progress bar for whoever waits at a notebook; a run has its own, and its pages show none."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from tqdm.auto import tqdm
+
+T = TypeVar("T")
+
+
+def progress(items: Sequence[T], what: str) -> Iterator[T]:
+    """Go through items; where no run records the output, a bar says how far."""
+    silent = "NBBIAS_OUT" in os.environ or len(items) < 2
+    yield from tqdm(items, desc=what, leave=False, disable=silent)

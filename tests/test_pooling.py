@@ -1,0 +1,94 @@
+"""Rubin's rules by hand, against one fit, and by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nbbias import pooling, stats
+
+
+def test_one_fit_is_the_plain_test() -> None:
+    values = np.random.default_rng(0).normal(0.1, 1, 25)
+    found = pooling.mean(pd.DataFrame({0: values}), confidence=0.9)
+    assert found == stats.one_sample(values, confidence=0.9) | {"n_lost": 0}
+    hits = pd.DataFrame({0: [1.0, 0, 0, 1, np.nan]})
+    assert pooling.share(hits, confidence=0.9) == stats.proportion_interval(2, 4, confidence=0.9)
+
+
+def test_two_fits_by_hand() -> None:
+    # Means 1 and 2; variances of the means 1/3 each; between: (1 + 1/2) * 1/2 = 3/4.
+    values = pd.DataFrame({1: [0.0, 1, 2], 2: [1.0, 2, 3]})
+    found = pooling.mean(values, confidence=0.95)
+    total = 1 / 3 + 3 / 4
+    part = (3 / 4) / total
+    observed = 3 / 5 * 2 * (1 - part)
+    df = max(1.0, 1 / (1 / observed + part**2 / 1))
+    assert found["estimate"] == 1.5 and found["n"] == 3
+    assert found["statistic_value"] == pytest.approx(1.5 / math.sqrt(total))
+    assert found["df"] == pytest.approx(df)
+    half = scipy.stats.t.ppf(0.975, df) * math.sqrt(total)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((1.5 - half, 1.5 + half))
+    assert found["test"] == "one-sample t, 2 of 2 fits pooled"
+
+
+def test_nothing_measured_is_missing_with_its_reason() -> None:
+    nothing = pd.DataFrame({1: [np.nan], 2: [np.nan]})
+    found = pooling.mean(nothing, confidence=0.95)
+    assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
+    found = pooling.share(nothing, confidence=0.95)
+    assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
+    assert pooling.mean(pd.DataFrame(), confidence=0.95)["n"] == 0
+
+
+def test_a_fit_without_values_does_not_count_and_is_told() -> None:
+    values = pd.DataFrame({1: [0.1, 0.2, 0.4], 2: [np.nan] * 3, 3: [0.3, 0.5, 0.1]})
+    found = pooling.mean(values, confidence=0.95)
+    without = pooling.mean(values[[1, 3]], confidence=0.95)
+    assert found["estimate"] == without["estimate"] and found["ci_low"] == without["ci_low"]
+    assert found["reason"] == "measured in 2 of 3 fits"
+
+
+def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
+    found = pooling.mean(pd.DataFrame({1: [0.0] * 4, 2: [0.0] * 4}), confidence=0.95)
+    assert found["estimate"] == 0 and np.isnan(found["p_value"]) and "alike" in found["reason"]
+    found = pooling.share(pd.DataFrame({1: [0.0] * 40, 2: [0.0] * 40}), confidence=0.95)
+    assert found["estimate"] == found["ci_low"] == 0 and 0 < found["ci_high"] < 0.1
+    one = pooling.mean(pd.DataFrame({1: [0.2], 2: [0.4]}), confidence=0.95)
+    assert one["estimate"] == pytest.approx(0.3) and np.isnan(one["ci_low"]) and one["reason"]
+
+
+@given(st.integers(2, 5), st.integers(3, 30), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_fits_only_widen_an_interval(m: int, n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = pd.DataFrame(rng.normal(size=(n, m)))
+    pooled = pooling.mean(values, confidence=0.95)
+    lengths = [np.ptp(scipy.stats.t.interval(0.95, n - 1, 0, values[i].sem())) for i in values]
+    assert pooled["ci_high"] - pooled["ci_low"] >= np.sqrt(np.mean(np.square(lengths))) * 0.999
+    assert pooled["ci_low"] <= pooled["estimate"] <= pooled["ci_high"]
+    hits = (values > 0).astype(float)
+    share = pooling.share(hits, confidence=0.95)
+    assert 0 <= share["ci_low"] <= share["estimate"] <= share["ci_high"] <= 1
+
+
+def test_intervals_cover_what_no_fit_alone_does() -> None:
+    """Every fit adds an error of its own to all units, as large as that of the articles."""
+    rng = np.random.default_rng(1)
+    covered = {"one fit": 0, "pooled": 0}
+    repeats = 400
+    for _ in range(repeats):
+        units = rng.normal(0.5, 1, size=(50, 1))
+        values = pd.DataFrame(units + rng.normal(0, 0.2, size=4) + rng.normal(0, 0.1, (50, 4)))
+        for name, table in {"one fit": values[[0]], "pooled": values}.items():
+            found = pooling.mean(table, confidence=0.95)
+            covered[name] += found["ci_low"] < 0.5 < found["ci_high"]
+    # 400 draws at 0.95: three standard errors are 0.033.
+    assert covered["pooled"] / repeats > 0.917
+    assert covered["one fit"] / repeats < 0.9
