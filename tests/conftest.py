@@ -9,6 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+# What a test measures is measured then and there.
+os.environ["NBBIAS_CACHE"] = "off"
+
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -627,7 +627,8 @@ def test_chance_is_the_distance_of_words_dealt_out_by_hand(
     level = dealt[(dealt["model"] == "farmer") & (dealt["statistic"] == "bias")]
     assert level["null"].item() == pytest.approx(np.mean(distances), abs=0.01)
     assert level["null_low"].item() <= level["null"].item() <= level["null_high"].item()
-    assert level["p_value"].item() == pytest.approx(1 / 31)
+    # 0.37 observed, 0.03 to 0.06 dealt: no deal comes near.
+    assert level["p_value"].item() < 1e-6
 
 
 def test_chance_repeats_with_its_seed_and_samples_what_it_says(corpus: dict[str, Any]) -> None:

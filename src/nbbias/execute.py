@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 import tempfile
+import time
 import traceback
+from collections.abc import Collection, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+
+from nbbias import cache, outputs
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows has none
+    resource = None  # type: ignore[assignment]
 
 KERNEL = "nbbias"
 _COUNTED = re.compile(r"(\d+)/(\d+)")
@@ -53,48 +61,69 @@ class _Progress:
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe = pipe
+        self.started = time.monotonic()
 
     def write(self, text: str) -> None:
         found = _COUNTED.search(text)
         if found:
-            self.pipe.send({"kind": "progress", "done": int(found[1]), "total": int(found[2])})
+            done, total = int(found[1]), int(found[2])
+            seconds = time.monotonic() - self.started
+            self.pipe.send({"kind": "progress", "done": done, "total": total, "seconds": seconds})
 
     def flush(self) -> None:
         """Nothing is held back."""
 
 
 def execute(
-    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], cwd: Path
-) -> None:
+    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], cwd: Path,
+    left_out: Collection[str] = (),
+) -> None:  # fmt: skip
     """Run a notebook by papermill and send its progress and its end down the pipe.
 
-    The last message is ``{"kind": "ok"}`` or ``{"kind": "failed", ...}`` with the cell's
-    number and source, the error's name and message, and the traceback. A process
-    that dies sends neither, and that is a failure too.
+    Cells with a tag in `left_out` are not part of the run. The last message is ``{"kind":
+    "ok"}`` or ``{"kind": "failed", ...}`` with the cell's number and source, the error's name and
+    message, and the traceback; both with `peak_mb`, the most memory that the kernel held. A
+    process that dies sends neither, and that is a failure too.
     """
-    os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder)}
+    os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": cache.default()}
     target = folder / "notebook.ipynb"
     try:
-        _papermill(pipe, source, target, values, cwd)
-        pipe.send({"kind": "ok"})
+        # A partial notebook is kept whatever happens next.
+        outputs.write(target, _chosen(source, left_out))
+        _papermill(pipe, target, values, cwd)
+        pipe.send({"kind": "ok", "peak_mb": _peak_mb()})
     except BaseException as error:  # the runner must hear of every end
-        pipe.send({"kind": "failed", **_failure(error)})
+        pipe.send({"kind": "failed", **_failure(error), "peak_mb": _peak_mb()})
     finally:
         _strip(target)
 
 
-def _papermill(
-    pipe: Connection, source: Path, target: Path, values: dict[str, Any], cwd: Path
-) -> None:
+def _chosen(source: Path, left_out: Collection[str]) -> str:
+    """Return a notebook's source without the cells of what was not asked for."""
+    import nbformat
+
+    node = nbformat.read(source, as_version=4)
+    node.cells = [c for c in node.cells if not set(c.metadata.get("tags", [])) & set(left_out)]
+    return nbformat.writes(node) + "\n"
+
+
+def _peak_mb() -> float | None:
+    """Return the most memory that any ended child of this process, its kernel, has held."""
+    if resource is None:
+        return None
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path) -> None:
     import logging
 
     import papermill
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     install_kernel()
-    shutil.copyfile(source, target)  # a partial notebook is kept whatever happens next
     papermill.execute_notebook(
-        source, target, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
+        target, target, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
         log_output=False, record_timing=False, start_timeout=120,
         progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
                       "mininterval": 0, "miniters": 1},
@@ -121,8 +150,6 @@ def _strip(target: Path) -> None:
     """Take out what differs from run to run: times, paths, random ids."""
     import nbformat
 
-    from nbbias import outputs
-
     if not target.is_file():
         return
     node = nbformat.read(target, as_version=4)
@@ -133,3 +160,30 @@ def _strip(target: Path) -> None:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     outputs.write(target, nbformat.writes(node) + "\n")
+
+
+def by_section(notebook: Path, clocked: Sequence[tuple[int, float]]) -> dict[str, float]:
+    """Add up the seconds of a notebook's cells under its headings.
+
+    Parameters
+    ----------
+    notebook
+        The executed notebook.
+    clocked
+        Cells done, and the seconds since the start when they were.
+    """
+    import nbformat
+
+    if not notebook.is_file():
+        return {}
+    cells = nbformat.read(notebook, as_version=4).cells
+    at = dict(clocked)
+    found: dict[str, float] = {}
+    heading, before = "start", 0.0
+    for number, cell in enumerate(cells, start=1):
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            heading = cell.source.splitlines()[0].lstrip("# ")
+        now = at.get(number, before)
+        found[heading] = found.get(heading, 0.0) + now - before
+        before = now
+    return {name: round(seconds, 2) for name, seconds in found.items()}

@@ -76,6 +76,47 @@ def panels(
     return figure
 
 
+def grid(
+    table: pd.DataFrame, draw: Draw, *, rows: str, columns: str, width: float = 12.0,
+    row_height: float = 0.3,
+) -> Figure:  # fmt: skip
+    """Draw one panel per value of two columns; panels below one another share their scale.
+
+    Parameters
+    ----------
+    table
+        Rows of all panels, each named by the column `cell`.
+    draw
+        Called with the rows of a panel and its Axes.
+    rows, columns
+        The columns whose values, in order of appearance, name the rows and columns of panels.
+    row_height
+        Inches that a drawn row takes.
+    """
+    down, across = list(table[rows].unique()), list(table[columns].unique())
+    lines = [int(table.loc[table[rows] == value, "cell"].nunique()) for value in down]
+    figure, axes = plt.subplots(
+        len(down), len(across), sharex="col", squeeze=False,
+        figsize=(width, 1.3 + sum(0.55 + row_height * n for n in lines)),
+        height_ratios=[0.55 + row_height * n for n in lines],
+    )  # fmt: skip
+    for i, value in enumerate(down):
+        for j, other in enumerate(across):
+            ax = axes[i, j]
+            own = table[(table[rows] == value) & (table[columns] == other)]
+            if own.empty:
+                ax.set_axis_off()
+                continue
+            draw(own, ax)
+            ax.tick_params(axis="y", labelleft=j == 0)
+            ax.tick_params(axis="x", labelbottom=True)
+            ax.set_xlabel("")
+            ax.set_title(plain(str(value) if j == 0 else ""))
+    for j, other in enumerate(across):
+        axes[-1, j].set_xlabel(plain(str(other)))
+    return figure
+
+
 def _share_rows(grid: np.ndarray, count: int) -> None:
     """Name rows once a line where its panels name them alike; show a scale under every column."""
     drawn = list(grid.flat)[:count]

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import special
+from scipy.optimize import brentq
 from scipy.stats import bootstrap, ttest_ind
 from statsmodels.formula.api import mixedlm
 from statsmodels.regression.mixed_linear_model import MixedLMResultsWrapper
@@ -276,7 +277,10 @@ def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05
     For `n` units or pairs, in standard deviations (of the differences, for pairs); `power`: how
     likely it would be found at level `alpha`. NaN for fewer than two units.
     """
-    return np.nan if n < 2 else float(TTestPower().solve_power(nobs=n, power=power, alpha=alpha))
+    if n < 2:
+        return np.nan
+    test = TTestPower()  # whose own solver gives up at few units and strict levels
+    return float(brentq(lambda d: test.power(d, n, alpha) - power, 0, 1e4))
 
 
 def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:

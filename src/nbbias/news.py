@@ -201,7 +201,7 @@ def _examples(table: pd.DataFrame) -> str:
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults."""
     if originals_path == "sample":
-        return simulate.corpus(faults=True, seed=SAMPLE_SEED)
+        return simulate.corpus(desks_apart=True, faults=True, seed=SAMPLE_SEED)
     return read_originals(originals_path), read_generations(generations_path)
 
 

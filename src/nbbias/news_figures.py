@@ -48,11 +48,13 @@ def share_differences(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def distance_rows(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return what `distances` draws: mean distances with both chance levels."""
-    kinds = {"bias": "words", "bias_by_sentence": "sentences"}
-    table = _cells(estimates[(estimates["measure"] == "word") & estimates["statistic"].isin(kinds)])
-    titles = table["bias"] + ", by " + table["statistic"].map(kinds)
+def distance_rows(estimates: pd.DataFrame, *, measure: str = "word") -> pd.DataFrame:
+    """Return what `distances` draws: mean distances, with every chance level that there is."""
+    kinds = {"bias": ", by words", "bias_by_sentence": ", by sentences"}
+    rows = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(kinds)]
+    table = _cells(rows)
+    several = table["statistic"].nunique() > 1
+    titles = table["bias"] + (table["statistic"].map(kinds) if several else "")
     return table.assign(panel=titles).sort_values("bias", kind="stable", key=_first_seen)
 
 
@@ -70,10 +72,13 @@ def _first_seen(values: pd.Series) -> pd.Series:
     return pd.Series(pd.factorize(values)[0], index=values.index)
 
 
-def prejudice_rows(estimates: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
-    """Return what `prejudice` draws: one group a bias, with chance by sentences."""
-    kinds = ("prejudice_share_by_sentence", "prejudice_extent_by_sentence")
-    rows = estimates[(estimates["measure"] == "word") & estimates["statistic"].isin(kinds)]
+def prejudice_rows(
+    estimates: pd.DataFrame, *, focus: Mapping[str, str], measure: str = "word"
+) -> pd.DataFrame:
+    """Return what `prejudice` draws: one group a bias, with chance by sentences at word level."""
+    suffix = "_by_sentence" if measure == "word" else ""
+    kinds = [f"prejudice_share{suffix}", f"prejudice_extent{suffix}"]
+    rows = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(kinds)]
     table = _cells(rows[rows["group"] == rows["bias"].map(_focus(rows, focus))])
     what = table["statistic"].str.removeprefix("prejudice_").str.removesuffix("_by_sentence")
     return table.assign(panel=_group_names(table) + ": " + what)
@@ -133,32 +138,67 @@ def tone(rows: pd.DataFrame) -> Figure:
     return figure
 
 
-def printed_rows(
-    estimates: pd.DataFrame, paper: pd.DataFrame, *, measure: str, statistic: str = "bias"
-) -> pd.DataFrame:
-    """Return what `printed` draws: our means, and the printed ones of the paper's seven models.
+#: The panels of the paper's figures of a measure, from left to right.
+_PANELS = {
+    "bias": "mean distance", "prejudice_share": "share of prejudice",
+    "prejudice_extent": "extent of prejudice",
+}  # fmt: skip
 
-    Ours by a fallback of toxicity are left out: they are on no scale with Detoxify's.
+
+def printed_rows(
+    estimates: pd.DataFrame, paper: pd.DataFrame, *, measure: str, focus: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return what `printed` draws: our values of a measure, and the printed ones of seven models.
+
+    The paper's three panels of a figure: mean distance, and share and extent of prejudice against
+    one group a bias. Where ours come from a fallback of toxicity the printed ones, by Detoxify, are
+    left out: they are on no scale with each other.
     """
-    ours = _cells(estimates[estimates["statistic"] == statistic])
-    ours = ours[(ours["measure"] == measure) & ~ours["instrument"].str.contains("fallback")]
+    ours = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(_PANELS)]
     ours = ours[ours["instrument"] == ours.groupby("bias")["instrument"].transform("first")]
-    theirs = paper[(paper["measure"] == measure) & (paper["statistic"] == statistic)]
-    theirs = theirs[(theirs["prompt"] == "neutral") & theirs["bias"].isin(set(ours["bias"]))]
-    theirs = theirs.rename(columns={"value": "estimate", "model": "cell"})
-    theirs = theirs.assign(null_low=float("nan"), null=float("nan"), side="printed: ")
-    table = pd.concat([ours.assign(side="ours: "), theirs], ignore_index=True)
+    in_focus = ours["group"].isna() | (ours["group"] == ours["bias"].map(focus))
+    ours = _cells(ours[in_focus])
+    if ours["instrument"].str.contains("fallback").any():
+        paper = paper.head(0)
+    theirs = paper[(paper["measure"] == measure) & (paper["prompt"] == "neutral")]
+    theirs = theirs[theirs["statistic"].isin(_PANELS) & theirs["bias"].isin(set(ours["bias"]))]
+    # What is printed is about one group: with another in focus there is nothing to show.
+    same = theirs["group"].isna() | (theirs["group"] == theirs["bias"].map(focus))
+    return _beside(ours, theirs[same], by="statistic", names=_PANELS)
+
+
+def printed_table_rows(estimates: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
+    """Return what `printed` draws of the paper's Table 1: differences of the shares of races."""
+    ours = estimates[(estimates["measure"] == "word") & (estimates["bias"] == "race")]
+    ours = _cells(ours[ours["statistic"] == "share_difference"])
+    theirs = paper[(paper["statistic"] == "share_difference") & (paper["bias"] == "race")]
+    theirs = theirs[(theirs["prompt"] == "neutral") & theirs["group"].isin(set(ours["group"]))]
+    return _beside(ours, theirs, by="group", names={g: str(g) for g in ours["group"].unique()})
+
+
+def _beside(
+    ours: pd.DataFrame, theirs: pd.DataFrame, *, by: str, names: Mapping[str, str]
+) -> pd.DataFrame:
+    theirs = theirs.rename(columns={"value": "estimate", "model": "cell"}).assign(
+        null_low=float("nan"), null_high=float("nan"), null=float("nan"), side="printed"
+    )
+    table = pd.concat([ours.assign(side="ours"), theirs], ignore_index=True)
+    if table.empty:
+        return table.assign(panel=[], column=[])
+    order = list(names)
+    table = table.sort_values(by, kind="stable", key=lambda keys: keys.map(order.index))
     table = table.sort_values(["bias"], kind="stable", key=_first_seen)
-    return table.assign(panel=table["side"] + table["bias"])
+    table = table.assign(panel=table["bias"] + ": " + table["side"], column=table[by].map(names))
+    ranks = table["side"].eq("printed") + 2 * _first_seen(table["bias"])
+    return table.assign(rank=ranks).sort_values("rank", kind="stable").drop(columns="rank")
 
 
 def printed(rows: pd.DataFrame) -> Figure:
-    """Draw our means and the printed ones on one scale, in panels that say which is which."""
+    """Draw our values and the printed ones on one scale, in panels that say which is which."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
-        ax.set_xlabel("mean distance")
+        if (own["estimate"] < 0).any() and (own["estimate"] > 0).any():
+            ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
-    longest = int(rows["panel"].value_counts().max())
-    figure = figures.panels(rows, draw, by="panel", width=13, height=1.6 + 0.3 * longest)
-    return _with_chance(figure)
+    return _with_chance(figures.grid(rows, draw, rows="panel", columns="column", width=13))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import lexicons, news_documents, news_topics, topics, topics_described
+from nbbias.cache import stage
 from nbbias.news import CELL
 from nbbias.news_topics import CORPUS
 from nbbias.progress import progress
@@ -33,6 +34,7 @@ class Fit(NamedTuple):
     associated: pd.DataFrame
 
 
+@stage
 def fits(
     pairs: pd.DataFrame,
     tokens: pd.Series,
@@ -144,6 +146,31 @@ def tests(
 def _group_topics(fit: Fit, bias: str, groups: Sequence[str]) -> int:
     own = fit.associated[fit.associated["bias"] == bias]
     return int(own["group"].isin(groups).sum())
+
+
+def described(
+    fit: Fit, *, lexicon: pd.DataFrame, relevance_lambda: float = 0.6, top: int = 8
+) -> pd.DataFrame:
+    """Describe a fit's topics: their words, their sentences, and whose they are.
+
+    Returns
+    -------
+    DataFrame
+        By topic, those with most sentences first: `topic`, `words` (the most relevant ones, see
+        `topics_described.words`), `sentences`, and for every bias `<bias>` (the group, empty
+        where there is none) and `<bias>_residual` (the largest). With own associations of each
+        corpus those of the originals.
+    """
+    words = topics_described.words(fit.model, relevance_lambda=relevance_lambda, top=top)
+    table = words.groupby("topic")["word"].agg(" ".join).rename("words").reset_index()
+    shown = fit.associated[fit.associated["model"].isin([news_topics.ALL[0], news_topics.HUMAN[0]])]
+    for number, bias in enumerate(lexicon["bias"].unique()):
+        own = shown[shown["bias"] == bias].set_index("topic")
+        if number == 0:
+            table["sentences"] = table["topic"].map(own["sentences"])
+        table[bias] = table["topic"].map(own["group"])
+        table[f"{bias}_residual"] = table["topic"].map(own["residual"])
+    return table.sort_values("sentences", ascending=False, kind="stable", ignore_index=True)
 
 
 def replication(fits: Sequence[Fit], *, lexicon: pd.DataFrame) -> pd.DataFrame:

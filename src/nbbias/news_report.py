@@ -15,6 +15,7 @@ def differences(
     sentences = []
     alpha = 1 - confidence
     rows = estimates[estimates["statistic"] == statistic]
+    what_of = {"word": "share of words", "document": "share of content on topics"}
     articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
         tested = own[own["p_adjusted"].notna()]
@@ -32,7 +33,8 @@ def differences(
         sentences.append(
             f"{escape(bias)}: {len(found)} of {len(family)} signed differences are below "
             f"p = {number(alpha)} after Holm's correction. The largest: {articles}"
-            f"in {_cell(largest)} the share of words of the group {escape(largest['group'])} is "
+            f"in {_cell(largest)} the {what_of[largest['measure']]} of the group "
+            f"{escape(largest['group'])} is "
             f"{number(abs(largest['estimate']), decimals=3)} {direction} than in the originals "
             f"({interval(largest, confidence=confidence, decimals=3)}; N = {largest['n']:.0f} "
             f"pairs; {p_value(largest['p_adjusted'])})."
@@ -41,7 +43,7 @@ def differences(
 
 
 def distances(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Say in how many cells the mean distance is beyond chance, by words and by sentences."""
+    """Say in how many cells the mean distance is beyond each chance level that there is."""
     sentences = []
     kinds = {"bias": "words", "bias_by_sentence": "whole sentences"}
     for bias, own in estimates.groupby("bias", sort=False):
@@ -72,6 +74,65 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame, *, confidence: float) 
         f"{held} of {len(table)} intervals hold the planted difference; over many simulated "
         f"corpora about {number(confidence * len(table), decimals=1)} of {len(table)} would."
     )
+
+
+def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
+    """Return the sentence that leads a run's page, and the name of the figure that shows it.
+
+    From the first level that was measured: words, then topics, then sentences.
+    """
+    for measure, figure in {"word": "share_differences", "document": "document_shares"}.items():
+        found = differences(estimates[estimates["measure"] == measure], confidence=confidence)
+        if found:
+            return found[0], figure
+    found = tone(estimates, confidence=confidence)
+    return (found[0] if found else "No group's tone could be compared."), "tone"
+
+
+def fits(tests: pd.DataFrame, replicated: pd.DataFrame, *, confidence: float) -> list[str]:
+    """Say for each bias whether topics differ by group, and whether another seed agrees."""
+    sentences = []
+    for bias, own in tests.groupby("bias", sort=False):
+        tested = own[own["p_by_article"].notna()]
+        if tested.empty:
+            sentences.append(f"{escape(bias)}: not tested ({escape(own['reason'].iloc[0])}).")
+            continue
+        found = int((tested["p_by_article"] < 1 - confidence).sum())
+        text = (
+            f"{escape(bias)}: {number(own['group_topics'].mean(), decimals=1)} topics on average "
+            f"belong to a group. With the article as the unit, topics are used differently for the "
+            f"groups in {found} of {len(tested)} fits (p below {number(1 - confidence)})."
+        )
+        rates = replicated[replicated["bias"] == bias]
+        if rates["replicated"].notna().any():
+            text += (
+                f" Of the first fit's associations, {rates['replicated'].mean():.0%} return with "
+                f"another seed; matched at random, "
+                f"{rates['replicated_by_chance'].mean():.0%} would."
+            )
+        sentences.append(text)
+    return sentences
+
+
+def models(compared: pd.DataFrame, *, confidence: float) -> list[str]:
+    """Say how many differences between models the mixed model finds, by measure and bias."""
+    sentences = []
+    rows = compared[compared["statistic"] == "difference"]
+    for (measure, bias), own in rows.groupby(["measure", "bias"], sort=False):
+        tested = own[own["p_adjusted"].notna()]
+        text = f"{escape(measure)}, {escape(bias)}: "
+        if tested.empty:
+            reasons = own["reason"].dropna().value_counts()
+            why = escape(reasons.index[0]) if len(reasons) else "no values"
+            sentences.append(f"{text}no model could be compared ({why}).")
+            continue
+        found = int((tested["p_adjusted"] < 1 - confidence).sum())
+        left = f"; {len(own) - len(tested)} could not be fitted" if len(own) > len(tested) else ""
+        sentences.append(
+            f"{text}{found} of {len(tested)} differences from the reference model are below "
+            f"p = {number(1 - confidence)} after Holm's correction{left}."
+        )
+    return sentences
 
 
 def _cell(row: pd.Series) -> str:

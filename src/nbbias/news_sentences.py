@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import contracts, lexicons, sentiment, stats, text, toxicity
+from nbbias import cache, contracts, lexicons, sentiment, stats, text, toxicity
 from nbbias.news import CELL
 
 NEUTRAL = "neutral"
@@ -95,6 +95,16 @@ def score(
         (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and `toxicity`
         in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
     """
+    chosen = toxicity.choose(toxicity_scorer)
+    versions = [cache.stamp(name) for name in [*scorers, chosen]]
+    return _score(sentences, matches, list(scorers), chosen, device, versions)
+
+
+@cache.stage
+def _score(
+    sentences: pd.DataFrame, matches: pd.DataFrame, scorers: list[str], toxicity_scorer: str,
+    device: str, versions: list[str],
+) -> pd.DataFrame:  # fmt: skip
     keys = ["text_id", "sentence_id"]
     distinct = sentences.drop_duplicates(keys)[[*keys, "start", "end"]]
     said = [row.text_id[row.start : row.end] for row in distinct.itertuples()]

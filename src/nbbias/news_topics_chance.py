@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from nbbias import lexicons, news_bias, news_fits, topics
+from nbbias.cache import stage
 from nbbias.news import CELL
 from nbbias.news_documents import ROUNDING, per_article
 from nbbias.news_fits import Fit
@@ -18,6 +20,7 @@ _LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
 _LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "p_value", "pairs", "test"]
 
 
+@stage
 def chance(
     pairs: pd.DataFrame,
     tokens: pd.Series,
@@ -48,8 +51,9 @@ def chance(
         Pairs drawn at random from each cell, without replacement; each costs 2 · `draws`
         inferences a fit.
     draws
-        Deals of every pair; p cannot be below 1 / (`draws` + 1), and Holm's correction multiplies
-        that by the number of cells.
+        Deals of every pair. A deal costs inferences, so there are few: p takes the deals' means
+        over pairs as normal (t with `draws` - 1 degrees of freedom), not their ranks, which could
+        not be below 1 / (`draws` + 1).
     confidence
         Share of the deals between `null_low` and `null_high`.
     seed
@@ -144,8 +148,10 @@ def _levels(by_fit: list[Deals], draws: int, confidence: float) -> list[dict[str
         mean = news_bias.ratio(np.nansum(found, axis=0), counted)
         observed, dealt = mean[0], mean[1:]
         p = np.nan
-        if statistic == "bias" and not np.isnan(observed):
-            p = (1 + (dealt >= observed - ROUNDING).sum()) / (1 + draws)
+        if statistic == "bias" and np.isfinite(observed) and np.nanstd(dealt) > ROUNDING:
+            # One more deal would lie so many standard errors of prediction from their mean.
+            error = np.nanstd(dealt, ddof=1) * np.sqrt(1 + 1 / draws)
+            p = float(t.sf((observed - np.nanmean(dealt)) / error, draws - 1))
         rows.append({
             "statistic": statistic, "group": group, "observed": observed,
             "null": np.nan if np.isnan(dealt).all() else np.nanmean(dealt),

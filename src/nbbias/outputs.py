@@ -19,6 +19,8 @@ import pandas as pd
 from IPython.display import HTML
 from matplotlib.figure import Figure
 
+from nbbias import latex
+
 
 def folder(stem: str) -> Path:
     """Return the folder that this run of a study writes to."""
@@ -47,6 +49,13 @@ def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     buffer = BytesIO()
     table.to_parquet(buffer, index=False)
     write(out / "tables" / f"{name}.parquet", buffer.getvalue())
+    return table
+
+
+def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
+    """Save a table for a paper as ``tables/<name>.tex`` (booktabs) and return it."""
+    text = latex.table(table, caption=caption, label=f"tab:{name}")
+    write(out / "tables" / f"{name}.tex", text)
     return table
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from nbbias import execute, manifest, page, params
 from nbbias.errors import NbbiasError, ParameterError
-from nbbias.studies import STUDIES, Parameters
+from nbbias.studies import LEVELS, STUDIES, Parameters
 
 log = logging.getLogger("nbbias")
 
@@ -140,6 +140,7 @@ class _Live:
     started: datetime
     clock: float
     end: Mapping[str, Any] | None = None
+    clocked: list[tuple[int, float]] = field(default_factory=list)
 
 
 def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
@@ -200,7 +201,7 @@ def _start(one: Run) -> _Live:
     here, there = context.Pipe(duplex=False)
     process = context.Process(
         target=execute.execute,
-        args=(there, one.notebook, one.folder, dict(one.values), Path.cwd()),
+        args=(there, one.notebook, one.folder, dict(one.values), Path.cwd(), _left_out(one)),
         name=one.label,
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
@@ -210,6 +211,12 @@ def _start(one: Run) -> _Live:
     there.close()
     log.info("started %s (process %s)", one.label, process.pid)
     return _Live(one, process, here, description, datetime.now(UTC), time.monotonic())
+
+
+def _left_out(one: Run) -> list[str]:
+    """Return the tags of the notebook's cells whose level was not asked for."""
+    chosen = getattr(one.parameters, "levels", LEVELS)
+    return [f"level:{level}" for level in LEVELS if level not in chosen]
 
 
 def _clean(folder: Path) -> None:
@@ -235,6 +242,7 @@ def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:
                 ended.append(one)
                 continue
             if message["kind"] == "progress":
+                one.clocked.append((message["done"], message["seconds"]))
                 listen(one.run, message)
             else:
                 one.end = message
@@ -267,11 +275,12 @@ def _finish(one: _Live, listen: Listener) -> str:
         log.exception("no page for %s", one.run.label)
         status = "failed"
         end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
-    kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback"}}
+    kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
     manifest.write(
         folder, one.description, status=status, error=kept or None,
         started=one.started.isoformat(timespec="seconds"),
-        seconds=round(time.monotonic() - one.clock, 2),
+        seconds=round(time.monotonic() - one.clock, 2), peak_mb=end.get("peak_mb"),
+        seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
     )  # fmt: skip
     listen(one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock})
     one.pipe.close()

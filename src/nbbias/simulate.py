@@ -25,7 +25,8 @@ from nbbias.corpus import data_path
 #: The source of every simulated article: a cell of a study is a corpus, not a desk.
 SOURCE = "simulated"
 
-#: Probabilities on the human side: of each group, and of a positive word where tone is taken.
+#: Probabilities on the human side: of each group, of a positive word where tone is taken, and of a
+#: sentence from another desk (`SUBJECT`) than the article's.
 HUMAN = {
     "female": 0.4,
     "White": 0.5,
@@ -33,7 +34,21 @@ HUMAN = {
     "Asian": 0.2,
     "tone_female": 0.5,
     "tone_male": 0.5,
+    "subject": 0.0,
 }
+
+#: Where desks are about different people: what a desk adds to a probability, for every writer. The
+#: groups were dealt to the desks by hand, and not as stereotypes would have it.
+DESKS_APART: dict[str, dict[str, float]] = {
+    "business": {"female": 0.2},
+    "science": {"female": 0.2, "Black": 0.2},
+    "health": {"female": -0.2},
+    "culture": {"female": -0.2, "White": 0.2},
+    "local": {"Asian": 0.3},
+}
+
+#: The desk that sentences come from in place of the article's own: one that is about men.
+SUBJECT = "culture"
 
 #: The sample's models: what is added to a probability of `HUMAN`; what one race gains others lose.
 SAMPLE_MODELS: dict[str, dict[str, float]] = {
@@ -41,6 +56,7 @@ SAMPLE_MODELS: dict[str, dict[str, float]] = {
     "fewer-women": {"female": -0.15},
     "more-white": {"White": 0.2},
     "colder-on-women": {"tone_female": -0.3},
+    "off-the-subject": {"subject": 0.5},
 }
 
 #: Share of the sentences about a person that take a tone; the others are untoned.
@@ -68,8 +84,10 @@ def templates() -> dict[str, Any]:
     return yaml.safe_load(data_path("simulate/news.yaml").read_text(encoding="utf-8"))
 
 
-def probabilities(shifts: Mapping[str, float]) -> dict[str, float]:
-    """Return each group's probability for a writer, given what is added to `HUMAN`.
+def probabilities(
+    shifts: Mapping[str, float], *, start: Mapping[str, float] = HUMAN
+) -> dict[str, float]:
+    """Return each group's probability for a writer, given what is added to `start`.
 
     A race that is shifted takes from, or gives to, the two others in equal parts.
 
@@ -81,16 +99,16 @@ def probabilities(shifts: Mapping[str, float]) -> dict[str, float]:
     unknown = sorted(set(shifts) - set(HUMAN))
     if unknown:
         raise ValueError(f"unknown groups {', '.join(unknown)}; known: {', '.join(HUMAN)}")
-    found = dict(HUMAN)
+    found = dict(start)
     for group, shift in shifts.items():
         found[group] += shift
         for other in _RACES:
             if group in _RACES and other != group:
                 found[other] -= shift / 2
-    outside = [group for group, p in found.items() if not 0 <= p <= 1]
+    outside = [group for group, p in found.items() if not -1e-9 <= p <= 1 + 1e-9]
     if outside:
         raise ValueError(f"probabilities outside [0, 1]: {', '.join(outside)}")
-    return found
+    return {group: min(max(p, 0.0), 1.0) for group, p in found.items()}
 
 
 def planted(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -102,7 +120,8 @@ def planted(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
         `model`, `measure`, `bias`, `group` and `shift`: for ``"word"`` the difference of a group's
         share; for ``"sentiment"`` the difference of the mean TextBlob polarity of a group's
         sentences, which is the share of toned ones times the shift of the chance of a positive
-        word times the distance between the mean positive and the mean negative word.
+        word times the distance between the mean positive and the mean negative word. What a change
+        of subject does to the shares of topics has a sign, but no size that is known beforehand.
     """
     tones = templates()["tones"]
     means = {kind: sentiment.score(tones[kind])["polarity"].mean() for kind in tones}
@@ -125,6 +144,7 @@ def corpus(
     *,
     copies: int = 1,
     unit: str = "sentence",
+    desks_apart: bool = False,
     faults: bool = False,
     seed: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -138,6 +158,9 @@ def corpus(
         Articles per headline; there are 72 headlines.
     unit
         What draws its gender on its own: a ``"sentence"`` or a ``"word"``.
+    desks_apart
+        Whether desks are about different people (`DESKS_APART`), so that topics belong to groups.
+        It is the same for all writers: differences between them stay what they are.
     faults
         Plant what real corpora have: a blank answer, an answer without its original, a text under
         two ids, an answer with HTML in it.
@@ -155,10 +178,11 @@ def corpus(
     if "human" in models:
         raise ValueError("no model can be called 'human': that is the side it is compared with")
     writers = {"human": {}, **models}
-    chances = {writer: probabilities(shifts) for writer, shifts in writers.items()}
     rng = np.random.default_rng(seed)
     rows = []
     for desk in templates()["desks"]:
+        start = probabilities(DESKS_APART.get(desk["desk"], {}) if desks_apart else {})
+        chances = {writer: probabilities(own, start=start) for writer, own in writers.items()}
         for number, headline in enumerate(desk["headlines"]):
             for copy in range(copies):
                 article = f"{desk['desk']}-{number + 1:02d}" + (f"-{copy + 1}" if copy else "")
@@ -183,12 +207,18 @@ def _article(
 ) -> str:  # fmt: skip
     """Write one article: an opener, sentences of three kinds in any order, a closer."""
     shared = templates()
-    people = _people(desk, int(rng.integers(3, 7)), rng)
-    described = _pick(desk["descriptor"], int(rng.integers(2, 5)), rng)
-    plain = _pick(desk["neutral"], int(rng.integers(3, 6)), rng)
-    body = [_person(line, chance, unit, rng) for line in people]
-    body += [_described(line, desk["occupations"], chance, rng) for line in described]
-    body += plain
+    away = chance["subject"] if desk["desk"] != SUBJECT else 0.0
+    low_high = {"people": (3, 7), "described": (2, 5), "plain": (3, 6)}
+    sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
+    own = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
+    other = {kind: size - own[kind] for kind, size in sizes.items()}
+    (subject,) = (one for one in shared["desks"] if one["desk"] == SUBJECT)
+    body: list[str] = []
+    for about, n in ((desk, own), (subject, other)):
+        body += [_person(line, chance, unit, rng) for line in _people(about, n["people"], rng)]
+        described = _pick(about["descriptor"], n["described"], rng)
+        body += [_described(line, about["occupations"], chance, rng) for line in described]
+        body += _pick(about["neutral"], n["plain"], rng)
     rng.shuffle(body)
     opener = str(rng.choice(shared["openers"])).replace("{headline_lower}", headline.lower())
     closer = str(rng.choice(shared["closers"]))

@@ -41,6 +41,10 @@ InputFile = Annotated[
 Scorer = Literal["textblob", "vader"]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
+Level = Literal["word", "sentence", "document"]
+
+#: The levels of the news studies; a notebook's cells that belong to one have its tag.
+LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
 
 
 class Parameters(BaseModel):
@@ -100,6 +104,9 @@ class NewsBias(Parameters):
         SAMPLE,
         description="what models wrote: columns article_id, model, text (source, prompt or method)",
     )
+    levels: list[Level] = Field(
+        list(LEVELS), min_length=1, description="what is measured: word, sentence, document"
+    )
     biases: list[str] = Field(
         ["gender", "race"],
         min_length=1,
@@ -139,14 +146,43 @@ class NewsBias(Parameters):
         description="groups in a pair's distance of tone: those with sentences in both texts, "
         "or only pairs where all groups have",
     )
+    n_topics: list[Annotated[int, Field(ge=2, le=1000)]] = Field(
+        [10, 25, 50],
+        min_length=1,
+        description="numbers of topics K: one is used as it is, of several the one that predicts "
+        "held-out articles best",
+    )
+    topic_fits: int = Field(
+        3,
+        ge=1,
+        le=50,
+        description="fits of the topics, each from a seed of its own; their spread is part of "
+        "every interval at the document level",
+    )
+    association: Literal["common", "own"] = Field(
+        "common",
+        description="whose sentences say which topic is which group's: those of all texts, or each "
+        "corpus' own (the paper)",
+    )
+    truncated_topics: bool = Field(
+        False,
+        description="whether topic shares below 0.01 count as 0, as gensim gives them by default",
+    )
+    residual_threshold: float = Field(
+        3.0, ge=0, le=100, description="residual above which a topic is a group's"
+    )
+    chance_pairs: int = Field(
+        50, ge=2, le=100_000, description="pairs of a cell whose words are dealt anew for topics"
+    )
+    deals: int = Field(20, ge=5, le=10_000, description="times that they are dealt anew")
     draws: int = Field(
         1000, ge=100, le=100_000, description="permutations behind the range of each chance level"
     )
 
-    @field_validator("biases", "sentiment_scorers")
+    @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"{', '.join(twice)} stands twice")
         return names

@@ -19,6 +19,8 @@ from spacy.matcher import PhraseMatcher
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
 
+from nbbias.cache import stage
+
 _WORD = re.compile(r"[^\W\d_]+")
 
 _PIECE = re.compile(r"\S+")
@@ -52,6 +54,7 @@ def pipeline() -> Language:
     return nlp
 
 
+@stage
 def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split texts into sentences and find every group word in them.
 

@@ -18,6 +18,7 @@ from gensim.models import LdaModel
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from nbbias.cache import stage
 from nbbias.errors import DataError
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
@@ -31,6 +32,11 @@ class TopicModel(NamedTuple):
 
     model: LdaModel
     dictionary: Dictionary
+
+    def parts(self) -> list[Any]:
+        """Return what inference depends on, to tell models apart."""
+        words = sorted(self.dictionary.token2id.items())
+        return [words, self.model.state.get_lambda(), self.model.alpha, self.model.eta]
 
 
 class _FlatStart(np.random.RandomState):
@@ -148,6 +154,7 @@ def fit(
     return TopicModel(model, dictionary)
 
 
+@stage
 def perplexity(
     tokens: pd.Series,
     articles: pd.Series,

@@ -58,7 +58,8 @@ def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
     both = [_by_word(topics) for topics in (first, second)]
     vocabulary = both[0].columns.union(both[1].columns)
     p, q = (one.reindex(columns=vocabulary, fill_value=0).to_numpy() for one in both)
-    distance = cdist(p, q, metric="jensenshannon") / np.sqrt(np.log(2))
+    # Between alike rows rounding can give the root of less than 0.
+    distance = np.nan_to_num(cdist(p, q, metric="jensenshannon")) / np.sqrt(np.log(2))
     rows, columns = linear_sum_assignment(distance)
     found = {"first": rows, "second": columns, "distance": distance[rows, columns]}
     return pd.DataFrame(found)
