@@ -720,6 +720,16 @@ def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
 
+def test_a_fit_that_scores_nothing_takes_no_article_from_the_comparison() -> None:
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), size=(2, 4))
+    one = scored(*shares, common(["a", "b", None]), 2).assign(seed=1)
+    silent = scored(*shares, common(["a", None, None]), 2).assign(seed=2)
+    found = news_documents.estimates(pd.concat([silent, one]), lexicon=lexicon_of(2))
+    row = row_of(found, "share_difference_common", "a")
+    assert (row["n"], row["reason"]) == (4, "measured in 1 of 2 fits")
+
+
 def test_seeds_replicate_planted_topics(corpus: dict[str, Any]) -> None:
     found = news_fits.replication(corpus["fits"], lexicon=corpus["lexicon"])
     assert found["seed"].tolist() == [1, 2]

@@ -185,7 +185,9 @@ def stacked_terms(
     return ax
 
 
-def intervals(table: pd.DataFrame, ax: Axes, *, label: str, missing: str = "not measured") -> Axes:
+def intervals(
+    table: pd.DataFrame, ax: Axes, *, label: str, missing: str = "not measured", colour: str = INK
+) -> Axes:
     """Draw estimates with their intervals, and the range that chance or neutral prose gives.
 
     Parameters
@@ -197,6 +199,8 @@ def intervals(table: pd.DataFrame, ax: Axes, *, label: str, missing: str = "not 
         The column that names the rows.
     missing
         What is written where there is no estimate.
+    colour
+        That of the estimates.
     """
     at = np.arange(len(table))[::-1].astype(float)
     for y, row in zip(at, table.itertuples(), strict=True):
@@ -206,9 +210,9 @@ def intervals(table: pd.DataFrame, ax: Axes, *, label: str, missing: str = "not 
             )
             ax.plot([row.null, row.null], [y - 0.34, y + 0.34], color="white", lw=1.6, zorder=2)
         if np.isfinite(row.ci_low):
-            ax.plot([row.ci_low, row.ci_high], [y, y], color=INK, lw=1.4, zorder=3)
+            ax.plot([row.ci_low, row.ci_high], [y, y], color=colour, lw=1.4, zorder=3)
         if np.isfinite(row.estimate):
-            ax.plot(row.estimate, y, "o", color=INK, ms=5, zorder=4)
+            ax.plot(row.estimate, y, "o", color=colour, ms=5, zorder=4)
         else:
             _not_measured(ax, y, missing)
     _name_rows(ax, table[label])
@@ -300,6 +304,6 @@ def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> N
     figure.legend(handles, names, loc="outside lower center", ncols=len(handles))
 
 
-def interval_key() -> Line2D:
+def interval_key(*, colour: str = INK, label: str = "mean with its interval") -> Line2D:
     """Return the legend's entry for an estimate and its interval."""
-    return Line2D([], [], color=INK, marker="o", ms=5, lw=1.4, label="mean with its interval")
+    return Line2D([], [], color=colour, marker="o", ms=5, lw=1.4, label=label)

@@ -280,7 +280,9 @@ def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05
     if n < 2:
         return np.nan
     test = TTestPower()  # whose own solver gives up at few units and strict levels
-    return float(brentq(lambda d: test.power(d, n, alpha) - power, 0, 1e4))
+    # Where an effect is so large that scipy gives up on its power, the power is 1.
+    missed = lambda d: power - np.nan_to_num(test.power(d, n, alpha), nan=1.0)  # noqa: E731
+    return float(brentq(missed, 0, 1e4))
 
 
 def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:

@@ -293,13 +293,19 @@ def _differences(
 def _common(
     scores: pd.DataFrame, groups: Sequence[str], confidence: float, *, min_pairs: int
 ) -> list[dict[str, Any]]:
-    """Compare models on the articles that all of them have a counted pair for, in every fit."""
+    """Compare models on the articles that all of them have a counted pair for, in every fit.
+
+    A fit that could score no pair at all does not count.
+    """
     by = [*CELL, "article_id"]
-    # A pair that any fit could not score has that fit's reason here.
-    first = scores.sort_values("reason", kind="stable").drop_duplicates(by).sort_index()
+    any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
+    kept = scores[any_counted | ~any_counted.any()]
+    # A pair that any of these fits could not score has that fit's reason here.
+    worst = kept.sort_values("reason", kind="stable").drop_duplicates(by)
+    first = scores[by].drop_duplicates().merge(worst, on=by)
     rows = []
     for key, own, used, why in news_bias.common_articles(first, min_pairs=min_pairs):
-        kept = scores.merge(used[by], on=by)
-        found = _differences(kept, groups, why, confidence, statistic="share_difference_common")
+        chosen = scores.merge(used[by], on=by)
+        found = _differences(chosen, groups, why, confidence, statistic="share_difference_common")
         rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
     return rows

@@ -110,9 +110,12 @@ def _group_names(table: pd.DataFrame) -> pd.Series:
 
 
 def _with_chance(figure: Figure) -> Figure:
-    band = Patch(color=figures.BAND, label="chance alone")
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), band])
+    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), _band()])
     return figure
+
+
+def _band() -> Patch:
+    return Patch(color=figures.BAND, label="chance alone")
 
 
 def tone_rows(estimates: pd.DataFrame, *, instrument: str) -> pd.DataFrame:
@@ -197,8 +200,15 @@ def printed(rows: pd.DataFrame) -> Figure:
     """Draw our values and the printed ones on one scale, in panels that say which is which."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
+        figures.intervals(own, ax, label="cell", colour=colour)
         if (own["estimate"] < 0).any() and (own["estimate"] > 0).any():
             ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
-    return _with_chance(figures.grid(rows, draw, rows="panel", columns="column", width=13))
+    figure = figures.grid(rows, draw, rows="panel", columns="column", width=13)
+    keys = [figures.interval_key(label="ours, with its interval"), _band()]
+    if (rows["side"] == "printed").any():
+        label = "printed: other corpus, other human side"
+        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
+    figures.legend_below(figure, figure.axes[0], extra=keys)
+    return figure
