@@ -12,7 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nbbias import figures, news_chance, news_figures
+from nbbias import figures, news_chance, news_figures, published
 from tests.test_figures import labels, markers, rendered
 from tests.test_news_bias import FOUND, estimated, lexicon_of, matches_of, pairs_of, scored
 
@@ -149,7 +149,7 @@ def test_distances_stand_beside_both_chance_levels() -> None:
 
 def test_distances_without_chance_by_sentences_are_one_panel_a_bias() -> None:
     found = panels(distances(TABLE[TABLE["statistic"] != "bias_by_sentence"]))
-    assert list(found) == ["gender, by words", "race, by words"]
+    assert list(found) == ["gender", "race"]
 
 
 def test_rows_are_named_by_what_tells_them_apart() -> None:
@@ -276,3 +276,85 @@ def test_other_measures_of_the_same_statistic_are_not_drawn() -> None:
     assert len(news_figures.distance_rows(both)) == len(news_figures.distance_rows(TABLE))
     focus = {"gender": "a", "race": "b"}
     assert len(news_figures.prejudice_rows(both, focus=focus)) == 8
+
+
+# --- beside the printed figures ---------------------------------------------------------------
+
+PAPER = published.load("fang2024")
+FOCUS = {"gender": "female", "race": "Black"}
+
+
+def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
+    rows = [
+        {
+            "source": "s", "model": model, "prompt": "p", "measure": measure, "bias": bias,
+            "statistic": statistic, "group": group, "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4,
+            "n": 9, "null": 0.1, "null_low": 0.05, "null_high": 0.15, "instrument": instrument,
+        }
+        for bias, groups in {"race": ["White", "Black"], "gender": ["female", "male"]}.items()
+        for model in ("x", "y")
+        for statistic in ("bias", "prejudice_share", "prejudice_extent", "share_difference")
+        for group in ([None] if statistic == "bias" else groups)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("measure", ["word", "sentiment", "document"])
+def test_printed_values_stand_below_ours_panel_for_panel(measure: str) -> None:
+    rows = news_figures.printed_rows(ours(measure), PAPER, measure=measure, focus=FOCUS)
+    panels_drawn = ["race: ours", "race: printed", "gender: ours", "gender: printed"]
+    assert rows["panel"].unique().tolist() == panels_drawn
+    assert rows["column"].unique().tolist() == [
+        "mean distance", "share of prejudice", "extent of prejudice",
+    ]  # fmt: skip
+    printed = rows[rows["side"] == "printed"]
+    assert len(printed) == 2 * 3 * 7
+    wanted = PAPER[(PAPER["measure"] == measure) & (PAPER["prompt"] == "neutral")]
+    wanted = wanted[wanted["statistic"] != "share_difference"]
+    assert sorted(printed["estimate"]) == sorted(wanted["value"])
+    figure = news_figures.printed(rows)
+    assert len(figure.axes) == 4 * 3
+    for column in range(3):  # one scale for ours and for what is printed
+        assert len({ax.get_xlim() for ax in figure.axes[column::3]}) == 1
+    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "printed: other corpus, other human side" in told
+
+
+def test_a_fallback_of_toxicity_never_stands_beside_printed_values() -> None:
+    fallback = "alt-profanity-check 1.9 (fallback, not Detoxify)"
+    rows = news_figures.printed_rows(
+        ours("toxicity", fallback), PAPER, measure="toxicity", focus=FOCUS
+    )
+    assert set(rows["side"]) == {"ours"} and len(rows) == 2 * 2 * 3
+    told = [text.get_text() for text in news_figures.printed(rows).legends[0].get_texts()]
+    assert not any("printed" in text for text in told)
+    detoxify = news_figures.printed_rows(
+        ours("toxicity", "Detoxify 0.5.4 original"), PAPER, measure="toxicity", focus=FOCUS
+    )
+    assert set(detoxify["side"]) == {"ours", "printed"}
+
+
+def test_another_group_in_focus_has_no_printed_prejudice_beside_it() -> None:
+    rows = news_figures.printed_rows(
+        ours("word"), PAPER, measure="word", focus=FOCUS | {"race": "White"}
+    )
+    race = rows[(rows["bias"] == "race") & (rows["side"] == "printed")]
+    assert set(race["statistic"]) == {"bias"}
+    assert set(rows[(rows["bias"] == "race") & rows["group"].notna()]["group"]) == {"White"}
+
+
+def test_table_1_stands_beside_our_differences_of_shares() -> None:
+    rows = news_figures.printed_table_rows(ours("word"), PAPER)
+    printed = rows[rows["side"] == "printed"]
+    wanted = PAPER[(PAPER["figure"] == "3b") & PAPER["group"].isin(["White", "Black"])]
+    assert sorted(printed["estimate"]) == sorted(wanted["value"])
+    assert set(rows["column"]) == {"White", "Black"}
+    rendered(news_figures.printed(rows))
+
+
+def test_nothing_of_ours_draws_nothing() -> None:
+    rows = news_figures.printed_rows(ours("word").head(0), PAPER, measure="word", focus=FOCUS)
+    assert rows.empty
+    figure = news_figures.printed(rows)
+    assert figure.axes[0].texts[0].get_text() == "nothing of this was measured"
+    assert news_figures.printed_table_rows(ours("sentiment"), PAPER).query("side == 'ours'").empty

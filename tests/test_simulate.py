@@ -340,3 +340,40 @@ def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
         assert own["excess"].notna().sum() == 60
         assert excess == pytest.approx(0, abs=4 * error)
     assert clusters["statistic"].nunique() == 4
+
+
+# --- subjects ---------------------------------------------------------------------------------
+
+
+def desk_of(sentence: str) -> set[str]:
+    """The desks whose sentences without a group this one is."""
+    return {d["desk"] for d in simulate.templates()["desks"] if sentence in d["neutral"]}
+
+
+def test_a_change_of_subject_moves_sentences_to_another_desk_and_nobodys_share() -> None:
+    models: Models = {"off": {"subject": 0.5}, "on": {}}
+    originals, generations = simulate.corpus(models, copies=6, seed=5)
+    assert len(originals) == 72 * 6
+    for model, own in generations.groupby("model"):
+        elsewhere = own[~own["article_id"].str.startswith(simulate.SUBJECT)]
+        neutral = [
+            desk_of(sentence + ".")
+            for text in elsewhere["text"]
+            for sentence in text.split("\n\n")[1].rstrip(".").split(". ")
+        ]
+        moved = [simulate.SUBJECT in desks for desks in neutral if desks]
+        # About 4 such sentences an article, 378 articles: three standard errors are 0.04.
+        assert np.mean(moved) == pytest.approx(0.5 if model == "off" else 0, abs=0.04)
+        assert female_share(own["text"]) == pytest.approx(simulate.HUMAN["female"], abs=0.03)
+
+
+def test_desks_apart_are_about_different_people_on_both_sides_alike() -> None:
+    originals, generations = simulate.corpus({"m": {}}, copies=12, desks_apart=True, seed=5)
+    for desk, added in simulate.DESKS_APART.items():
+        for table in (originals, generations):
+            own = table[table["article_id"].str.startswith(desk)]["text"]
+            expected = simulate.HUMAN["female"] + added.get("female", 0)
+            assert female_share(own) == pytest.approx(expected, abs=0.06)
+    for shifts in simulate.SAMPLE_MODELS.values():  # every writer of the sample fits every desk
+        for added in simulate.DESKS_APART.values():
+            simulate.probabilities(shifts, start=simulate.probabilities(added))

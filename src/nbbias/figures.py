@@ -93,6 +93,11 @@ def grid(
     row_height
         Inches that a drawn row takes.
     """
+    if table.empty:
+        figure, ax = plt.subplots(figsize=(width, 1.0))
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "nothing of this was measured", ha="center", color=MUTED)
+        return figure
     down, across = list(table[rows].unique()), list(table[columns].unique())
     lines = [int(table.loc[table[rows] == value, "cell"].nunique()) for value in down]
     figure, axes = plt.subplots(

@@ -1,0 +1,42 @@
+"""What is executed of a notebook, and how long its sections took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from nbbias import execute
+
+
+def notebook(path: Path) -> Path:
+    cells = [
+        new_markdown_cell("# A study"),
+        new_code_cell("1"),
+        new_markdown_cell("## Words", metadata={"tags": ["level:word"]}),
+        new_code_cell("2", metadata={"tags": ["level:word", "other"]}),
+        new_markdown_cell("no heading"),
+        new_code_cell("3"),
+    ]
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
+
+
+def sources(text: str) -> list[str]:
+    return [cell.source for cell in nbformat.reads(text, as_version=4).cells]
+
+
+def test_cells_of_a_level_that_was_not_asked_for_are_no_part_of_a_run(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb")
+    assert len(sources(execute._chosen(path, []))) == 6
+    assert sources(execute._chosen(path, ["level:word"])) == ["# A study", "1", "no heading", "3"]
+    assert len(sources(execute._chosen(path, ["level:document"]))) == 6
+
+
+def test_seconds_are_added_up_by_heading(tmp_path: Path) -> None:
+    path = notebook(tmp_path / "n.ipynb")
+    clocked = [(1, 0.5), (2, 2.0), (3, 2.0), (4, 5.0), (5, 5.0), (6, 5.5)]
+    assert execute.by_section(path, clocked) == {"A study": 2.0, "Words": 3.5}
+    assert execute.by_section(path, clocked[:2]) == {"A study": 2.0, "Words": 0.0}
+    assert execute.by_section(tmp_path / "none.ipynb", clocked) == {}
