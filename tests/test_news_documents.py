@@ -23,6 +23,7 @@ from nbbias import (
     news_sentences,
     news_topics,
     news_topics_chance,
+    simulate,
     text,
     topics,
 )
@@ -756,6 +757,33 @@ def test_an_association_that_changes_is_not_replicated(corpus: dict[str, Any]) -
     found = news_fits.replication([none, first], lexicon=corpus["lexicon"])
     assert found["replicated"].isna().all() and "no topic" in found["reason"].item()
     assert news_fits.replication([first], lexicon=corpus["lexicon"]).empty
+
+
+@pytest.mark.slow
+def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
+    """Sentences moved to a desk about men; each model moves another share, the first none."""
+    sizes = (0.0, 0.15, 0.3, 0.45, 0.6)
+    models = {str(size): {"subject": size} for size in sizes}
+    originals, made = simulate.corpus(models, desks_apart=True, copies=2, seed=1)
+    pairs, lexicon = news.pair(originals, made), lexicons.load("gender")
+    texts = news_bias.side_texts(pairs)
+    found, matches = text.annotate(texts, lexicons.expand(lexicon))
+    sentences = news_sentences.assign(found, matches, lexicon=lexicon)
+    fits = news_fits.fits(
+        pairs, topics.tokens(texts), sentences, news_topics.sentence_tokens(sentences),
+        lexicon=lexicon, n_topics=8, seeds=range(3),
+    )  # fmt: skip
+    scores = news_fits.scores(pairs, fits, lexicon=lexicon)
+    table = news_documents.estimates(scores, lexicon=lexicon)
+    men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
+    assert men["model"].tolist() == list(models)
+    assert men["estimate"].is_monotonic_increasing
+    assert men["ci_low"].iloc[0] < 0 < men["ci_high"].iloc[0]
+    assert men["estimate"].iloc[-1] > 0.2
+    by_fit = scores.groupby(["model", "seed"])["difference_male"].mean().unstack("seed")
+    # Fits differ in size, not in direction: in each the dose raises the response.
+    measured = by_fit.dropna(axis="columns")
+    assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
 
 
 def test_topics_are_tested_by_sentence_and_by_article(corpus: dict[str, Any]) -> None:

@@ -153,7 +153,7 @@ class NewsBias(Parameters):
         "held-out articles best",
     )
     topic_fits: int = Field(
-        3,
+        5,
         ge=1,
         le=50,
         description="fits of the topics, each from a seed of its own; their spread is part of "
