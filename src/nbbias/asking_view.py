@@ -15,7 +15,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
 from nbbias import generate, keys, recorded
 from nbbias.asking_loop import Tally
@@ -28,17 +27,17 @@ _WIDTH = 600
 def show_plan(laid_out: Plan, console: Console) -> int:
     """Print what is to be asked and what it costs; return how many calls are still to be made."""
     table = generate.estimate(laid_out)
-    shown = Table("model", "calls", "answered", "rejected", "to ask", "tokens in", "tokens out",
-                  "cost", box=None, pad_edge=False)  # fmt: skip
-    for name in shown.columns[1:]:
-        name.justify = "right"
     for row in table.itertuples():
-        shown.add_row(
-            row.model, *(f"{n:,}" for n in (row.calls, row.answered, row.rejected, row.to_ask)),
-            f"{row.input_tokens:,}", _range(row.output_likely, row.output_tokens, ",.0f"),
-            _range(row.cost_likely, row.cost, ",.2f"),
-        )  # fmt: skip
-    console.print(shown)
+        done = f"{row.answered:,} answered" + (f", {row.rejected:,} rejected" * bool(row.rejected))
+        told = f"{row.model}: {row.calls:,} calls, {done}, {row.to_ask:,} to ask"
+        if row.to_ask:
+            told += f"; about {row.input_tokens:,} tokens in, "
+            told += _range(row.output_likely, row.output_tokens, ",.0f") + " out"
+        if row.to_ask and not math.isnan(row.cost):
+            told += f"; cost {_range(row.cost_likely, row.cost, ',.2f')}"
+        console.print(told, markup=False)
+    if not table["to_ask"].sum():
+        return 0
     if len(table) > 1 and table["cost"].notna().all():
         console.print(f"In all at most {table['cost'].sum():,.2f}.")
     if table["cost"].isna().any():
@@ -51,10 +50,8 @@ def show_plan(laid_out: Plan, console: Console) -> int:
 
 
 def _range(likely: float, most: float, form: str) -> str:
-    if math.isnan(most):
-        return "?"
-    told = f"≤ {most:{form}}"
-    return told if math.isnan(likely) else f"about {likely:{form}} ({told})"
+    told = f"at most {most:{form}}"
+    return told if math.isnan(likely) else f"{told} (likely {likely:{form}})"
 
 
 def show_examples(laid_out: Plan, console: Console) -> None:

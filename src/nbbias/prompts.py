@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import contracts, llmbi
+from nbbias import contracts
 from nbbias.corpus import SAMPLE, data_path, read_table
 from nbbias.errors import DataError
 
@@ -128,6 +128,8 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
 
 def llmbi_suite(*, template: str = "{prompt}") -> pd.DataFrame:
     """Return the 18 prompts of LLMBI (Oketunji et al. 2023, Listing 3) with `dimension`."""
+    from nbbias import llmbi  # which takes a while to load
+
     suite = llmbi.prompts()
     ids = [f"llmbi-{number:02d}" for number in range(1, len(suite) + 1)]
     return checked(_templated(suite.assign(prompt_id=ids), template), where="llmbi prompts")
