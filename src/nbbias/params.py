@@ -254,7 +254,8 @@ def _range(schema: Mapping[str, Any]) -> str:
         for sign, bound in ((">", above), ("≥", low), ("<", below), ("≤", high))
         if bound is not None
     ]
-    each = _range(schema["additionalProperties"]) if "additionalProperties" in schema else ""
+    inner = schema.get("additionalProperties")
+    each = _range(inner) if isinstance(inner, dict) else ""
     if each:
         bounds = [each + " each"]
     return ", ".join(bounds)
