@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -147,7 +146,6 @@ def in_words(error: BaseException, path: Path) -> StoreError:
 # --- claims -----------------------------------------------------------------------------------
 
 
-@cache
 def owner() -> str:
     """Return who this process is: host, process id, and when it started."""
     started = psutil.Process().create_time()
