@@ -90,11 +90,11 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FAKE_API_KEY", KEY)
             console = Console(file=io.StringIO(), width=200)
-            complete = asking_view.complete(generate.of_params(path), console)
+            status = asking_view.complete(generate.of_params(path), console)
         after = filed(folder)
         faulty = sum(server.sent[k] for k in ("drop", "truncated", "no_json", "no_choices"))
         return {
-            "n": n, "complete": complete, "told": console.file.getvalue(), "at_kill": at_kill,
+            "n": n, "status": status, "told": console.file.getvalue(), "at_kill": at_kill,
             "answers": len(after), "kept": before.items() <= after.items(),
             "billed": sum(server.billed.values()), "spoiled": faulty,
             "concurrency": concurrency * kills, "seconds": time.monotonic() - began,
@@ -105,7 +105,7 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
 
 def test_a_killed_run_is_taken_up_without_loss(tmp_path: Path) -> None:
     done = killed_and_resumed(tmp_path, 60)
-    assert done["complete"], done["told"]
+    assert done["status"] == 0, done["told"]
     assert done["answers"] == 60
     assert done["kept"]
     assert 0 < done["at_kill"] < 60

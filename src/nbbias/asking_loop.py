@@ -25,6 +25,10 @@ _LOOK = 0.5
 _ALL_REJECTED = 20
 
 
+#: `Tally.stopped` after Ctrl-C or SIGTERM.
+INTERRUPTED = "interrupted"
+
+
 class Call(NamedTuple):
     """One call to make, and what it costs at most."""
 
@@ -102,7 +106,7 @@ async def ask_all(calls: list[Call], models: Mapping[str, Callable[[], Any]], de
                     mine = [call for call in calls if call.model == name]
                     await _Round(model, desk, tally, stop).make(mine)
     except asyncio.CancelledError:  # the second Ctrl-C; what was in flight is dropped
-        tally.stopped = tally.stopped or "interrupted"
+        tally.stopped = tally.stopped or INTERRUPTED
     finally:
         heart.cancel()
         with suppress(sqlite3.Error):
@@ -125,7 +129,7 @@ def _heeding_signals(stop: asyncio.Event, tally: Tally) -> Iterator[None]:
     def heed() -> None:
         if stop.is_set() and task is not None:
             task.cancel()
-        tally.stopped = tally.stopped or "interrupted"
+        tally.stopped = tally.stopped or INTERRUPTED
         stop.set()
 
     heeded = []

@@ -16,7 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from nbbias import generate, keys, recorded
+from nbbias import asking_loop, generate, keys, recorded
 from nbbias.asking_loop import Tally
 from nbbias.generate import Plan
 
@@ -133,12 +133,21 @@ def take_in(laid_out: Plan, paths: list[Path], console: Console) -> None:
         console.print(f"{path}: {told or 'nothing'}", markup=False)
 
 
-def complete(laid_out: Plan, console: Console, *, again: bool = False) -> bool:
-    """Ask what is missing and export the table; tell whether nothing is left to ask."""
+def complete(laid_out: Plan, console: Console, *, again: bool = False) -> int:
+    """Ask what is missing and export the table.
+
+    Returns
+    -------
+    int
+        The exit status: 0 when nothing is left to ask, 1 when something is, 130 when the user
+        stopped it.
+    """
     take_in(laid_out, [], console)
     to_ask = show_plan(laid_out, console)
     tally = ask(laid_out, console, again=again) if to_ask or again else Tally(0)
     answers = recorded.export(laid_out)
     console.print(f"{laid_out.export_path}: {answers['text'].notna().sum():,} answers "
                   f"of {len(answers):,}", markup=False)  # fmt: skip
-    return not (tally.stopped or tally.failed)
+    if tally.stopped == asking_loop.INTERRUPTED:
+        return 130
+    return int(bool(tally.stopped or tally.failed))

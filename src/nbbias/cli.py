@@ -104,8 +104,7 @@ def generate_command(
         asking_view.show_plan(laid_out, out_console)
         return
     asking_view.take_in(laid_out, recorded or [], err_console)
-    if not asking_view.complete(laid_out, err_console, again=again):
-        raise typer.Exit(1)
+    raise typer.Exit(asking_view.complete(laid_out, err_console, again=again))
 
 
 @app.command()
@@ -125,8 +124,9 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and not asking_view.complete(generate.plan(one.asks), err_console):
-            raise NbbiasError(one.label, "not run, because answers are missing")
+        if one.asks and (status := asking_view.complete(generate.plan(one.asks), err_console)):
+            err_console.print(f"{one.label}: not run, because answers are missing")
+            raise typer.Exit(status)
 
     def listen(one: run.Run, message: Any) -> None:
         if message["kind"] == "progress":
