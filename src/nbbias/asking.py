@@ -63,6 +63,11 @@ class Transport(NamedTuple):
     first_wait: float
     batch_size: int
 
+    @property
+    def in_flight(self) -> int:
+        """How many calls are under way at a time: `concurrency` counts batches, if there are."""
+        return self.concurrency * max(1, self.batch_size)
+
 
 def open_model(
     name: str,
@@ -91,9 +96,11 @@ def open_model(
     batch = transport.batch_size
     config = GenerateConfig(
         **parameters,
-        max_retries=0,  # retries are ours: inspect's waits do not heed Retry-After
+        # Retries are ours: inspect's waits do not heed Retry-After. Only batches, whose upkeep
+        # is retried by the same number, are left to it.
+        max_retries=transport.max_retries if batch else 0,
         attempt_timeout=None if batch else transport.timeout,
-        max_connections=max(transport.concurrency, batch),
+        max_connections=transport.in_flight,
         batch=BatchConfig(size=batch, max_size=batch) if batch else None,
     )
     try:
@@ -265,7 +272,7 @@ async def ask(
 
     attempts = AsyncRetrying(
         retry=retry_if_exception(lambda e: isinstance(e, Failure) and e.meaning == "temporary"),
-        stop=stop_after_attempt(transport.max_retries + 1),
+        stop=stop_after_attempt(1 if transport.batch_size else transport.max_retries + 1),
         wait=wait,
         after=heard,
         sleep=pause,

@@ -154,7 +154,7 @@ class _Round:
         self.in_flight = 0.0
         self.unanswered_in_a_row = 0
         self.rejected_in_a_row = 0
-        self.workers = max(desk.transport.concurrency, desk.transport.batch_size)
+        self.workers = desk.transport.in_flight
 
     async def make(self, calls: list[Call]) -> None:
         self.queue = deque(calls)

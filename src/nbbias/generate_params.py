@@ -92,7 +92,7 @@ class Generate(BaseModel):
         {}, description="further arguments of the backend, such as {'model_path': …} for hf"
     )
     base_url: str = Field("", description="address of a compatible server; empty: the provider's")
-    concurrency: int = Field(8, ge=1, le=1000, description="calls at a time")
+    concurrency: int = Field(8, ge=1, le=1000, description="calls, or batches, at a time")
     attempt_timeout: int = Field(
         120, ge=1, le=86_400, description="seconds until a call is tried again"
     )

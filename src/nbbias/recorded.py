@@ -38,7 +38,7 @@ def table(laid_out: Plan) -> pd.DataFrame:
         `key`, and the suite's own columns.
     """
     path = laid_out.store_path
-    with closing(store.connect(path)) as connection:
+    with closing(store.connect(path, readonly=path.is_file())) as connection:
         try:
             said = store.answers(connection, laid_out.calls["key"])
         except sqlite3.Error as error:

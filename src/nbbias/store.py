@@ -15,10 +15,11 @@ import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import quote
 
 import pandas as pd
 import psutil
@@ -48,8 +49,7 @@ CREATE TABLE IF NOT EXISTS runs (
 PRAGMA application_id = {_MAGIC};
 """
 
-#: The columns of an answer. `status`: ``answered`` (filtered answers and refusals too),
-#: ``rejected`` (the provider rejects the request for good) or ``failed`` (to be asked again).
+#: An answer. `status`: ``answered`` (refusals too), ``rejected`` for good, ``failed`` for now.
 COLUMNS = (
     *("key", "model", "base_url", "messages", "parameters", "replicate", "status", "text"),
     *("stop_reason", "refusal", "error", "input_tokens", "output_tokens", "seconds"),
@@ -96,7 +96,7 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
     """
     try:
         if readonly:
-            found = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=30)
+            found = _for_reading(path)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             found = sqlite3.connect(path, timeout=30, isolation_level=None)
@@ -105,6 +105,16 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
         return found
     except (sqlite3.Error, OSError) as error:
         raise in_words(error, path) from None
+
+
+def _for_reading(path: Path) -> sqlite3.Connection:
+    """Open a store to read it, also where its folder cannot be written."""
+    for mode in ("mode=ro", "immutable=1"):
+        found = sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=30)
+        with suppress(sqlite3.OperationalError):
+            found.execute("SELECT 1 FROM sqlite_master")
+            break
+    return found
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
@@ -252,7 +262,7 @@ def statuses(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.DataFrame:
-    """Return the rows of some keys, in any order; keys that are not there have none."""
+    """Return the rows of some keys, in any order."""
     wanted = list(dict.fromkeys(keys))
     rows: list[tuple[Any, ...]] = []
     for start in range(0, len(wanted), 500):
