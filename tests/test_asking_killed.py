@@ -104,14 +104,14 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
 
 
 def test_a_killed_run_is_taken_up_without_loss(tmp_path: Path) -> None:
-    done = killed_and_resumed(tmp_path, 60)
+    done = killed_and_resumed(tmp_path, 40)
     assert done["status"] == 0, done["told"]
-    assert done["answers"] == 60
+    assert done["answers"] == 40
     assert done["kept"]
-    assert 0 < done["at_kill"] < 60
+    assert 0 < done["at_kill"] < 40
     # Billed: one each, those whose answer the server itself spoiled, and those in flight when
     # the process was killed; nothing else.
-    assert done["billed"] <= 60 + done["spoiled"] + done["concurrency"]
+    assert done["billed"] <= 40 + done["spoiled"] + done["concurrency"]
     assert done["exported"]["text"].notna().all()
     assert (done["exported"]["text"].str.split(": ").str[1] == done["exported"]["prompt"]).all()
 

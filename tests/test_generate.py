@@ -354,11 +354,11 @@ def test_a_claim_is_kept_while_an_answer_takes_long(
     tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that takes longer than the lease is not taken over by another process."""
-    monkeypatch.setattr("nbbias.store.LEASE", 0.6)
+    monkeypatch.setattr("nbbias.claims.LEASE", 0.6)
     server.delay = 1.5
     path = write(tmp_path, server.url, suite(1))
     # Another machine's view: the owner is not a process of this one.
-    monkeypatch.setattr("nbbias.store._is_dead", lambda _: False)
+    monkeypatch.setattr("nbbias.claims._is_dead", lambda _: False)
     one = threading.Thread(target=lambda: generate.ask(generate.of_params(path)))
     one.start()
     time.sleep(0.7)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbbias import asking, store
+from nbbias import asking, claims, store
 from nbbias.asking import Answer, Failure, Transport
 
 #: Seconds between looks at prompts that another process is asking.
@@ -110,15 +110,15 @@ async def ask_all(calls: list[Call], models: Mapping[str, Callable[[], Any]], de
     finally:
         heart.cancel()
         with suppress(sqlite3.Error):
-            store.release(desk.connection)
+            claims.release(desk.connection)
     return tally
 
 
 async def _keep_claims(desk: Desk) -> None:
     while True:
-        await asyncio.sleep(store.LEASE / 3)
+        await asyncio.sleep(claims.LEASE / 3)
         with suppress(sqlite3.Error):  # a full disk shows itself when an answer is recorded
-            store.renew(desk.connection)
+            claims.renew(desk.connection)
 
 
 @contextmanager
@@ -172,7 +172,7 @@ class _Round:
         while self.queue and not self.stop.is_set():
             call = self.queue.popleft()
             try:
-                claim = store.claim(self.desk.connection, call.key, again=self.desk.again)
+                claim = claims.claim(self.desk.connection, call.key, again=self.desk.again)
             except sqlite3.Error as error:
                 return self._end(store.in_words(error, self.desk.path).breaches[0])
             if claim == "held":

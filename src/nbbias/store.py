@@ -1,33 +1,26 @@
 """The store of answers: one SQLite file a corpus, from which nothing is lost or asked twice.
 
 An answer is filed under the hash of everything that could have changed it: model, base URL,
-messages, parameters, and the number of the repeat. Whoever wants to ask claims the key first; a
-claim has an owner and runs out, so that two processes never pay for one answer and the claims
-of a dead one are taken over.
+messages, parameters, and the number of the repeat. Whoever wants to ask claims the key first
+(`nbbias.claims`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import socket
 import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-import psutil
 
 from nbbias.errors import DataError
-
-#: Seconds until a claim that is not renewed may be taken over.
-LEASE = 90.0
 
 _MAGIC = 0x6E626273  # "nbbs", SQLite's own place for saying what a file is
 _SCHEMA = f"""
@@ -153,74 +146,8 @@ def in_words(error: BaseException, path: Path) -> StoreError:
     return StoreError(str(path), told)
 
 
-# --- claims -----------------------------------------------------------------------------------
-
-
-def owner() -> str:
-    """Return who this process is: host, process id, and when it started."""
-    started = psutil.Process().create_time()
-    return f"{socket.gethostname()}:{os.getpid()}:{started:.2f}"
-
-
-def _is_dead(who: str) -> bool:
-    """Tell whether an owner is a process of this machine that is no more."""
-    host, pid, started = who.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
-    try:
-        return abs(psutil.Process(int(pid)).create_time() - float(started)) > 1
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.Error:
-        return False
-
-
-def claim(
-    connection: sqlite3.Connection, wanted: str, *, again: bool = False, lease: float = LEASE
-) -> Literal["claimed", "done", "held"]:
-    """Claim a key: ``done`` is answered (or rejected, unless `again`), ``held`` somebody else's.
-
-    The claim of a process that is no more, or has not renewed it, is taken over.
-    """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        done = connection.execute(
-            "SELECT 1 FROM answers WHERE key = ? AND (status = 'answered' OR status = ?)",
-            (wanted, "" if again else "rejected"),
-        ).fetchone()
-        held = connection.execute(
-            "SELECT owner, until FROM claims WHERE key = ?", (wanted,)
-        ).fetchone()
-        free = held is None or held["until"] < time.time() or _is_dead(held["owner"])
-        if done or not free:
-            connection.execute("ROLLBACK")
-            return "done" if done else "held"
-        connection.execute(
-            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-            (wanted, owner(), time.time() + lease),
-        )
-        connection.execute("COMMIT")
-        return "claimed"
-    except BaseException:
-        _rollback(connection)
-        raise
-
-
-def renew(connection: sqlite3.Connection, *, lease: float = LEASE) -> None:
-    """Keep the claims of this process for another while."""
-    connection.execute(
-        "UPDATE claims SET until = ? WHERE owner = ?", (time.time() + lease, owner())
-    )
-
-
-def release(connection: sqlite3.Connection, wanted: str | None = None) -> None:
-    """Give back a claim of this process, or all of them."""
-    connection.execute(
-        "DELETE FROM claims WHERE owner = ? AND (?2 IS NULL OR key = ?2)", (owner(), wanted)
-    )
-
-
-def _rollback(connection: sqlite3.Connection) -> None:
+def roll_back(connection: sqlite3.Connection) -> None:
+    """Undo what an unfinished transaction has done."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
@@ -252,7 +179,7 @@ def record(connection: sqlite3.Connection, answer: Mapping[str, Any]) -> bool:
         connection.execute("COMMIT")
         return bool(done)
     except BaseException:
-        _rollback(connection)
+        roll_back(connection)
         raise
 
 
