@@ -35,7 +35,7 @@ def params(folder: Path, url: str, suite: pd.DataFrame, **further: Any) -> Path:
     suite.to_csv(folder / "suite.csv", index=False)
     block = {
         "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "suite.csv"),
-        "base_url": url, "concurrency": 8, "attempt_timeout": 2, "first_wait": 0.05,
+        "base_url": url, "concurrency": 8, "attempt_timeout": 10, "first_wait": 0.05,
         "max_retries": 8, "max_tokens": 50, "prices": {MODEL: {"input": 1.0, "output": 2.0}},
         "store_path": str(folder / "answers.sqlite"),
         "export_path": str(folder / "answers.parquet"),
@@ -74,8 +74,8 @@ def filed(folder: Path) -> dict[str, str]:
 def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int = 8) -> dict:
     """Ask n prompts of a faulty server, kill the asking process -9 on the way, take it up."""
     began = time.monotonic()
-    with FakeOpenAI(faults=FAULTS, seed=3, delay=0.02) as server:
-        path = params(folder, server.url, suite(n), concurrency=concurrency)
+    with FakeOpenAI(faults=FAULTS, seed=3, delay=0.02, hang=1 if n < 100 else 6) as server:
+        path = params(folder, server.url, suite(n), concurrency=concurrency, attempt_timeout=5)
         before: dict[str, str] = {}
         for number in range(1, kills + 1):
             process = start(path)
@@ -103,6 +103,7 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_taken_up_without_loss(tmp_path: Path) -> None:
     done = killed_and_resumed(tmp_path, 40)
     assert done["status"] == 0, done["told"]

@@ -129,7 +129,7 @@ def test_a_planted_key_is_found_nowhere(
         paths = {}
         for name, table in {"good": suite, "faulty": suite.assign(prompt=asked)}.items():
             (tmp_path / name).mkdir()
-            path = params(tmp_path / name, server.url, table, max_retries=1, attempt_timeout=1)
+            path = params(tmp_path / name, server.url, table, max_retries=1, first_wait=0.01)
             values = yaml.safe_load(path.read_text())
             values["answers_path"] = values["generate"]["export_path"]
             path.write_text(yaml.safe_dump(values))
