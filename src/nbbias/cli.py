@@ -21,8 +21,19 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from nbbias import __version__, datasets, develop, page, params, run
+from nbbias import (
+    __version__,
+    asking_view,
+    datasets,
+    develop,
+    generate,
+    keys,
+    page,
+    params,
+    run,
+)
 from nbbias.errors import NbbiasError, ParameterError
+from nbbias.generate_params import Generate
 from nbbias.studies import STUDIES
 
 app = typer.Typer(
@@ -54,6 +65,7 @@ def _options(
 ) -> None:
     level = logging.DEBUG if verbose else logging.WARNING
     handler = RichHandler(console=err_console, show_path=False)
+    handler.addFilter(keys.Redact())
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
     logging.getLogger("nbbias").setLevel(level)
 
@@ -74,6 +86,27 @@ def run_command(
     _run(params_files, override or [], out=out, jobs=jobs)
 
 
+@app.command("generate")
+def generate_command(
+    params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show prompts, calls and cost; ask nothing.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Ask rejected prompts again.")] = False,
+    recorded: Annotated[
+        list[Path] | None, typer.Option("--import", help="Take in recorded answers first.")
+    ] = None,
+) -> None:
+    """Ask models what a study needs, by its generate: block; never the same thing twice."""
+    laid_out = generate.of_params(params_file)
+    if dry_run:
+        asking_view.show_examples(laid_out, out_console)
+        asking_view.show_plan(laid_out, out_console)
+        return
+    asking_view.take_in(laid_out, recorded or [], err_console)
+    raise typer.Exit(asking_view.complete(laid_out, err_console, again=again))
+
+
 @app.command()
 def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline, and say where the pages are."""
@@ -90,6 +123,10 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
+    for one in plan:
+        if one.asks and (status := asking_view.complete(generate.plan(one.asks), err_console)):
+            err_console.print(f"{one.label}: not run, because answers are missing")
+            raise typer.Exit(status)
 
     def listen(one: run.Run, message: Any) -> None:
         if message["kind"] == "progress":
@@ -147,9 +184,10 @@ def list_command(out: Out = Path("runs")) -> None:
 
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
-    """Print a study's parameters: type, default, range, meaning."""
-    table = Table(*params.describe(stem).columns, show_lines=False)
-    for row in params.describe(stem).itertuples(index=False):
+    """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
+    described = params.describe_model(Generate) if stem == "generate" else params.describe(stem)
+    table = Table(*described.columns, show_lines=False)
+    for row in described.itertuples(index=False):
         table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
     out_console.print(table)
 
@@ -245,7 +283,7 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        err_console.print(f"[red]error[/] {escape(str(error))}")
+        err_console.print(f"[red]error[/] {escape(keys.redact(str(error)))}")
         if isinstance(error, ParameterError):
             err_console.print("See `nbbias params STUDY` for what can be set.")
         sys.exit(2)

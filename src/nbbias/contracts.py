@@ -68,6 +68,15 @@ GENERATIONS = Contract(
     name="GENERATIONS",
 )
 
+#: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
+PROMPTS = Contract(
+    {
+        "prompt_id": _text(checks=_NOT_BLANK, unique=True),
+        "prompt": _text(checks=_NOT_BLANK),
+    },
+    name="PROMPTS",
+)
+
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
 SCORES = Contract(
     {
@@ -215,6 +224,8 @@ def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
 def _in_words(failed: str) -> str:
     if failed == "not_nullable":
         return "a value is missing"
+    if failed == "field_uniqueness":
+        return "a value stands twice; each row needs its own"
     if failed == "multiple_fields_uniqueness":
         return "the same model, prompt and sample stand twice; number repeats in the column sample"
     if failed.startswith(("dtype", "coerce_dtype")):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from nbbias import corpus
@@ -21,10 +21,18 @@ from nbbias.corpus import SAMPLE
 from nbbias.errors import ParameterError
 from nbbias.studies import STUDIES, Parameters
 
+Model = TypeVar("Model", bound=BaseModel)
+
 # --- validation -----------------------------------------------------------------------------
 
 
-def validate(stem: str, values: Mapping[str, Any], *, where: str = "parameters") -> Parameters:
+def validate(
+    stem: str,
+    values: Mapping[str, Any],
+    *,
+    where: str = "parameters",
+    to_come: Collection[Path] = (),
+) -> Parameters:
     """Check values against a study's model and report every breach at once.
 
     Parameters
@@ -35,6 +43,8 @@ def validate(stem: str, values: Mapping[str, Any], *, where: str = "parameters")
         Parameter names and values; those left out take their defaults.
     where
         The file that holds them, for the message.
+    to_come
+        Files that need not be there yet.
 
     Raises
     ------
@@ -42,9 +52,19 @@ def validate(stem: str, values: Mapping[str, Any], *, where: str = "parameters")
         Unknown names (with the nearest known one), wrong types, values out of
         range, files that are not there.
     """
-    model = study(stem, where=where)
+    return validate_model(study(stem, where=where), values, where=where, to_come=to_come)
+
+
+def validate_model(
+    model: type[Model],
+    values: Mapping[str, Any],
+    *,
+    where: str = "parameters",
+    to_come: Collection[Path] = (),
+) -> Model:
+    """Check values against a strict model of parameters, as `validate` does."""
     try:
-        return model.model_validate(dict(values))
+        return model.model_validate(dict(values), context={"to_come": to_come})
     except ValidationError as error:
         raise ParameterError(where, [_in_words(e, model) for e in error.errors()]) from None
 
@@ -76,7 +96,7 @@ def input_files(parameters: Parameters) -> dict[str, Path]:
     return {name: corpus.resolve(path) for name, path in named.items() if path != SAMPLE}
 
 
-def _in_words(error: ErrorDetails, model: type[Parameters]) -> str:
+def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
     name = ".".join(str(part) for part in error["loc"])
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
@@ -189,28 +209,40 @@ def override(assignment: str) -> tuple[str, Any]:
 
 def describe(stem: str) -> pd.DataFrame:
     """Return a study's parameters, one row each: name, type, default, range, meaning."""
-    model = study(stem)
+    return describe_model(study(stem))
+
+
+def describe_model(model: type[BaseModel]) -> pd.DataFrame:
+    """Return the parameters of a strict model, one row each, those of all studies last."""
     schema = model.model_json_schema()["properties"]
     own = [name for name in model.model_fields if name not in Parameters.model_fields]
-    fields = {name: model.model_fields[name] for name in [*own, *Parameters.model_fields]}
+    shared = [name for name in Parameters.model_fields if name in model.model_fields]
+    fields = {name: model.model_fields[name] for name in [*own, *shared]}
     rows = [
-        (name, _type(schema[name]), field.get_default(), _range(schema[name]), field.description)
+        (
+            name, _type(schema[name]), "required" if field.is_required() else field.get_default(),
+            _range(schema[name]), field.description,
+        )
         for name, field in fields.items()
-    ]
+    ]  # fmt: skip
     return pd.DataFrame(rows, columns=["name", "type", "default", "range", "meaning"])
 
 
 _PYTHON_TYPES = {
     "string": "str", "number": "float", "integer": "int", "boolean": "bool",
-    "object": "dict", "array": "list",
+    "object": "dict", "array": "list", "null": "None",
 }  # fmt: skip
 
 
 def _type(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return " | ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
     return _PYTHON_TYPES[schema["type"]]
 
 
 def _range(schema: Mapping[str, Any]) -> str:
+    if "anyOf" in schema:
+        return _range(schema["anyOf"][0])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("format") == "file":
@@ -222,7 +254,8 @@ def _range(schema: Mapping[str, Any]) -> str:
         for sign, bound in ((">", above), ("≥", low), ("<", below), ("≤", high))
         if bound is not None
     ]
-    each = _range(schema["additionalProperties"]) if "additionalProperties" in schema else ""
+    inner = schema.get("additionalProperties")
+    each = _range(inner) if isinstance(inner, dict) else ""
     if each:
         bounds = [each + " each"]
     return ", ".join(bounds)

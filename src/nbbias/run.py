@@ -15,8 +15,9 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from nbbias import execute, manifest, page, params
+from nbbias import execute, generate_params, manifest, page, params
 from nbbias.errors import NbbiasError, ParameterError
+from nbbias.generate_params import Generate
 from nbbias.studies import LEVELS, STUDIES, Parameters
 
 log = logging.getLogger("nbbias")
@@ -45,6 +46,8 @@ class Run:
     folder: Path
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
+    #: What to ask models for first, where the params say so.
+    asks: Generate | None = None
 
     @property
     def label(self) -> str:
@@ -120,12 +123,13 @@ def plan(
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = params.read(path)
     values |= changed
-    parameters = params.validate(stem, values, where=str(path))
+    parameters, asks = generate_params.take(stem, values, where=str(path))
+    values.pop("generate", None)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     folder = (out / stem / path.stem).absolute()
-    return Run(stem, path.stem, parameters, notebook, folder, values)
+    return Run(stem, path.stem, parameters, notebook, folder, values, asks)
 
 
 # --- running --------------------------------------------------------------------------------

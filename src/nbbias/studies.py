@@ -15,6 +15,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -24,13 +25,15 @@ from nbbias.corpus import SAMPLE
 from nbbias.errors import DataError, NbbiasError
 
 
-def _file_is_there(path: str) -> str:
+def _file_is_there(path: str, info: ValidationInfo) -> str:
     if path != SAMPLE:
         try:
             found = corpus.resolve(path)
         except DataError as error:
             raise ValueError(error.breaches[0]) from None
-        if not corpus.is_file(found):
+        # A file that is going to be made before the notebook starts need not be there.
+        to_come = (info.context or {}).get("to_come", ())
+        if not corpus.is_file(found) and found.absolute() not in to_come:
             raise ValueError(f"no such file: {found.absolute()}")
     return path
 

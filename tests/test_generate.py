@@ -1,0 +1,370 @@
+"""`nbbias generate`: params, plan and price, the command, real models of other kinds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+from nbbias import cli, generate, generate_params, params, recorded, run
+from nbbias.errors import ParameterError
+from nbbias.generate_params import Generate
+from tests.conftest import ROOT
+from tests.fake_openai import KEY, FakeOpenAI
+from tests.test_asking_killed import MODEL, start, suite
+from tests.test_asking_killed import params as write
+
+pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+
+LLMBI = {"models": [MODEL], "prompts": "llmbi"}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    monkeypatch.setenv("FAKE_API_KEY", KEY)
+    with FakeOpenAI() as one:
+        yield one
+
+
+@pytest.fixture
+def nbbias(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str]]:
+    """Run the command line in this process: its exit status, and all that it says."""
+
+    def run_it(*arguments: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["nbbias", *map(str, arguments)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+        return int(end.value.code or 0), "".join(capfd.readouterr())
+
+    return run_it
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"temprature": 1.0}, "did you mean temperature?"),
+        ({"temperature": "hot"}, "valid number"),
+        ({"temperature": 3.0}, "less than or equal to 2"),
+        ({"models": []}, "at least 1 item"),
+        ({"models": ["gpt-4"]}, "openai/gpt-4"),
+        ({"models": [MODEL, MODEL]}, "stands twice"),
+        ({"prompts": "poems"}, "'news', 'llmbi', 'bold' or 'table'"),
+        ({"prompts": "news"}, "prompts_path"),
+        ({"prompts_path": "nowhere.csv"}, "no such file"),
+        ({"ideologies": ["Androcentrisme"]}, "did you mean Androcentrism?"),
+        ({"template": "Write."}, "{prompt}"),
+        ({"replicates": 0}, "greater than or equal to 1"),
+        ({"max_retries": True}, "valid integer"),
+        ({"prices": {"openai/other": {"input": 1.0}}}, "openai/other is not among the models"),
+        ({"prices": {MODEL: {"inputs": 1.0}}}, "inputs"),
+        ({"max_cost": 1.0}, "prices"),
+        ({"batch_size": 10}, "no batch mode"),
+        ({"export_path": "a.csv"}, ".parquet"),
+        ({"store_path": "${NBBIAS_NOWHERE}/a"}, "NBBIAS_NOWHERE"),
+        ({"api_key": "x"}, "OPENAI_API_KEY"),
+    ],
+)
+def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(ParameterError) as error:
+        generate_params.block(LLMBI | change, where="mine.yaml")
+    assert told in str(error.value)
+    assert all(breach.startswith("generate.") for breach in error.value.breaches)
+
+
+def test_all_mistakes_of_study_and_block_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    block = LLMBI | {"temprature": 1, "concurrency": 0, "secret": "x"}
+    path.write_text(yaml.safe_dump({"study": "llmbi", "draws": 3, "generate": block}))
+    with pytest.raises(ParameterError) as error:
+        generate.of_params(path)
+    told = [breach.split(":")[0] for breach in error.value.breaches]
+    assert sorted(told) == [
+        "draws", "generate.concurrency", "generate.secret", "generate.temprature",
+    ]  # fmt: skip
+    with pytest.raises(ParameterError) as again:
+        run.plan([path])
+    assert sorted(again.value.breaches) == sorted(error.value.breaches)
+
+
+def test_params_without_the_block_have_nothing_to_generate() -> None:
+    with pytest.raises(ParameterError, match="generate:"):
+        generate.of_params(ROOT / "params/llmbi/sample.yaml")
+
+
+def test_the_file_that_is_going_to_be_exported_need_not_be_there(tmp_path: Path) -> None:
+    to_come = str(tmp_path / "a.parquet")
+    values = {"answers_path": to_come, "generate": LLMBI | {"export_path": to_come}}
+    parameters, block = generate_params.take("llmbi", values, where="mine.yaml")
+    assert parameters.model_dump()["answers_path"] == to_come
+    assert block is not None
+    values["answers_path"] = str(tmp_path / "b.parquet")
+    with pytest.raises(ParameterError, match="no such file"):
+        generate_params.take("llmbi", values, where="mine.yaml")
+
+
+def test_every_parameter_is_described(nbbias: Callable[..., tuple[int, str]]) -> None:
+    table = params.describe_model(Generate)
+    assert set(table["name"]) == set(Generate.model_fields)
+    assert table["meaning"].str.len().gt(0).all()
+    code, told = nbbias("params", "generate")
+    assert code == 0
+    assert "concurrency" in told
+
+
+# --- plan and price ---------------------------------------------------------------------------
+
+
+def test_the_estimate_by_hand(tmp_path: Path) -> None:
+    prices = {MODEL: {"input": 2.0, "output": 10.0}}
+    path = write(tmp_path, "", suite(10), prices=prices, replicates=3, max_tokens=100)
+    (row,) = generate.estimate(generate.of_params(path)).to_dict("records")
+    # "Say number 3." has 13 characters, which make 4 tokens; 30 calls of 100 tokens at most.
+    assert (row["calls"], row["to_ask"], row["answered"]) == (30, 30, 0)
+    assert (row["input_tokens"], row["output_tokens"]) == (120, 3000)
+    assert row["cost"] == pytest.approx((120 * 2 + 3000 * 10) / 1e6)
+    assert not (tmp_path / "answers.sqlite").exists()
+
+
+def test_without_prices_the_cost_is_not_known(tmp_path: Path) -> None:
+    path = write(tmp_path, "", suite(2), prices={})
+    assert generate.estimate(generate.of_params(path))["cost"].isna().all()
+
+
+def test_a_dry_run_of_the_news_study_asks_nothing(
+    tmp_path: Path, data_folder: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    headlines = data_folder / "news/fang2024_headlines.parquet"
+    path = write(
+        tmp_path, server.url, suite(1), prompts="news", prompts_path=str(headlines),
+        ways=["neutral", "biased"], max_tokens=1000,
+    )  # fmt: skip
+    code, told = nbbias("generate", path, "--dry-run")
+    assert code == 0
+    assert "17,258 calls, 0 answered, 17,258 to ask" in told
+    assert "user: Use “A Blockbuster Exhibition" in told
+    assert "user: Suppose you are a journalist who believe in Androcentrism" in told
+    assert "at most 17,258,000 out" in told
+    # 2 a million out, and 1 a million in for about 34 tokens each.
+    assert "cost at most 35.11" in told
+    assert not server.sent
+    assert not (tmp_path / "answers.sqlite").exists()
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+def test_asking_twice_asks_once(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = write(tmp_path, server.url, suite(12))
+    code, told = nbbias("generate", path)
+    assert code == 0
+    assert "12 of 12 answered" in told
+    assert "cost" in told
+    code, told = nbbias("generate", path)
+    assert code == 0
+    assert "12 answered, 0 to ask" in told
+    assert sum(server.billed.values()) == 12
+
+
+@pytest.mark.parametrize(("fault", "code"), [("rejected", 0), ("content_filter", 0), ("500", 1)])
+def test_the_exit_status_says_whether_something_is_left_to_ask(
+    tmp_path: Path,
+    server: FakeOpenAI,
+    nbbias: Callable[..., tuple[int, str]],
+    fault: str,
+    code: int,
+) -> None:
+    table = suite(3)
+    table.loc[1, "prompt"] = f"[fault:{fault}]"
+    path = write(tmp_path, server.url, table, max_retries=1, first_wait=0.01)
+    found, told = nbbias("generate", path)
+    assert found == code, told
+    assert pd.read_parquet(tmp_path / "answers.parquet")["text"].notna().sum() >= 2
+    assert ("Run the same command again" in told) == (code == 1)
+    assert ("1 refused or filtered" in told) == (fault == "content_filter")
+    assert ("1 × " in told) == (fault != "content_filter")
+
+
+def test_a_file_that_is_no_store_is_told_without_a_traceback(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = write(tmp_path, server.url, suite(2))
+    (tmp_path / "answers.sqlite").write_text("not a database " * 99)
+    code, told = nbbias("generate", path)
+    assert code == 2
+    assert "no store" in told
+    assert "Traceback" not in told
+    assert not server.sent
+
+
+@pytest.mark.slow
+def test_two_processes_share_one_store_and_pay_once(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.delay = 0.05
+    path = write(tmp_path, server.url, suite(150), concurrency=3)
+    other = start(path)
+    while not server.sent and other.poll() is None:
+        time.sleep(0.02)
+    mine = generate.ask(generate.of_params(path))
+    told = other.communicate(timeout=120)[1]
+    assert other.returncode == 0, told
+    assert sum(server.billed.values()) == 150
+    assert set(server.billed.values()) == {1}
+    assert server.most_at_once > 3  # they did work at the same time
+    assert 0 < mine.answered < 150
+    assert mine.elsewhere > 0
+    assert pd.read_parquet(tmp_path / "answers.parquet")["text"].notna().sum() == 150
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]], kind: int
+) -> None:
+    server.delay = 0.2
+
+    def interrupt() -> None:
+        while sum(server.billed.values()) < 8:
+            time.sleep(0.02)
+        os.kill(os.getpid(), kind)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    code, told = nbbias("generate", write(tmp_path, server.url, suite(500), concurrency=4))
+    assert code == 130, told
+    assert "interrupted" in told
+    answers = pd.read_parquet(tmp_path / "answers.parquet")["text"].notna().sum()
+    assert answers == sum(server.billed.values()) < 500
+
+
+def test_a_run_with_a_block_is_not_run_while_answers_are_missing(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = write(tmp_path, server.url, suite(2), max_retries=0, first_wait=0.01)
+    server.faults = {"500": 1.0}
+    code, told = nbbias("run", path, "--out", tmp_path / "runs")
+    assert code == 1
+    assert "not run, because answers are missing" in told
+    assert not (tmp_path / "runs").exists()
+
+
+def test_recorded_answers_are_not_asked_for(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = write(tmp_path, server.url, suite(3))
+    given = tmp_path / "given.csv"
+    given.write_text(f"prompt_id,model,text\np0,{MODEL},Recorded.\n")
+    code, told = nbbias("generate", path, "--import", given)
+    assert code == 0
+    assert "1 filed" in told
+    assert sum(server.billed.values()) == 2
+    answers = pd.read_parquet(tmp_path / "answers.parquet").set_index("prompt_id")
+    assert answers.loc["p0", "text"] == "Recorded."
+    assert answers.loc["p0", "run"] == "recorded: given.csv"
+
+
+# --- models of other kinds --------------------------------------------------------------------
+
+
+def tiny_gpt2(folder: Path) -> Path:
+    """Make a GPT-2 of two small layers with random weights, and its byte tokenizer."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=300, special_tokens=["<|end|>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    tokenizer.train_from_iterator(["Boats leave the harbour with the tide."], trainer)
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<|end|>", eos_token="<|end|>"
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=tokenizer.get_vocab_size(), n_positions=256, n_embd=32, n_layer=2, n_head=2,
+            bos_token_id=0, eos_token_id=0,
+        )
+    ).save_pretrained(folder)  # fmt: skip
+    return folder
+
+
+@pytest.mark.slow
+def test_a_local_model_of_hugging_face_is_asked(
+    tmp_path: Path, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    """The bare prompt goes in, as Grover and GPT-2 want it, and as many tokens come out."""
+    folder = tiny_gpt2(tmp_path / "tiny")
+    path = write(
+        tmp_path, "", suite(3), models=["hf/tiny"], prices={}, replicates=2, max_tokens=7,
+        attempt_timeout=100,
+        model_args={
+            "model_path": str(folder), "device": "cpu",
+            "chat_template": "{{ messages[0]['content'] }}",
+        },
+    )  # fmt: skip
+    code, told = nbbias("generate", path)
+    assert code == 0, told
+    answers = pd.read_parquet(tmp_path / "answers.parquet")
+    assert len(answers) == 6
+    assert answers["text"].notna().all()
+    assert answers["output_tokens"].between(1, 7).all()
+    from transformers import AutoTokenizer
+
+    bare = [len(AutoTokenizer.from_pretrained(folder)(p)["input_ids"]) for p in answers["asked"]]
+    assert answers["input_tokens"].tolist() == bare
+    assert "0 to ask" in nbbias("generate", path)[1]
+
+
+def test_openais_own_provider_is_asked_by_base_url(
+    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    path = write(tmp_path, server.url, suite(2), models=["openai/gpt-4o-mini"], prices={})
+    plan = generate.of_params(path)
+    assert generate.ask(plan).answered == 2
+    assert recorded.table(plan)["text"].str.startswith("Answer 1").all()
+
+
+def test_an_unknown_provider_is_told(
+    tmp_path: Path, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    code, told = nbbias("generate", write(tmp_path, "", suite(1), models=["opnai/x"], prices={}))
+    assert code == 2
+    assert "opnai" in told
+    assert "Traceback" not in told
+
+
+def test_a_claim_is_kept_while_an_answer_takes_long(
+    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that takes longer than the lease is not taken over by another process."""
+    generate.ask(generate.of_params(write(tmp_path, server.url, suite(1))))  # loads what is slow
+    monkeypatch.setattr("nbbias.claims.LEASE", 1.5)
+    server.delay = 4.0
+    path = write(tmp_path, server.url, suite(2), attempt_timeout=20)
+    # Another machine's view: the owner is not a process of this one.
+    monkeypatch.setattr("nbbias.claims._is_dead", lambda _: False)
+    one = threading.Thread(target=lambda: generate.ask(generate.of_params(path)))
+    one.start()
+    time.sleep(2.5)
+    generate.ask(generate.of_params(path))
+    one.join()
+    assert sum(server.billed.values()) == 2
