@@ -86,9 +86,9 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     """
     suite = suite or load()
     if str(path) == SAMPLE:
-        from nbbias import simulate_cogs
+        from nbbias.simulate_cogs import answers
 
-        return simulate_cogs.answers(suite)
+        return answers(suite)
     table = read_table(path)
     where = str(path)
     if "text" not in table and "response" in table:

@@ -110,7 +110,7 @@ def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
 
 def abs_estimates(
     decided: pd.DataFrame, suite: Suite, *, by: By | None = None, model_based: bool = True,
-    confidence: float = 0.95, draws: int = 1000, seed: int = 0,
+    confidence: float = 0.95, draws: int = 2000, seed: int = 0,
 ) -> pd.DataFrame:  # fmt: skip
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in three ways.
 
@@ -123,7 +123,7 @@ def abs_estimates(
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
     model_based
-        Whether to fit the conditional logit too, which takes seconds per cell.
+        Whether to fit the conditional logit too, which takes a second per cell.
     confidence, draws, seed
         Level of the intervals; resamples and permutations, and their start.
 
@@ -144,8 +144,8 @@ def abs_estimates(
         - ``position``: the spread of the shares of positions, with identities balanced;
         - ``share_raw``, ``share``, ``share_model``, ``position_share``: the shares behind them.
 
-        `p_adjusted` is Holm's: of the spreads over the rows of one statistic, of shares over the
-        identities or positions of one cell.
+        `p_adjusted` is Holm's: of the spreads over the rows of one statistic (those of all models
+        together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
     options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
@@ -164,8 +164,9 @@ def abs_estimates(
             rows += [key | row for row in cogs_logit.estimates(logit, **options)]
     table = pd.DataFrame(rows)
     for statistic in ("abs_raw", "abs", "position", "abs_model", "position_model") if rows else ():
-        family = table["statistic"] == statistic
-        table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
+        for together in (True, False):
+            family = (table["statistic"] == statistic) & ((table["model"] == ALL) == together)
+            table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
     return contracts.estimates(
         table.to_dict("records"), study="cogs", measure="abs", instrument="reply parser"
     )

@@ -25,7 +25,7 @@ def rbs(
     *,
     by: By | None = None,
     confidence: float = 0.95,
-    draws: int = 1000,
+    draws: int = 2000,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Estimate the Representative Bias Score of each model and axis.

@@ -169,9 +169,9 @@ def read_judgements(
     """
     suite = suite or load()
     if str(path) == SAMPLE:
-        from nbbias import simulate_cogs
+        from nbbias.simulate_cogs import judgements
 
-        return simulate_cogs.judgements(suite)
+        return judgements(suite)
     where = str(path)
     table = read_table(path)
     if prompts is not None and "order" not in table:
