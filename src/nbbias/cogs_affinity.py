@@ -207,8 +207,8 @@ def _pooled(
 
 def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
     several = decided["model"].nunique() > 1
-    together = decided.assign(cell=ALL) if several else decided.head(0)
-    both = pd.concat([decided.assign(cell=decided["model"]), together.dropna(subset="cell")])
+    tables = [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
+    both = pd.concat(tables)
     keys = ["evaluator", "cell", "axis", *([by] if by else [])]
     for values, own in both.groupby(keys, sort=False):
         key = dict(zip(keys, values, strict=True))

@@ -147,6 +147,10 @@ def one_way(values: pd.DataFrame) -> Row:
     row = stats.anova(long, value="value", by="identity")
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"
+    reason = cogs_chance.too_few(values)
+    if reason:
+        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+        row |= {**nothing, "reason": reason}
     row["estimate"] = row["effect_size"]
     row["null"] = 0.0 if row["reason"] is None else np.nan
     del row["df_between"]
