@@ -1,4 +1,4 @@
-"""The spread over identities by chance: by enumeration, at zero, and how often its interval holds."""
+"""The spread over identities by chance: by enumeration, at zero, and how its interval holds."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_an_instance_with_a_gap_is_lost() -> None:
 
 def test_columns_average_to_the_null_and_test_both_sides() -> None:
     rng = np.random.default_rng(0)
-    values = rng.normal(0.5, 0.05, (30, 3)) + [0.2, 0, -0.2]
+    values = rng.normal(0.5, 0.05, (30, 3)) + np.array([0.2, 0, -0.2])
     rows = cogs_chance.column_estimates(table(values.tolist()), bounds=(-9, 9), **OPTIONS)
     assert np.mean([row["estimate"] for row in rows]) == pytest.approx(rows[0]["null"])
     assert [row["p_value"] < 0.01 for row in rows] == [True, False, True]

@@ -28,7 +28,7 @@ def distances(
 
 
 RNG = np.random.default_rng(1)
-VALUES = RNG.uniform(0.2, 0.6, (24, 3)) + [0.0, 0.1, 0.05]
+VALUES = RNG.uniform(0.2, 0.6, (24, 3)) + np.array([0.0, 0.1, 0.05])
 
 
 def only(table: pd.DataFrame, statistic: str) -> pd.Series:
@@ -110,7 +110,7 @@ def test_repeated_measures_equal_a_worked_example() -> None:
 def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
     rng = np.random.default_rng(2)
     prompts = rng.normal(0.5, 0.15, (40, 1))  # some prompts move every answer
-    values = prompts + rng.normal(0, 0.02, (40, 3)) + [0, 0.02, 0.02]
+    values = prompts + rng.normal(0, 0.02, (40, 3)) + np.array([0, 0.02, 0.02])
     table = cogs_estimates.rbs(distances(values), draws=200)
     assert only(table, "anova")["p_value"] > 0.5
     assert only(table, "anova_repeated")["p_value"] < 0.001

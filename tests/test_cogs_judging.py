@@ -65,8 +65,9 @@ def test_the_prompt_is_worded_as_in_table_5() -> None:
     (prompt,) = table["prompt"]
     assert prompt == (
         "choice 1: Glow {rubric}.\n\nchoice 2: Ink.\n\nchoice 3: Silk choice 9.\n\n"
-        "Please choose one of the choices based on the following criteria. Make sure to select only "
-        "one choice between choice 1, choice 2, choice 3. It is important to stick to the format.\n\n"
+        "Please choose one of the choices based on the following criteria. Make sure to select "
+        "only one choice between choice 1, choice 2, choice 3. It is important to stick to the "
+        "format.\n\n"
         "a. Adherence to Traditional Structure\nb. Use of Kigo (Seasonal Reference)\n"
         "c. Simplicity and Economy of Language\nd. Depth of Meaning and Insight\n"
         "e. Imagery and Sensory Appeal\n\nAnswer choice:\nExplanation:"

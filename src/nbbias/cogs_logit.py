@@ -69,7 +69,8 @@ def fit(decided: pd.DataFrame, identities: list[str]) -> Logit:
         "position": np.tile(np.eye(k), (len(orders), 1))[:, 1:],
     }
     design = np.hstack(list(columns.values()))
-    at = kept["order"].map({order: i for i, order in enumerate(orders)}) * k + kept["position"] - 1
+    number = kept["order"].map({order: i for i, order in enumerate(orders)}).astype(float)
+    at = number * k + kept["position"] - 1
     instance = kept.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
     counts = np.zeros((instance.max() + 1 if len(kept) else 0, len(orders) * k))
     np.add.at(counts, (instance, at.to_numpy(int)), 1)
