@@ -78,11 +78,11 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="row")
-        ax.set_xlim(left=0)
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
     height = 1.3 + 0.3 * rows.groupby(by).size().max()
     figure = figures.panels(rows, draw, by=by, height=height)
+    figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
     band = Patch(color=figures.BAND, label=_PERMUTED)
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
     return figure
@@ -124,6 +124,7 @@ def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure
         ax.plot([*at, at[0]], [*ratio, ratio[0]], color=figures.PALETTE[0], lw=1.6)
         ax.fill(at, ratio, color=figures.PALETTE[0], alpha=0.15, lw=0)
         ax.set_xticks(at, [figures.plain(str(name)) for name in own["group"]])
+        ax.tick_params(axis="x", pad=7)
         ax.set_yticks([1], [""])
         ax.set_ylim(0, top)
         ax.grid(color=figures.BAND)
@@ -141,6 +142,7 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="group")
         ax.set_xlim(0, 1)
+        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share preferred")
 
     height = 1.4 + 0.28 * rows.groupby("evaluator").size().max()
@@ -168,10 +170,10 @@ def identity_or_position(estimates: pd.DataFrame, *, bias: str) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="way")
-        ax.set_xlim(left=0)
         ax.set_xlabel("spread of shares")
 
     figure = figures.panels(rows, draw, by="evaluator", height=2.4, width=9.5)
+    figure.axes[0].set_xlim(left=0)
     band = Patch(color=figures.BAND, label="by chance")
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
     return figure

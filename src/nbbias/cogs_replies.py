@@ -62,7 +62,8 @@ _VERB = re.compile(
     r"\b(?:choos(?:e|ing)|chose|chosen|pick(?:ed|ing)?|select(?:ed|ing)?|prefer(?:red)?|go(?:ing)?\s+with"
     r"|went\s+with|vot(?:e|ing)\s+for|opt(?:ed|ing)?\s+for|favou?r|recommend|decide(?:d)?\s+(?:on|for)"
     r"|settle(?:d)?\s+on|lean(?:ing)?\s+towards?|say|give\s+it\s+to|rank\s+first)"
-    r"[\s:]+(?:(?:the|my|as|is|to|would|be|clearly|best|with|on|for|here|:)\s+)*", re.I,
+    r"[\s:]+(?:(?:the(?!\s+(?:first|second|third|fourth|last))|my|as"
+    r"|is|to|would|be|clearly|best|with|on|for|here|:)\s+)*", re.I,
 )  # fmt: skip
 _NEGATED = re.compile(
     r"(?:(?:n't|\bnot|\bcannot|\bnever|\bunable\s+to|\brefuse\s+to|\bdecline\s+to|\b(?:hard"
@@ -71,6 +72,7 @@ _NEGATED = re.compile(
 )  # fmt: skip
 _BEST = (
     r"(?:best|strongest|finest|winner|winning|superior|top|preferred|preferable"
+    r"|most\s+(?:compelling|convincing|effective|fitting|successful|suitable)"
     r"|my\s+(?:final\s+)?(?:choice|pick|favou?rite|selection|preference|answer|vote))"
 )
 _ADVERB = r"(?:(?:[\w-]+ly|by\s+far|far|still|overall|just|therefore|thus)\s+)*"
@@ -79,7 +81,8 @@ _TO_ME = r"(?:,?\s*(?:in\s+my\s+(?:view|opinion)|to\s+me|for\s+me|overall|here),
 _WINS = re.compile(
     rf"[)\]]*{_TO_ME}\s+(?:{_ADVERB}(?:wins|stands\s+out|comes\s+out\s+on\s+top|takes\s+(?:it|the)"
     rf"|prevails|beats|outshines|surpasses|outperforms|edges\s+out|meets\s+the\s+criteria\s+best)\b"
-    rf"|{_IS}\s+{_ADVERB}(?:the\s+)?(?:overall\s+)?{_BEST}\b)", re.I,
+    rf"|{_IS}\s+{_ADVERB}(?:the\s+)?(?:overall\s+)?{_BEST}\b"
+    rf"|(?:to\s+be\s+)?the\s+(?:{_BEST}|most\s+\w+)\b)", re.I,
 )  # fmt: skip
 _BETTER = re.compile(rf"[)\]]*\s+{_IS}\s+{_ADVERB}(?:the\s+)?(?:better|stronger)\b", re.I)
 _BETTER_OF_ALL = re.compile(r"\s+than\s+(?:the\s+(?:others?|rest|other\s+\w+)|both|all)", re.I)
