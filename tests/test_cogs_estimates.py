@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
+from statsmodels.stats.anova import AnovaRM
 
 from nbbias import cogs, cogs_estimates, cogs_suite, contracts, published, simulate_cogs
 
@@ -84,6 +85,14 @@ def test_repeated_measures_of_two_are_a_paired_t_test() -> None:
     t = scipy.stats.ttest_rel(VALUES[:, 0], VALUES[:, 1])
     assert row["statistic_value"] == pytest.approx(t.statistic**2)
     assert row["p_value"] == pytest.approx(t.pvalue)
+
+
+def test_repeated_measures_have_the_f_of_statsmodels() -> None:
+    long = pd.DataFrame(VALUES).melt(ignore_index=False).reset_index()
+    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
+    found = cogs_estimates.repeated_measures(pd.DataFrame(VALUES, columns=IDENTITIES))
+    assert found["statistic_value"] == pytest.approx(expected["F Value"])
+    assert found["df"] <= expected["Den DF"]
 
 
 def test_repeated_measures_equal_a_worked_example() -> None:

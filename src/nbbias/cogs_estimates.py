@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 from scipy.stats import f as f_distribution
-from statsmodels.stats.anova import AnovaRM
 
 from nbbias import cogs_chance, contracts, published, stats
 from nbbias.cogs import BiasScore, representative_bias_score
@@ -187,20 +186,17 @@ def repeated_measures(values: pd.DataFrame) -> Row:
     reason = cogs_chance.too_few(values)
     if not reason and n < 3:
         reason = "needs three task × theme"
-    table = whole.to_numpy(float)
-    # What is left when each row's and each column's mean is taken away.
-    if not reason:
-        rest = table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
-        if np.abs(rest).max() < 1e-9:
-            reason = NO_SPREAD
     if reason:
         return row | {"reason": reason}
-    long = pd.DataFrame({
-        "instance": np.repeat(np.arange(n), k), "identity": np.tile(np.arange(k), n),
-        "value": table.ravel(),
-    })  # fmt: skip
-    fitted = AnovaRM(long, "value", "instance", within=["identity"]).fit().anova_table.iloc[0]
-    statistic, df1, df2 = (float(fitted[name]) for name in ("F Value", "Num DF", "Den DF"))
+    table = whole.to_numpy(float)
+    means = table.mean(axis=0)
+    # What is left when each row's and each column's mean is taken away.
+    rest = table - means - table.mean(axis=1, keepdims=True) + table.mean()
+    if np.abs(rest).max() < 1e-9:
+        return row | {"reason": NO_SPREAD}
+    # As statsmodels' AnovaRM, which fits a column per instance and takes a second for 360 of them.
+    df1, df2 = k - 1, (n - 1) * (k - 1)
+    statistic = float(n * means.var() * k / df1 / ((rest**2).sum() / df2))
     epsilon = _greenhouse_geisser(table)
     effect = (statistic - 1) * df1 / (statistic * df1 + df2)
     return row | {
