@@ -45,6 +45,37 @@ ANSWERS = Contract(
     name="ANSWERS",
 )
 
+#: One answer to one prompt of CoGS; a default has no identity.
+COGS_ANSWERS = Contract(
+    {
+        "model": _text(checks=_NOT_BLANK),
+        "task": _text(checks=_NOT_BLANK),
+        "topic": _text(nullable=True),
+        "theme": _text(checks=_NOT_BLANK),
+        "axis": _text(nullable=True),
+        "identity": _text(nullable=True),
+        "sample": _count(),
+        "text": _text(nullable=True),
+    },
+    name="COGS_ANSWERS",
+)
+
+#: One reply of one judge; `order` is the identities as shown, joined by ``|``.
+COGS_JUDGEMENTS = Contract(
+    {
+        "evaluator": _text(checks=_NOT_BLANK),
+        "model": _text(checks=_NOT_BLANK),
+        "task": _text(checks=_NOT_BLANK),
+        "topic": _text(nullable=True),
+        "theme": _text(checks=_NOT_BLANK),
+        "axis": _text(checks=_NOT_BLANK),
+        "order": _text(checks=_NOT_BLANK),
+        "repeat": _count(),
+        "reply": _text(nullable=True),
+    },
+    name="COGS_JUDGEMENTS",
+)
+
 #: One human article.
 ORIGINALS = Contract(
     {

@@ -1,0 +1,219 @@
+"""RBS and the distances behind it: the paper's example, geometry by hand, gaps with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nbbias import cogs, cogs_suite, contracts, embeddings
+from nbbias.errors import ContractError, DataError
+
+SUITE = cogs_suite.load()
+
+#: Texts that a test embeds where it likes.
+PLACES: dict[str, list[float]] = {
+    "east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0], "ne": [0.6, 0.8],
+}  # fmt: skip
+
+
+@pytest.fixture
+def flat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Embed texts at `PLACES`, so that every cosine is known."""
+
+    def embed(texts: pd.Series, **_: object) -> np.ndarray:
+        nowhere = [np.nan, np.nan]
+        return np.array([PLACES.get(t, nowhere) if isinstance(t, str) else nowhere for t in texts])
+
+    monkeypatch.setattr(embeddings, "embed", embed)
+
+
+def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
+    """Make COGS_ANSWERS of one model on race: theme, identity, text, sample."""
+    table = pd.DataFrame(rows, columns=["theme", "identity", "text", "sample"])
+    table = table.assign(model="m", task="haiku", topic="t")
+    table["axis"] = np.where(table["identity"].isna(), None, "race")
+    return table.astype({"identity": "str", "axis": "str", "text": "str"})
+
+
+# --- the score --------------------------------------------------------------------------------
+
+
+def test_the_papers_example_gives_its_scores() -> None:
+    gpt4 = pd.Series({"man": 0.1, "woman": 0.2, "non-binary": 0.15})
+    llama = pd.Series({"man": 0.05, "woman": 0.07, "non-binary": 0.06})
+    assert cogs.representative_bias_score(gpt4) == (pytest.approx(0.0408, abs=5e-5), "man")
+    assert cogs.representative_bias_score(llama) == (pytest.approx(0.0082, abs=5e-5), "man")
+
+
+@pytest.mark.parametrize("values", [[], [np.nan, 0.1], [np.nan]])
+def test_what_was_not_measured_has_no_score(values: list[float]) -> None:
+    found = cogs.representative_bias_score(pd.Series(values, dtype=float))
+    assert np.isnan(found.score)
+    assert found.identity is None
+
+
+def test_equal_distances_score_0_however_far() -> None:
+    assert cogs.representative_bias_score(pd.Series({"a": 0.9, "b": 0.9})).score == 0
+
+
+@given(st.lists(st.floats(0, 2), min_size=2, max_size=6), st.floats(-1, 1))
+def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: float) -> None:
+    names = [f"i{i}" for i in range(len(values))]
+    one = cogs.representative_bias_score(pd.Series(values, index=names))
+    moved = cogs.representative_bias_score(pd.Series(values, index=names)[::-1] + shift)
+    by_hand = np.sqrt(np.mean((np.array(values) - np.mean(values)) ** 2))
+    assert one.score == pytest.approx(by_hand, abs=1e-9)
+    assert moved.score == pytest.approx(one.score, abs=1e-9)
+
+
+# --- distances --------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("flat")
+def test_distances_are_one_minus_the_cosine() -> None:
+    table = cogs.distances(
+        answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1),
+                ("sun", "asian", "west", 1))
+    )  # fmt: skip
+    found = table.set_index("identity")["distance"]
+    assert found.to_dict() == pytest.approx({"white": 0, "black": 0.4, "asian": 2})
+    assert table["reason"].isna().all()
+    assert table["floor"].isna().all()
+
+
+@pytest.mark.usefixtures("flat")
+def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None:
+    given = [("sun", None, t, i) for i, t in enumerate(["east", "north", "ne"], 1)]
+    given += [("sun", "white", t, i) for i, t in enumerate(["ne", "east"], 1)]
+    (row,) = cogs.distances(answers(*given)).to_dict("records")
+    at = {t: np.array(v) for t, v in PLACES.items()}
+    pairs = [1 - at[a] @ at[b] for a, b in product(["ne", "east"], ["east", "north", "ne"])]
+    floor = [1 - at[a] @ at[b] for a, b in [("east", "north"), ("east", "ne"), ("north", "ne")]]
+    assert row["distance"] == pytest.approx(np.mean(pairs))
+    assert row["floor"] == pytest.approx(np.mean(floor))
+    assert (row["n_answers"], row["n_defaults"]) == (2, 3)
+
+
+@pytest.mark.usefixtures("flat")
+def test_gaps_have_a_reason_and_no_distance() -> None:
+    table = cogs.distances(
+        answers(("sun", None, "east", 1), ("sun", "white", "ne", 1), ("sun", "black", None, 1),
+                ("rain", "white", "ne", 1), ("rain", "black", "ne", 1),
+                ("soul", None, "east", 1), ("soul", "white", "ne", 1), ("soul", "black", "ne", 1))
+    ).set_index(["theme", "identity"])  # fmt: skip
+    assert table["distance"].isna().sum() == 3
+    assert table.loc[("sun", "black"), "reason"] == cogs.NO_ANSWER
+    assert (table.loc["rain", "reason"] == cogs.NO_DEFAULT).all()
+    assert table.loc["soul", "reason"].isna().all()
+    counted = cogs.losses(table.reset_index())
+    assert counted["n"].sum() == 6
+
+
+@pytest.mark.usefixtures("flat")
+def test_models_and_temperatures_are_measured_apart() -> None:
+    one = answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1))
+    two = one.assign(temperature=1.0, text=one["text"].replace("ne", "west"))
+    table = cogs.distances(pd.concat([one.assign(temperature=0.0), two], ignore_index=True))
+    black = table[table["identity"] == "black"].set_index("temperature")["distance"]
+    assert black.to_dict() == pytest.approx({0.0: 0.4, 1.0: 2.0})
+
+
+def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    load = embeddings._encoder
+
+    def counted(chosen: str, device: str) -> Callable[..., np.ndarray]:
+        encode = load(chosen, device)
+        return lambda texts, **options: seen.extend(texts) or encode(texts, **options)
+
+    monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(embeddings, "_encoder", counted)
+    table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1),
+                    ("sun", "black", "Rain.", 1), ("sun", "asian", "Hail falls.", 1))  # fmt: skip
+    found = cogs.distances(table, model="offline").set_index("identity")["distance"]
+    assert sorted(seen) == ["Hail falls.", "Rain.", "Snow."]
+    assert found["black"] == pytest.approx(0, abs=1e-6)
+    assert 0 < found["white"] < 2
+
+
+def test_measuring_does_not_change_the_answers() -> None:
+    table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1))
+    before = table.copy()
+    cogs.distances(table, model="offline")
+    pd.testing.assert_frame_equal(table, before)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def written(folder: Path, rows: list[dict[str, object]]) -> Path:
+    path = folder / "answers.jsonl"
+    pd.DataFrame(rows).to_json(path, orient="records", lines=True)
+    return path
+
+
+def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None:
+    prompts = cogs_suite.prompts(SUITE)
+    asked = prompts[(prompts["task"] == "haiku") & (prompts["theme"] == "rain")]
+    base = asked.assign(model="m", text="Rain.")
+    shapes = [
+        base[["model", "text", "task", "theme", "identity"]],
+        base[["model", "text", "prompt_id"]],
+        base[["model", "text", "prompt"]].rename(columns={"text": "response"}),
+        base.rename(columns={"prompt_id": "article_id"})[["model", "text", "article_id"]],
+    ]
+    read = []
+    for shape in shapes:
+        path = tmp_path / "answers.csv"
+        shape.to_csv(path, index=False)
+        read.append(cogs.read_answers(path))
+    for one in read[1:]:
+        pd.testing.assert_frame_equal(one, read[0])
+    assert len(read[0]) == 9
+    assert read[0]["identity"].isna().sum() == 1
+    assert set(read[0]["topic"]) == {"ecological"}
+    contracts.check(read[0], contracts.COGS_ANSWERS)
+
+
+def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
+    row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
+    assert cogs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
+
+
+def test_what_was_not_asked_is_refused(tmp_path: Path) -> None:
+    row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "green", "text": "Rain."}
+    with pytest.raises(DataError, match="haiku / rain / green"):
+        cogs.read_answers(written(tmp_path, [row]))
+
+
+def test_an_answer_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    row = {"model": "m", "task": "haiku", "theme": "rain", "text": "Rain.", "sample": 1}
+    with pytest.raises(ContractError, match="stand twice"):
+        cogs.read_answers(written(tmp_path, [row, row]))
+
+
+@pytest.mark.parametrize("lacking", ["model", "text", "theme"])
+def test_a_missing_column_is_named(tmp_path: Path, lacking: str) -> None:
+    row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "white", "text": "Rain."}
+    del row[lacking]
+    with pytest.raises(ContractError, match=lacking):
+        cogs.read_answers(written(tmp_path, [row]))
+
+
+def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
+    rows = [
+        {"model": "m", "task": "haiku", "theme": "rain", "identity": who, "text": text}
+        for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
+    ]
+    table = cogs.read_answers(written(tmp_path, rows))
+    told = cogs.summary(table).set_index("axis")
+    assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
+    found = cogs.distances(table, model="offline").set_index("identity")
+    assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

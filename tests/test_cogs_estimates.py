@@ -1,0 +1,222 @@
+"""From distances to claims: recomputed by groupby, scipy and by hand; losses; printed figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from statsmodels.stats.anova import AnovaRM
+
+from nbbias import cogs, cogs_estimates, cogs_suite, contracts, published, simulate_cogs
+
+IDENTITIES = ["white", "black", "asian"]
+
+
+def distances(
+    values: np.ndarray, *, model: str = "m", axis: str = "race", names: list[str] | None = None
+) -> pd.DataFrame:
+    """Lay out instances by identities as the table of `cogs.distances`; two tasks in turn."""
+    names = names or IDENTITIES
+    rows = [
+        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i}", axis, name, value)
+        for i, row in enumerate(values)
+        for name, value in zip(names, row, strict=True)
+    ]
+    columns = ["model", "task", "topic", "theme", "axis", "identity", "distance"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(floor=np.nan, instrument="by hand", reason=None)
+
+
+RNG = np.random.default_rng(1)
+VALUES = RNG.uniform(0.2, 0.6, (24, 3)) + np.array([0.0, 0.1, 0.05])
+
+
+def only(table: pd.DataFrame, statistic: str) -> pd.Series:
+    rows = table[table["statistic"] == statistic]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
+    return cogs_estimates.rbs(distances(values), draws=200, **options)  # type: ignore[arg-type]
+
+
+def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
+    row = only(estimated(), "rbs")
+    assert row["estimate"] == pytest.approx(np.std(VALUES.mean(axis=0)))
+    assert row["group"] == "white"
+    assert (row["n"], row["n_lost"]) == (24, 0)
+    assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
+    assert row["instrument"] == "by hand"
+
+
+def test_swapped_identities_swap_the_nearest_and_keep_the_score() -> None:
+    swapped = only(cogs_estimates.rbs(distances(VALUES[:, [1, 0, 2]]), draws=200), "rbs")
+    assert swapped["group"] == "black"
+    assert swapped["estimate"] == pytest.approx(only(estimated(), "rbs")["estimate"])
+
+
+def test_distances_of_identities_are_their_means() -> None:
+    rows = estimated().query("statistic == 'distance'").set_index("group")
+    assert rows["estimate"].to_dict() == pytest.approx(
+        dict(zip(IDENTITIES, VALUES.mean(0), strict=True))
+    )
+    low, high = scipy.stats.t.interval(
+        0.95, 23, loc=VALUES[:, 0].mean(), scale=scipy.stats.sem(VALUES[:, 0])
+    )
+    assert rows.loc["white", ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
+
+
+def test_the_papers_tests_are_those_of_scipy() -> None:
+    anova = only(estimated(), "anova")
+    expected = scipy.stats.f_oneway(*VALUES.T)
+    assert anova["statistic_value"] == pytest.approx(expected.statistic)
+    assert anova["p_value"] == pytest.approx(expected.pvalue)
+    two = cogs_estimates.rbs(distances(VALUES[:, :2], names=["straight", "queer"]), draws=100)
+    t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
+    assert only(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
+    assert only(two, "anova")["p_value"] == pytest.approx(t.pvalue)
+    assert "t-test" in only(two, "anova")["test"]
+
+
+def test_repeated_measures_of_two_are_a_paired_t_test() -> None:
+    row = cogs_estimates.repeated_measures(pd.DataFrame(VALUES[:, :2], columns=["a", "b"]))
+    t = scipy.stats.ttest_rel(VALUES[:, 0], VALUES[:, 1])
+    assert row["statistic_value"] == pytest.approx(t.statistic**2)
+    assert row["p_value"] == pytest.approx(t.pvalue)
+
+
+def test_repeated_measures_have_the_f_of_statsmodels() -> None:
+    long = pd.DataFrame(VALUES).melt(ignore_index=False).reset_index()
+    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
+    found = cogs_estimates.repeated_measures(pd.DataFrame(VALUES, columns=IDENTITIES))
+    assert found["statistic_value"] == pytest.approx(expected["F Value"])
+    assert found["df"] <= expected["Den DF"]
+
+
+def test_repeated_measures_equal_a_worked_example() -> None:
+    # Sums of squares by hand.
+    values = np.array([[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]])
+    grand, rows, columns = values.mean(), values.mean(1), values.mean(0)
+    between = 5 * ((columns - grand) ** 2).sum()
+    error = ((values - rows[:, None] - columns + grand) ** 2).sum()
+    f = (between / 2) / (error / 8)
+    # Box's epsilon from the covariances: k²(mean diagonal - mean)² over its denominator.
+    s = np.cov(values.T)
+    k = 3
+    top = (k * (np.trace(s) / k - s.mean())) ** 2
+    bottom = (k - 1) * ((s**2).sum() - 2 * k * (s.mean(axis=1) ** 2).sum() + k**2 * s.mean() ** 2)
+    epsilon = top / bottom
+    found = cogs_estimates.repeated_measures(pd.DataFrame(values, columns=list("abc")))
+    assert found["statistic_value"] == pytest.approx(f)
+    assert found["df"] == pytest.approx(8 * epsilon)
+    assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
+    adjusted = 1 - (error / (between + error)) * (10 / 8)
+    assert found["effect_size"] == pytest.approx(adjusted)
+
+
+def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
+    rng = np.random.default_rng(2)
+    prompts = rng.normal(0.5, 0.15, (40, 1))  # some prompts move every answer
+    values = prompts + rng.normal(0, 0.02, (40, 3)) + np.array([0, 0.02, 0.02])
+    table = cogs_estimates.rbs(distances(values), draws=200)
+    assert only(table, "anova")["p_value"] > 0.5
+    assert only(table, "anova_repeated")["p_value"] < 0.001
+    assert only(table, "rbs")["p_value"] < 0.01
+
+
+def test_differences_are_paired_and_corrected() -> None:
+    rows = estimated().query("statistic == 'difference'").set_index("group")
+    expected = scipy.stats.ttest_rel(VALUES[:, 0], VALUES[:, 1])
+    assert rows.loc["white - black", "statistic_value"] == pytest.approx(expected.statistic)
+    assert len(rows) == 3
+    ranked = rows["p_value"].sort_values()
+    holm = (ranked * [3, 2, 1]).cummax().clip(upper=1)
+    assert rows["p_adjusted"][holm.index].tolist() == pytest.approx(holm.tolist())
+
+
+@pytest.mark.parametrize("by", ["task", "topic"])
+def test_parts_are_the_whole_of_their_rows(by: str) -> None:
+    table = cogs_estimates.rbs(distances(VALUES), by=by, draws=100)  # type: ignore[arg-type]
+    rows = table[table["statistic"] == "rbs"]
+    assert rows[by].nunique() == {"task": 2, "topic": 3}[by]
+    assert rows["n"].sum() == 24
+    first = rows.iloc[0]
+    own = VALUES[:: {"task": 2, "topic": 3}[by]]
+    assert first["estimate"] == pytest.approx(np.std(own.mean(axis=0)))
+
+
+def test_a_missing_default_loses_its_instance() -> None:
+    gaps = VALUES.copy()
+    gaps[3] = np.nan
+    row = only(estimated(gaps), "rbs")
+    assert (row["n"], row["n_lost"]) == (23, 1)
+    assert row["estimate"] == pytest.approx(np.std(np.delete(VALUES, 3, axis=0).mean(axis=0)))
+
+
+def test_an_identity_without_answers_is_named() -> None:
+    gaps = VALUES.copy()
+    gaps[:, 1] = np.nan
+    table = estimated(gaps)
+    assert table["estimate"].isna().all()
+    assert "black" in only(table, "rbs")["reason"]
+    assert only(table, "rbs")["n_lost"] == 24
+    contracts.check(table, contracts.ESTIMATES)
+
+
+def test_one_theme_only_has_no_interval_and_no_test() -> None:
+    table = estimated(VALUES[:1])
+    row = only(table, "rbs")
+    assert np.isfinite(row["estimate"]) and np.isnan(row["ci_low"])
+    assert np.isnan(only(table, "anova_repeated")["p_value"])
+    assert only(table, "anova_repeated")["reason"]
+
+
+def test_no_rows_give_an_empty_table() -> None:
+    assert cogs_estimates.rbs(distances(VALUES).head(0)).empty
+
+
+def test_four_identities_and_two_models_share_a_correction() -> None:
+    values = np.column_stack([VALUES, VALUES[:, 0] + 0.3])
+    names = ["a", "b", "c", "d"]
+    both = [distances(values, model=m, names=names) for m in ("one", "two")]
+    rows = cogs_estimates.rbs(pd.concat(both), draws=200).query("statistic == 'rbs'")
+    assert len(rows) == 2
+    assert (rows["p_adjusted"] == (2 * rows["p_value"]).clip(upper=1)).all()
+
+
+def test_temperatures_are_set_side_by_side() -> None:
+    tables = [
+        distances(VALUES[:, order]).assign(temperature=t)
+        for t, order in [(0.0, [0, 1, 2]), (0.5, [0, 1, 2]), (1.0, [1, 0, 2])]
+    ]
+    found = cogs_estimates.temperatures(cogs_estimates.rbs(pd.concat(tables), draws=100))
+    assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
+    assert found["same_identity"].tolist() == [True, True, False]
+    assert found["rbs"].nunique() == 1
+    assert cogs_estimates.temperatures(estimated()).empty
+
+
+def test_the_printed_table_stands_beside_ours() -> None:
+    table = cogs_estimates.rbs(distances(VALUES, model="gpt-4"), draws=100)
+    (row,) = cogs_estimates.beside_printed(table, score="RBS").to_dict("records")
+    assert (row["printed"], row["printed_identity"]) == (0.023, "white")
+    assert row["difference"] == pytest.approx(row["ours"] - 0.023)
+    other = cogs_estimates.beside_printed(estimated(), score="RBS")
+    assert other["printed"].isna().all()
+    assert len(published.load("kumar2024")) == 18
+
+
+def test_the_sample_holds_what_was_planted() -> None:
+    writers = {"even": {}, "leaning": {"white": 0.5}}
+    suite = cogs_suite.load(axes=["race"], tasks=["haiku"])
+    answers = simulate_cogs.answers(suite, writers=writers, seed=5)
+    table = cogs_estimates.rbs(cogs.distances(answers, model="offline", progress=False), draws=400)
+    rows = table[table["statistic"] == "rbs"].set_index("model")
+    assert rows.loc["leaning", "group"] == "white"
+    assert rows.loc["leaning", "p_value"] < 0.05 < rows.loc["even", "p_value"]
+    floors = table[table["statistic"] == "floor"].set_index("model")["estimate"]
+    assert (floors > 0).all()
+    far = table[table["statistic"] == "distance"].groupby("model")["estimate"].max()
+    assert (far > floors).all()

@@ -1,0 +1,116 @@
+"""Figures of CoGS by structure: what is drawn equals the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import cogs_affinity, cogs_estimates, cogs_figures, cogs_suite, figures
+from nbbias.simulate_cogs import Judge, judge
+from tests.test_cogs_estimates import VALUES, distances
+
+SUITE = cogs_suite.load()
+
+
+@pytest.fixture(autouse=True)
+def _style() -> Iterator[None]:
+    with mpl.rc_context():
+        mpl.use("Agg")
+        figures.use_style()
+        yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def estimates() -> pd.DataFrame:
+    tables = []
+    for seed, axis in enumerate(SUITE.axes):
+        themes = [f"theme {i}" for i in range(12)]
+        asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
+        names = list(SUITE.axes[axis].identities)
+        for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
+            table = judge(asked, plan, names, rng=np.random.default_rng(seed))
+            tables.append(table.assign(evaluator=evaluator, axis=axis))
+    return cogs_affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=100)
+
+
+def dots(ax: plt.Axes) -> list[float]:
+    return [
+        float(x)
+        for line in ax.lines
+        if line.get_marker() == "o"
+        for x in np.ravel(line.get_xdata())
+    ]
+
+
+def test_a_fingerprint_has_a_spoke_an_identity_around_the_ring_of_chance(
+    estimates: pd.DataFrame,
+) -> None:
+    figure = cogs_figures.fingerprints(estimates)
+    ax = figure.axes[0]
+    ring, shape = ax.lines
+    assert set(ring.get_ydata()) == {1.0}
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
+    sizes = own["bias"].map({"race": 3, "gender": 3, "orientation": 2})
+    expected = (own["estimate"] * sizes).tolist()
+    np.testing.assert_allclose(shape.get_ydata(), [*expected, expected[0]])
+    assert [t.get_text() for t in ax.get_xticklabels()] == own["group"].tolist()
+
+
+def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
+    figure = cogs_figures.preferences(estimates)
+    one, two = figure.axes[:2]
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
+    assert dots(one) == pytest.approx(own["estimate"].tolist())
+    assert dots(two) == []
+    assert sum("not measured" in text.get_text() for text in two.texts) == 8
+
+
+def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
+    figure = cogs_figures.identity_or_position(estimates, bias="race")
+    ax = figure.axes[0]
+    ways = ["as published", "orders balanced", "conditional logit", "position"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ways
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
+    by = own.set_index("statistic")["estimate"]
+    assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["abs_model"], by["position"]])
+
+
+def test_distances_stand_over_chance_with_the_floor() -> None:
+    table = distances(VALUES).assign(floor=0.11)
+    figure = cogs_figures.distances(cogs_estimates.rbs(table, draws=100))
+    ax = figure.axes[0]
+    assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
+    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == pytest.approx([0.11])
+
+
+def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
+    whole = cogs_estimates.rbs(distances(VALUES), draws=100)
+    by_task = cogs_estimates.rbs(distances(VALUES), by="task", draws=100)
+    assert len(dots(cogs_figures.spreads(whole, statistic="rbs").axes[0])) == 1
+    ax = cogs_figures.spreads(by_task, statistic="rbs").axes[0]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]
+
+
+def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
+    table = cogs_affinity.grid(estimates)
+    figure = cogs_figures.grid(table)
+    told = [text.get_text() for text in figure.axes[0].texts]
+    assert told == [table["favourite"].iloc[0], "not\nmeasured"]
+
+
+def test_levels_are_stacked_to_one() -> None:
+    table = pd.DataFrame({
+        "model": "m", "identity": ["white", "black"], "obvious": [0.2, 0.5],
+        "nuanced": [0.3, 0.5], "imperceptible": [0.5, 0.0],
+    })  # fmt: skip
+    ax = cogs_figures.visibility(table).axes[0]
+    ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
+    assert max(ends) == pytest.approx(1)
+    assert len(ax.patches) == 6

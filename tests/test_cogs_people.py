@@ -1,0 +1,119 @@
+"""People's agreement against published examples, and people beside models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import cogs_people, cogs_suite, contracts
+from nbbias.errors import ContractError
+from nbbias.simulate_cogs import Judge, judge
+
+RACES = ["white", "black", "asian"]
+SUITE = cogs_suite.load()
+
+
+def ratings(codes: list[list[str | None]], *, axis: str = "race") -> pd.DataFrame:
+    """One row per item, one column per rater."""
+    rows = [
+        (f"r{r}", "haiku", f"theme {i}", axis, who)
+        for i, row in enumerate(codes)
+        for r, who in enumerate(row)
+    ]
+    columns = ["rater", "task", "theme", "axis", "identity"]
+    return pd.DataFrame(rows, columns=columns).astype("str")
+
+
+def only(table: pd.DataFrame, statistic: str) -> pd.Series:
+    rows = table[table["statistic"] == statistic]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_alpha_equals_krippendorffs_example() -> None:
+    # Krippendorff 2011, section C: four observers, twelve units, gaps, nominal alpha .743.
+    grid = [
+        "1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3",
+        ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .",
+    ]  # fmt: skip
+    seen = np.array([row.split() for row in grid]).T
+    counts = np.array([[(row == str(c)).sum() for c in range(1, 6)] for row in seen])
+    assert cogs_people.krippendorff_alpha(counts) == pytest.approx(0.743, abs=5e-4)
+
+
+def test_kappa_equals_fleiss_by_hand() -> None:
+    # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
+    table = ratings([["white"] * 3, ["white", "black", "black"]])
+    row = only(cogs_people.agreement(table, draws=50), "fleiss_kappa")
+    expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
+    assert row["estimate"] == pytest.approx(expected)
+    assert (row["n"], row["n_lost"]) == (2, 0)
+
+
+def test_full_agreement_is_1_and_beyond_chance() -> None:
+    table = ratings([[who] * 3 for who in RACES * 5])
+    found = cogs_people.agreement(table, draws=200)
+    contracts.check(found, contracts.ESTIMATES)
+    assert found["estimate"].tolist() == pytest.approx([1, 1])
+    assert (found["p_value"] == 1 / 201).all()
+    assert found["null"].abs().max() < 0.05
+
+
+def test_chance_choices_agree_no_more_than_chance() -> None:
+    rng = np.random.default_rng(0)
+    p = []
+    for seed in range(30):
+        table = ratings(rng.choice(RACES, (25, 3)).tolist())
+        row = only(cogs_people.agreement(table, draws=60, seed=seed), "krippendorff_alpha")
+        assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
+        p.append(row["p_value"])
+    assert np.sum(np.array(p) < 0.05) < 7
+
+
+def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
+    table = ratings([["white", "white", None], ["white", "black", "black"], ["asian"] * 3,
+                     ["white", None, None]])  # fmt: skip
+    found = cogs_people.agreement(table, draws=50)
+    assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
+    assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("codes", [[["white"] * 3] * 4, [["white"], ["black"]]])
+def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | None]]) -> None:
+    found = cogs_people.agreement(ratings(codes), draws=20)
+    assert found["estimate"].isna().all()
+    assert found["reason"].str.contains("two").all()
+
+
+def test_people_stand_beside_models_on_the_same_instances() -> None:
+    table = ratings([["white", "white", "black"], ["white", "asian", None], ["black"] * 3])
+    asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t",
+                          "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"]})  # fmt: skip
+    decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
+    decided = decided.assign(evaluator="llm", axis="race")
+    found = cogs_people.beside_models(table, decided, SUITE, draws=100)
+    assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
+    shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
+    assert shares["r0"].to_dict() == pytest.approx({"white": 2 / 3, "black": 1 / 3, "asian": 0})
+    # Theme by theme: (2, 1, 0)/3, (1, 0, 1)/2, (0, 1, 0).
+    by_hand = {"white": (2 / 3 + 1 / 2) / 3, "black": (1 / 3 + 1) / 3, "asian": (1 / 2) / 3}
+    assert shares["people"].to_dict() == pytest.approx(by_hand)
+    same = decided[decided["theme"] != "elsewhere"]["identity"].value_counts(normalize=True)
+    assert shares["llm"].to_dict() == pytest.approx(same.reindex(RACES, fill_value=0).to_dict())
+    gap = found[(found["evaluator"] == "r2") & (found["statistic"] == "abs")].iloc[0]
+    assert (gap["n"], gap["n_lost"]) == (2, 1)
+
+
+def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    ratings([["white", "black"]]).to_csv(path, index=False)
+    assert len(cogs_people.read_ratings(path)) == 2
+    bad = ratings([["white", "green"]])
+    pd.concat([bad, bad.head(1), bad.assign(axis="colour")]).to_csv(path, index=False)
+    with pytest.raises(ContractError) as error:
+        cogs_people.read_ratings(path)
+    told = str(error.value)
+    assert "green" in told and "stand twice" in told and "colour" in told

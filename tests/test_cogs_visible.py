@@ -1,0 +1,102 @@
+"""Perceptibility: words at word boundaries, hints by similarity, chance from default answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import cogs_suite, cogs_visible
+from nbbias.errors import DataError
+from nbbias.simulate_cogs import Judge, judge
+
+SUITE = cogs_suite.load(axes=["race", "gender"])
+
+TEXTS = {
+    None: "Stars over the harbour, and nobody awake.",
+    "white": "Whiteness of paper, an unlit lamp.",
+    "black": "As a Black poet I count the stars.",
+    "asian": "We ate mooncakes and counted the stars.",
+    "man": "Stars, and my brother asleep.",
+    "woman": "A woman's hands, a map of stars.",
+    "non-binary": "Stars, and the harbour asleep.",
+}
+
+
+def answers() -> pd.DataFrame:
+    axes = {name: axis for axis, own in SUITE.axes.items() for name in own.identities}
+    rows = [
+        ("m", "haiku", "cosmological", "stars", axes.get(str(who)), who, 1, text)
+        for who, text in TEXTS.items()
+    ]
+    columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
+    return pd.DataFrame(rows, columns=columns).astype({"axis": "str", "identity": "str"})
+
+
+@pytest.fixture(scope="module")
+def levels() -> pd.DataFrame:
+    return cogs_visible.levels(answers(), SUITE, model="offline")
+
+
+def test_words_are_found_whole_and_said_which(levels: pd.DataFrame) -> None:
+    found = levels.set_index("identity")
+    assert found.loc["black", ["level", "found"]].tolist() == ["obvious", "black"]
+    assert found.loc["asian", ["level", "found"]].tolist() == ["nuanced", "mooncakes"]
+    assert found.loc["woman", "level"] == "obvious"
+    assert found.loc["white", "found"] == ""  # "whiteness" is another word
+
+
+def test_similarity_finds_hints_that_no_list_has() -> None:
+    table = answers()
+    table.loc[table["identity"] == "black", "text"] = "African heritage, proud of being Black-ish"
+    bare = {name: {"obvious": [], "nuanced": []} for name in TEXTS if name}
+    found = cogs_visible.levels(table, SUITE, words=bare, model="offline").set_index("identity")
+    assert found.loc["black", "level"] == "nuanced"
+    assert found.loc["black", "similarity"] > found.loc["black", "threshold"]
+    assert found.loc["non-binary", "level"] == "imperceptible"
+
+
+def test_one_axis_goes_by_words_and_says_so() -> None:
+    suite = cogs_suite.load(axes=["race"])
+    own = answers()
+    own = own[own["identity"].isna() | (own["axis"] == "race")]
+    found = cogs_visible.levels(own, suite, model="offline")
+    assert set(found["reason"]) == {cogs_visible.ONE_AXIS}
+    assert found["threshold"].isna().all()
+
+
+def test_shares_add_up_and_stand_beside_the_defaults(levels: pd.DataFrame) -> None:
+    table = answers()
+    table.loc[table["identity"].isna(), "text"] = "White foam, a straight pier."
+    found = cogs_visible.visibility(levels, table).set_index("identity")
+    np.testing.assert_allclose(found[list(cogs_visible.LEVELS)].sum(axis=1), 1)
+    assert found.loc["white", "obvious_default"] == 1
+    assert found.loc["black", "obvious_default"] == 0
+
+
+def test_preferences_are_split_by_what_could_be_seen(levels: pd.DataFrame) -> None:
+    asked = answers()[["model", "task", "topic", "theme"]].head(1)
+    plan = Judge(identity={"black": 99.0}, content=0.0)
+    decided = judge(asked, plan, ["white", "black", "asian"], rng=np.random.default_rng(0))
+    decided = decided.assign(evaluator="j", axis="race")
+    found = cogs_visible.preferences(levels, decided, SUITE).set_index("identity")
+    assert found.loc["black", ["level", "share"]].tolist() == ["obvious", 1]
+    assert found.loc["asian", ["level", "share"]].tolist() == ["nuanced", 0]
+    assert found["null"].tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_every_shipped_identity_has_its_words() -> None:
+    suite = cogs_suite.load(axes=["race", "gender", "orientation", "age", "disability", "religion"])
+    assert set(cogs_suite.identities(suite)["identity"]) == set(cogs_visible.markers())
+
+
+@pytest.mark.parametrize(
+    "content", ["white: [white]", "- white", "white: {obvious: [a], odd: [b]}", "a: ["]
+)
+def test_a_faulty_list_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "words.yaml"
+    path.write_text(content)
+    with pytest.raises(DataError):
+        cogs_visible.markers(path)
