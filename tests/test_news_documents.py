@@ -786,6 +786,25 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
 
 
+def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
+    corpus: dict[str, Any],
+) -> None:
+    pairs, lexicon = corpus["pairs"], corpus["lexicon"]
+    fits = news_fits.fits(
+        pairs, corpus["tokens"], corpus["sentences"], corpus["said"], lexicon=lexicon,
+        n_topics=900, seeds=[0, 1],
+    )  # fmt: skip
+    assert fits == []
+    assert news_fits.described(fits, lexicon=lexicon).empty
+    assert news_fits.replication(fits, lexicon=lexicon).empty
+    assert chance(corpus, fits).empty
+    scores = news_fits.scores(pairs, fits, lexicon=lexicon)
+    assert len(scores) == len(pairs) and set(scores["reason"]) == {news_fits.UNFITTED}
+    table = news_documents.estimates(scores, lexicon=lexicon, chance=chance(corpus, fits))
+    assert table["estimate"].isna().all() and (table["n"] == 0).all()
+    assert table["reason"].str.startswith(news_fits.UNFITTED).all()
+
+
 def test_topics_are_tested_by_sentence_and_by_article(corpus: dict[str, Any]) -> None:
     found = news_fits.tests(
         corpus["sentences"], corpus["pairs"], corpus["fits"][:1], lexicon=corpus["lexicon"],

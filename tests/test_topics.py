@@ -153,7 +153,7 @@ def test_no_article_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not fitted & held
 
 
-def test_perplexity_of_unknown_words_is_missing_and_nothing_to_choose() -> None:
+def test_perplexity_of_unknown_words_is_missing_and_the_only_candidate_is_chosen() -> None:
     tokens = planted(20)
     articles = pd.Series(range(20), index=tokens.index)
     out = np.random.default_rng(0).permutation(np.arange(20))[:2]
@@ -161,18 +161,28 @@ def test_perplexity_of_unknown_words_is_missing_and_nothing_to_choose() -> None:
     table = topics.perplexity(tokens, articles, candidates=[2], held_out_share=0.1, seed=0)
     assert np.isnan(table["perplexity"]).all()
     assert table["reason"].item() == "no held-out text has two words of the vocabulary"
-    with pytest.raises(DataError, match="no number of topics"):
-        topics.choose(table)
+    assert topics.choose(table) == 2
 
 
-def test_a_split_that_leaves_a_side_empty_and_texts_without_article_are_refused() -> None:
+def test_one_article_cannot_be_held_out_and_of_two_one_is() -> None:
     tokens = planted(10)
-    articles = pd.Series("one", index=tokens.index)
-    settings = {"candidates": [2], "held_out_share": 0.5, "seed": 0}
-    with pytest.raises(DataError, match="leaves a side empty"):
-        topics.perplexity(tokens, articles, **settings)
+    settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0}
+    one = topics.perplexity(tokens, pd.Series("one", index=tokens.index), **settings)
+    assert np.isnan(one["perplexity"].item()) and one["reason"].item() == "needs two articles"
+    two = pd.Series(["a", "b"] * 5, index=tokens.index)
+    table = topics.perplexity(tokens, two, no_below=1, **settings)
+    assert (table["held_out"].item(), table["fitted"].item()) == (5, 5)
     with pytest.raises(DataError, match="3 texts belong to no article"):
-        topics.perplexity(tokens, articles.iloc[3:], **settings)
+        topics.perplexity(tokens, two.iloc[3:], **settings)
+
+
+def test_too_many_topics_for_the_words_are_told_and_the_others_still_tried() -> None:
+    tokens = planted(20)
+    articles = pd.Series(range(20), index=tokens.index)
+    table = topics.perplexity(tokens, articles, candidates=[500, 2], held_out_share=0.2, seed=0)
+    assert "500 topics need 2 to" in table["reason"][0] and np.isnan(table["perplexity"][0])
+    assert topics.choose(table) == 2
+    assert topics.choose(table.head(1)) == 500
 
 
 def test_choose_takes_the_lowest_and_of_equals_the_fewest() -> None:

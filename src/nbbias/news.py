@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pandas as pd
+from spacy.lang.en.stop_words import STOP_WORDS
 
 from nbbias import contracts, simulate
 from nbbias.corpus import read_table
@@ -18,6 +19,9 @@ ARTICLE = ["source", "article_id"]
 CELL = ["source", "model", "prompt"]
 
 _LONG_LINE = 2000
+
+#: Words that a text needs to be asked for its language, and the least share of function words.
+_ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
 
 
 def read_originals(path: str | Path) -> pd.DataFrame:
@@ -130,12 +134,22 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
     for problem, pattern in _PROBLEMS.items():
         has = text.map(lambda one, search=re.compile(pattern).search: bool(search(one)))
         found.append((problem, has.astype(bool), "kept as it stands"))
+    english = text.map(_reads_as_english).astype(bool)
+    found.append(("does not read as English", ~english & ~blank, "kept: word lists are English"))
     total = len(texts)
     rows = [
         (problem, int(has.sum()), has.mean() if total else float("nan"), treatment)
         for problem, has, treatment in found
     ]
     return pd.DataFrame(rows, columns=["problem", "texts", "share", "treatment"])
+
+
+def _reads_as_english(text: str) -> bool:
+    """Tell by function words, which are two in five words of English; short texts pass."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    if len(words) < _ENOUGH_WORDS:
+        return True
+    return sum(word in STOP_WORDS for word in words) >= _FUNCTION_WORDS * len(words)
 
 
 # --- pairs ------------------------------------------------------------------------------------

@@ -14,10 +14,13 @@ import pandas as pd
 
 from nbbias import lexicons, news_documents, news_topics, topics, topics_described
 from nbbias.cache import stage
+from nbbias.errors import DataError
 from nbbias.news import CELL
 from nbbias.news_topics import CORPUS
 from nbbias.progress import progress
 from nbbias.topics import TopicModel
+
+UNFITTED = "too few different words for so many topics"
 
 
 class Fit(NamedTuple):
@@ -67,16 +70,15 @@ def fits(
     Returns
     -------
     list of Fit
-        In the order of `seeds`; the first is the one whose topics are shown.
-
-    Raises
-    ------
-    DataError
-        As `topics.fit`.
+        In the order of `seeds`; the first is the one whose topics are shown. Empty where the texts
+        have too few words for so many topics: then nothing is measured at this level.
     """
-    found = []
+    found: list[Fit] = []
     for seed in progress(seeds, "fits of topics"):
-        model = topics.fit(tokens, n_topics=n_topics, seed=seed, **settings)
+        try:
+            model = topics.fit(tokens, n_topics=n_topics, seed=seed, **settings)
+        except DataError:
+            return found
         topic = topics.of_sentences(model, said).rename("topic")
         associated = news_topics.associate(
             with_topics(sentences, topic), pairs, lexicon=lexicon, n_topics=n_topics,
@@ -100,6 +102,14 @@ def scores(pairs: pd.DataFrame, fits: Sequence[Fit], *, lexicon: pd.DataFrame) -
     DataFrame
         As `news_documents.pair_scores`, with the column `seed`: one row per pair, bias and fit.
     """
+    if not fits:
+        nothing = pd.DataFrame(index=pd.Index([], dtype=str))
+        none = pd.DataFrame(columns=["bias", "model", "prompt", "topic", "group"])
+        table = news_documents.pair_scores(pairs, nothing, none, lexicon=lexicon)
+        unfitted = table["reason"].isin([news_documents.FEW_GROUPS])
+        return table.assign(
+            seed=0, instrument="LDA", reason=table["reason"].mask(unfitted, UNFITTED)
+        )
     tables = [
         news_documents.pair_scores(pairs, fit.shares, fit.associated, lexicon=lexicon).assign(
             seed=fit.seed, instrument=f"LDA, {fit.model.model.num_topics} topics"
@@ -149,9 +159,9 @@ def _group_topics(fit: Fit, bias: str, groups: Sequence[str]) -> int:
 
 
 def described(
-    fit: Fit, *, lexicon: pd.DataFrame, relevance_lambda: float = 0.6, top: int = 8
+    fits: Sequence[Fit], *, lexicon: pd.DataFrame, relevance_lambda: float = 0.6, top: int = 8
 ) -> pd.DataFrame:
-    """Describe a fit's topics: their words, their sentences, and whose they are.
+    """Describe the first fit's topics: their words, their sentences, and whose they are.
 
     Returns
     -------
@@ -161,6 +171,9 @@ def described(
         where there is none) and `<bias>_residual` (the largest). With own associations of each
         corpus those of the originals.
     """
+    if not fits:
+        return pd.DataFrame(columns=["topic", "words", "sentences", *lexicon["bias"].unique()])
+    fit = fits[0]
     words = topics_described.words(fit.model, relevance_lambda=relevance_lambda, top=top)
     table = words.groupby("topic")["word"].agg(" ".join).rename("words").reset_index()
     shown = fit.associated[fit.associated["model"].isin([news_topics.ALL[0], news_topics.HUMAN[0]])]

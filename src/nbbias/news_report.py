@@ -91,6 +91,8 @@ def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
 
 def fits(tests: pd.DataFrame, replicated: pd.DataFrame, *, confidence: float) -> list[str]:
     """Say for each bias whether topics differ by group, and whether another seed agrees."""
+    if tests.empty:
+        return ["No topics were fitted: the texts have too few different words for so many topics."]
     sentences = []
     for bias, own in tests.groupby("bias", sort=False):
         tested = own[own["p_by_article"].notna()]

@@ -69,6 +69,8 @@ def chance(
         its values by all fits that scored a pair as it was. A deal without a score does not
         count; with no pair used all is NaN.
     """
+    if not fits:
+        return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
     rng = np.random.default_rng(seed)
     known = fits[0].model.dictionary.token2id  # the vocabulary is that of the corpus, in every fit
     words = tokens.map(lambda own: [w for w in own if w in known])

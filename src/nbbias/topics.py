@@ -176,7 +176,7 @@ def perplexity(
     candidates
         Numbers of topics to try.
     held_out_share
-        Share of the articles held out, in (0, 1).
+        Share of the articles held out, in (0, 1); at least one is, and one is not.
     seed
         Start of the split and of every fit.
     **settings
@@ -188,27 +188,34 @@ def perplexity(
         By `n_topics`: `perplexity`, by document completion (Wallach et al. 2009): of a held-out
         text's known words the first, third, … tell its topics and the others are predicted. At
         least 1, lower is better, comparable within this table only (one vocabulary). NaN with a
-        `reason` where no text has two known words. `words` predicted; `held_out` and `fitted`
-        texts. gensim's own bound is not used: a word unseen in training dominates it.
+        `reason` where no text has two known words, or the topics cannot be fitted. `words`
+        predicted; `held_out` and `fitted` texts. gensim's own bound is not used: a word unseen in
+        training dominates it.
 
     Raises
     ------
     DataError
-        One side of the split is empty, an article is missing, or a candidate cannot be fitted.
+        A text belongs to no article.
     """
     of_text = articles.reindex(tokens.index)
     if of_text.isna().any():
         raise DataError("articles", f"{int(of_text.isna().sum())} texts belong to no article")
     known = of_text.unique()
-    size = round(held_out_share * len(known))
-    if not 0 < size < len(known):
-        raise DataError("topics", f"{held_out_share} of {len(known)} articles leaves a side empty")
-    out = of_text.isin(np.random.default_rng(seed).permutation(known)[:size])
+    size = min(max(1, round(held_out_share * len(known))), len(known) - 1)
+    out = of_text.isin(np.random.default_rng(seed).permutation(known)[: max(size, 0)])
     rows = []
     for n_topics in candidates:
-        topics = fit(tokens[~out], n_topics=n_topics, seed=seed, **settings)
-        value, words = _held_out(topics, tokens[out])
-        reason = None if words else "no held-out text has two words of the vocabulary"
+        value, words, reason = np.nan, 0, None
+        if len(known) < 2:
+            rows.append((n_topics, value, 0, 0, len(tokens), "needs two articles"))
+            continue
+        try:
+            topics = fit(tokens[~out], n_topics=n_topics, seed=seed, **settings)
+        except DataError as error:
+            reason = "; ".join(error.breaches)
+        else:
+            value, words = _held_out(topics, tokens[out])
+            reason = None if words else "no held-out text has two words of the vocabulary"
         rows.append((n_topics, value, words, int(out.sum()), int((~out).sum()), reason))
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
     return pd.DataFrame(rows, columns=columns)
@@ -227,11 +234,13 @@ def _held_out(topics: TopicModel, tokens: pd.Series) -> tuple[float, int]:
 
 
 def choose(table: pd.DataFrame) -> int:
-    """Return the number of topics with the lowest perplexity; of equals, the fewest topics."""
-    measured = table.dropna(subset="perplexity").sort_values(["perplexity", "n_topics"])
-    if measured.empty:
-        raise DataError("topics", "no number of topics has a perplexity to choose by")
-    return int(measured["n_topics"].iloc[0])
+    """Return the number of topics with the lowest perplexity; of equals, the fewest topics.
+
+    One candidate needs no perplexity; where none of several has one, the fewest topics are taken.
+    """
+    measured = table.dropna(subset="perplexity")
+    ranked = (table if measured.empty else measured).sort_values(["perplexity", "n_topics"])
+    return int(ranked["n_topics"].iloc[0])
 
 
 # --- inference --------------------------------------------------------------------------------
