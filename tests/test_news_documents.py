@@ -267,13 +267,15 @@ def test_permutation_needs_two_articles_and_two_groups() -> None:
     assert np.isnan(found["p_value"]) and "two groups" in found["reason"]
 
 
-def test_articles_that_share_a_text_are_one() -> None:
-    pairs = pairs_of(4, generated_text=["h0", "x", "x", "h3"])
-    pairs.loc[3, "lost"] = "blank answer"
+def test_an_article_is_an_original_with_its_answers() -> None:
+    pairs = pairs_of(5, original_text=["o0", "o1", "o1", "o3", "o4"])
+    pairs = pairs.assign(generated_text=["h0", "h1", "h2", "No.", "No."])
+    pairs.loc[0, "lost"] = "blank answer"
     found = news_topics.articles(pairs)
-    assert found["h0"] == found["o0"]
-    assert found["o1"] == found["x"] == found["o2"] != found["o0"]
-    assert "h3" not in found and found.nunique() == 2
+    assert "h0" not in found and found.index.is_unique
+    # One original under two ids is one article; one answer to two originals joins none.
+    assert found["h1"] == found["o1"] == found["h2"]
+    assert found["No."] == found["o3"] != found["o4"]
     assert news_topics.articles(pairs.head(0)).empty
 
 

@@ -12,12 +12,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2_contingency
 
 from nbbias import lexicons, topics
-from nbbias.news import ARTICLE
 from nbbias.news_sentences import NEUTRAL, SIDES
 from nbbias.topics import TopicModel
 
@@ -39,17 +36,14 @@ def articles(pairs: pd.DataFrame) -> pd.Series:
     -------
     Series of int
         Indexed by the text itself. An article is an original with all that was written for it;
-        articles that share a text are one.
+        articles with one original are one. An answer that was given to several originals, such as
+        a bare refusal, belongs to the first of them.
     """
     usable = pairs[pairs["lost"].isna()]
-    ids = usable.groupby(ARTICLE, sort=False).ngroup().to_numpy()
-    both = np.concatenate([usable[column].to_numpy(dtype=object) for column in SIDES.values()])
-    text, known = pd.factorize(both)
-    at = np.concatenate([ids, ids]) + len(known)
-    size = len(known) + (ids.max() + 1 if len(ids) else 0)
-    graph = coo_array((np.ones(len(text)), (text, at)), shape=(size, size))
-    found = connected_components(graph, directed=False)[1][: len(known)] if size else []
-    return pd.Series(found, index=pd.Index(known, name="text_id"), dtype=int)
+    number = pd.factorize(usable["original_text"])[0]
+    texts = pd.concat([usable[column] for column in reversed(SIDES.values())])
+    found = pd.Series(np.tile(number, 2), index=pd.Index(texts, name="text_id"), dtype=int)
+    return found[~found.index.duplicated()]
 
 
 def sentence_tokens(sentences: pd.DataFrame) -> pd.Series:

@@ -203,7 +203,7 @@ def perplexity(
     known = of_text.unique()
     size = min(max(1, round(held_out_share * len(known))), len(known) - 1)
     out = of_text.isin(np.random.default_rng(seed).permutation(known)[: max(size, 0)])
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for n_topics in candidates:
         value, words, reason = np.nan, 0, None
         if len(known) < 2:
