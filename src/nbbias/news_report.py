@@ -28,11 +28,13 @@ def differences(
         groups = own["group"].unique()
         family = tested[tested["group"] == groups[0]] if len(groups) == 2 else tested
         found = family[family["p_adjusted"] < alpha]
-        largest = family.loc[family["estimate"].abs().idxmax()]
+        told = found if len(found) else family
+        lead = {0: "The largest", 1: "This one"}.get(len(found), "The largest of these")
+        largest = told.loc[told["estimate"].abs().idxmax()]
         direction = "lower" if largest["estimate"] < 0 else "higher"
         sentences.append(
             f"{escape(bias)}: {len(found)} of {len(family)} signed differences are below "
-            f"p = {number(alpha)} after Holm's correction. The largest: {articles}"
+            f"p = {number(alpha)} after Holm's correction. {lead}: {articles}"
             f"in {_cell(largest)} the {what_of[largest['measure']]} of the group "
             f"{escape(largest['group'])} is "
             f"{number(abs(largest['estimate']), decimals=3)} {direction} than in the originals "
