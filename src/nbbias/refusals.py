@@ -113,6 +113,4 @@ def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = No
     weights = known.drop(index=_INTERCEPT)
     logits = features[weights.index].to_numpy(float) @ weights.to_numpy()
     logits = logits + known.loc[_INTERCEPT].to_numpy()
-    return pd.DataFrame(
-        1 / (1 + np.exp(-logits)), index=features.index, columns=weights.columns
-    )
+    return pd.DataFrame(1 / (1 + np.exp(-logits)), index=features.index, columns=weights.columns)
