@@ -110,9 +110,9 @@ def rates(
           where articles were asked about repeatedly, the t interval over the articles' rates.
         - ``refusal_rate_change``: biased less neutral, over the articles answered (or refused)
           under both; paired t-test of the rates.
-        - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less that
-          for those that name nobody; Newcombe's interval, Fisher's exact test; a family a model
-          and bias.
+        - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
+          that for those that name nobody; Newcombe's interval, Fisher's exact test; a family a
+          model and bias.
     """
     contracts.need(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     measured = answers.assign(rate=answers["refused"].astype("Float64").astype(float))
