@@ -15,6 +15,7 @@ from nbbias import (
     lexicons,
     news,
     news_bias,
+    news_sentences,
     simulate_prompts,
     studies,
     text,
@@ -362,3 +363,28 @@ def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         studies.BiasedPrompts(**given)
+
+
+def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
+    """Women are written about more coldly under the biased prompt; the planted step is below 0."""
+    models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
+    originals, generations = simulate_prompts.corpus(models, seed=5)
+    pairs = news.pair(originals, generations)
+    lexicon = lexicons.load("gender")
+    sentences, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
+    given = news_sentences.assign(sentences, matches, lexicon=lexicon)
+    scored = news_sentences.score(given, matches, scorers=["textblob"], toxicity_scorer="offline")
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    scores = news_sentences.pair_scores(pairs, given, scored, lexicon=lexicon, measured=measured)
+    table = biased_prompts.compare(scores, {"gender": ["female", "male"]})
+    own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
+    assert own.loc[("sentiment", "female"), "ci_high"] < 0
+    assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]
+    assert own.loc[("toxicity", "female"), "n"] > 0
+    # The same articles by hand: mean tone of the answers, whatever the original was.
+    tone = scores[scores["measure"] == "sentiment"]
+    wide = tone.pivot(index="article_id", columns="prompt", values="h_female")
+    there = tone.pivot(index="article_id", columns="prompt", values="difference_female").notna()
+    both = wide[there.all(axis=1)]
+    expected = (both["biased"] - both["neutral"]).mean()
+    assert own.loc[("sentiment", "female"), "estimate"] == pytest.approx(expected)
