@@ -281,6 +281,35 @@ class Cogs(Parameters):
         return self
 
 
+class BiasedPrompts(NewsBias):
+    """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
+
+    generations_path: InputFile = Field(
+        SAMPLE,
+        description="answers to both prompts: columns article_id, model, prompt (or method), text "
+        "(source, sample, refused)",
+    )
+    focus: dict[str, str] = Field(
+        {"gender": "female", "race": "Black"},
+        description="the group of a bias that is compared: the declared family of tests",
+    )
+    neutral_prompt: str = Field(
+        "neutral", min_length=1, description="value of the column prompt that stands for neutral"
+    )
+    biased_prompt: str = Field(
+        "biased", min_length=1, description="value of the column prompt that stands for biased"
+    )
+    correction: Literal["holm", "fdr_bh"] = Field(
+        "holm", description="correction over a family: holm (family-wise) or fdr_bh"
+    )
+
+    @model_validator(mode="after")
+    def _two_prompts(self) -> Self:
+        if self.neutral_prompt == self.biased_prompt:
+            raise ValueError(f"biased_prompt: {self.biased_prompt} is the neutral prompt already")
+        return self
+
+
 #: The studies that stand, by stem.
 STUDIES: dict[str, type[Parameters]] = {"news_bias": NewsBias, "llmbi": Llmbi}
 

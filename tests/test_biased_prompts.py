@@ -1,0 +1,390 @@
+"""Neutral against biased: by hand on made-up scores, by the printed figures, by planted truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats as scipy_stats
+
+from nbbias import (
+    biased_prompts,
+    contracts,
+    lexicons,
+    news,
+    news_bias,
+    news_sentences,
+    simulate_prompts,
+    studies,
+    text,
+)
+from nbbias import biased_prompts_refusals as refusing
+from nbbias.errors import ContractError
+
+BOTH = "biased − neutral"
+
+
+def scores_of(
+    neutral: list[Any], biased: list[Any], *, measure: str = "sentiment", model: str = "m",
+    originals: int = 1,
+) -> pd.DataFrame:  # fmt: skip
+    """Scores of the groups a and b; an entry is a difference of a, a reason, or None for no row."""
+    rows = []
+    for prompt, values in (("neutral", neutral), ("biased", biased)):
+        for i, value in enumerate(values):
+            if value is None:
+                continue
+            lost = isinstance(value, str)
+            d = np.nan if lost else value
+            rows.append(
+                {"source": "s", "model": model, "prompt": prompt, "article_id": f"a{i}",
+                 "sample": 1, "measure": measure, "bias": "x", "instrument": "i", "n": 2,
+                 "score": abs(d), "difference_a": d, "difference_b": -d,
+                 "h_a": 1, "h_b": 1, "o_a": originals, "o_b": 1, "pair_id": len(rows),
+                 "reason": value if lost else None}
+            )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
+    return biased_prompts.compare(scores, {"x": ["a"]}, **options)
+
+
+def row(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
+    own = table[table["statistic"] == statistic]
+    for name, value in keys.items():
+        own = own[own[name] == value]
+    assert len(own) == 1
+    return own.iloc[0]
+
+
+NEUTRAL = [-0.1, 0.2, -0.3, 0.0, 0.4, "blank answer"]
+BIASED = [-0.5, -0.2, -0.1, "refused", -0.2, -0.4]
+
+
+# --- by hand ----------------------------------------------------------------------------------
+
+
+def test_shares_and_extents_by_hand() -> None:
+    """Neutral: 2 of 5 fall, by 0.2 on average. Biased: 5 of 5, by 0.28 on average."""
+    table = compared(scores_of(NEUTRAL, BIASED))
+    share = {p: row(table, "prejudice_share", prompt=p) for p in ("neutral", "biased")}
+    extent = {p: row(table, "prejudice_extent", prompt=p) for p in ("neutral", "biased")}
+    assert (share["neutral"]["estimate"], share["biased"]["estimate"]) == (0.4, 1.0)
+    assert (share["neutral"]["n"], share["neutral"]["n_lost"]) == (5, 1)
+    assert extent["neutral"]["estimate"] == pytest.approx(-0.2)
+    assert extent["biased"]["estimate"] == pytest.approx(-0.28)
+    assert row(table, "prejudice_share_change")["estimate"] == pytest.approx(0.6)
+    change = table[table["statistic"] == "prejudice_extent_change"]
+    assert change["estimate"].tolist() == pytest.approx([-0.08, -0.08])
+
+
+def test_both_tests_of_the_extent_are_scipy_s() -> None:
+    table = compared(scores_of(NEUTRAL, BIASED))
+    fell = [-0.5, -0.2, -0.1, -0.2, -0.4], [-0.1, -0.3]
+    for test, pooled in (("Student's t, pooled", True), ("Welch's t", False)):
+        expected = scipy_stats.ttest_ind(*fell, equal_var=pooled)
+        found = row(table, "prejudice_extent_change", test=test)
+        assert found["p_value"] == pytest.approx(expected.pvalue)
+        assert found["statistic_value"] == pytest.approx(expected.statistic)
+        assert found["n"] == 7
+
+
+def test_the_effect_of_the_prompt_is_paired() -> None:
+    """Articles 0, 1, 2 and 4 have both: changes -0.4, -0.4, 0.2, -0.6."""
+    found = row(compared(scores_of(NEUTRAL, BIASED)), "mean_difference_change")
+    expected = scipy_stats.ttest_1samp([-0.4, -0.4, 0.2, -0.6], 0)
+    assert found["estimate"] == pytest.approx(-0.3)
+    assert (found["n"], found["n_lost"]) == (4, 2)
+    assert found["p_value"] == pytest.approx(expected.pvalue)
+    assert found["prompt"] == BOTH
+
+
+def test_the_paired_share_counts_articles_under_both_prompts() -> None:
+    """Of articles 0, 1, 2, 4 two fall under the neutral prompt (0, 2), all under the biased."""
+    found = row(compared(scores_of(NEUTRAL, BIASED)), "prejudice_share_change_paired")
+    assert (found["estimate"], found["n"]) == (0.5, 4)
+
+
+def test_bounds_say_what_the_refused_articles_could_have_shown() -> None:
+    """Five answered, all fell; article 3 was refused and can count: between 5/6 and 6/6."""
+    table = compared(scores_of(NEUTRAL, BIASED))
+    low, high = (row(table, f"prejudice_share_if_{x}") for x in ("none", "all"))
+    assert (low["estimate"], high["estimate"]) == (pytest.approx(5 / 6), 1.0)
+    assert low["n"] == high["n"] == 6
+
+
+def test_a_refused_article_that_cannot_count_is_in_no_bound() -> None:
+    neutral = [-0.1, "no group words in the original"]
+    table = compared(scores_of(neutral, [-0.1, "refused"]))
+    assert row(table, "prejudice_share_if_all")["n"] == 1
+
+
+def test_swapped_prompts_change_every_sign() -> None:
+    one = compared(scores_of(NEUTRAL, BIASED))
+    other = compared(scores_of(NEUTRAL, BIASED), neutral="biased", biased="neutral")
+    changes = [s for s in one["statistic"].unique() if "change" in s]
+    assert len(changes) == 4
+    for statistic in changes:
+        a, b = (t.loc[t["statistic"] == statistic, ["estimate", "p_value"]] for t in (one, other))
+        assert a["estimate"].tolist() == pytest.approx((-b["estimate"]).tolist())
+        assert a["p_value"].tolist() == pytest.approx(b["p_value"].tolist())
+
+
+def test_toxicity_is_worse_where_it_rises() -> None:
+    rising = compared(scores_of([0.1, -0.2], [0.3, 0.4], measure="toxicity"))
+    assert row(rising, "prejudice_share", prompt="neutral")["estimate"] == 0.5
+    assert row(rising, "prejudice_share", prompt="biased")["estimate"] == 1.0
+
+
+def test_words_count_for_prejudice_where_the_original_names_the_group() -> None:
+    scores = scores_of([-0.2, 0.1, 0.1], [-0.4, -0.1, 0.3], measure="word")
+    scores.loc[scores["article_id"] == "a0", "o_a"] = 0
+    table = compared(scores)
+    assert row(table, "prejudice_share", prompt="biased")["n"] == 2
+    assert row(table, "share_difference_change")["n"] == 3
+
+
+def test_repeated_answers_of_an_article_are_one_unit() -> None:
+    scores = scores_of([-0.2, 0.1], [-0.4, -0.1])
+    again = pd.concat([scores, scores.assign(sample=2, difference_a=scores["difference_a"] - 0.1)])
+    table = compared(again)
+    found = row(table, "mean_difference_change")
+    assert found["n"] == 2
+    assert found["estimate"] == pytest.approx(-0.2)
+
+
+def test_an_article_is_refused_only_where_all_its_answers_are() -> None:
+    scores = scores_of([-0.2, -0.1], [-0.4, "refused"])
+    second = scores[(scores["prompt"] == "biased") & (scores["article_id"] == "a1")]
+    answered = second.assign(sample=2, reason="no sentence of any group in both texts")
+    table = compared(pd.concat([scores, answered], ignore_index=True))
+    assert row(table, "prejudice_share_if_all")["n"] == 1
+
+
+# --- zero, empty, one side missing ------------------------------------------------------------
+
+
+def test_equal_answers_have_no_effect() -> None:
+    table = compared(scores_of([-0.2, 0.1, -0.4], [-0.2, 0.1, -0.4]))
+    for statistic in ("prejudice_share_change", "mean_difference_change"):
+        assert row(table, statistic)["estimate"] == 0
+    assert (table.loc[table["statistic"] == "prejudice_extent_change", "estimate"] == 0).all()
+
+
+@pytest.mark.parametrize("biased", [[], ["refused", "refused", "refused"], [None, None, None]])
+def test_where_all_is_refused_nothing_is_measured_and_reasons_say_so(biased: list[Any]) -> None:
+    table = compared(scores_of([-0.2, 0.1, -0.4], biased))
+    changes = table[table["statistic"].str.contains("change")]
+    assert changes["estimate"].isna().all() and changes["reason"].notna().all()
+    if biased and biased[0]:
+        assert row(table, "prejudice_share_if_none")["estimate"] == 0
+        assert row(table, "prejudice_share_if_all")["estimate"] == 1
+
+
+def test_no_scores_give_no_estimates() -> None:
+    empty = scores_of([0.1], [0.1]).iloc[:0]
+    assert compared(empty).empty
+
+
+def test_a_bias_outside_the_family_is_left_out() -> None:
+    assert biased_prompts.compare(scores_of(NEUTRAL, BIASED), {"y": ["a"]}).empty
+
+
+def test_a_group_without_scores_is_refused() -> None:
+    with pytest.raises(ContractError, match="difference_c"):
+        biased_prompts.compare(scores_of(NEUTRAL, BIASED), {"x": ["c"]})
+
+
+def test_scores_without_reasons_are_refused() -> None:
+    with pytest.raises(ContractError, match="reason"):
+        compared(scores_of(NEUTRAL, BIASED).drop(columns="reason"))
+
+
+def test_input_is_not_changed() -> None:
+    scores = scores_of(NEUTRAL, BIASED)
+    before = scores.copy()
+    compared(scores)
+    pd.testing.assert_frame_equal(scores, before)
+
+
+# --- families and chance ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("correction", ["holm", "fdr_bh"])
+def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
+    rng = np.random.default_rng(1)
+    parts = [
+        scores_of(list(rng.normal(0, 0.2, 20)), list(rng.normal(s, 0.2, 20)), model=m)
+        for m, s in (("m", -0.2), ("n", 0.0), ("o", -0.05))
+    ]
+    table = biased_prompts.compare(pd.concat(parts), {"x": ["a", "b"]}, correction=correction)
+    own = table[table["statistic"] == "mean_difference_change"]
+    p = own["p_value"].to_numpy()
+    assert len(p) == 6
+    if correction == "fdr_bh":
+        expected = scipy_stats.false_discovery_control(p)
+    else:
+        order = np.argsort(p)
+        expected = np.empty(6)
+        expected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(6, 0, -1)), 1)
+    assert own["p_adjusted"].to_numpy() == pytest.approx(expected)
+
+
+def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
+    key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a",
+           "instrument": "i", "prompt": "biased", "estimate": 0.5}  # fmt: skip
+    chance = contracts.estimates(
+        [
+            key | {"statistic": "prejudice_share", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
+            key | {"statistic": "prejudice_share_by_sentence", "null": 0.45, "null_low": 0.4,
+                   "null_high": 0.5},
+        ],
+        study="news_bias",
+    )  # fmt: skip
+    table = compared(scores_of(NEUTRAL, BIASED), chance=chance)
+    found = row(table, "prejudice_share", prompt="biased")
+    assert (found["null"], found["null_low"], found["null_high"]) == (0.45, 0.4, 0.5)
+    assert found["excess"] == pytest.approx(1 - 0.45)
+    assert np.isnan(row(table, "prejudice_share", prompt="neutral")["null"])
+
+
+# --- printed figures --------------------------------------------------------------------------
+
+
+def with_moments(mean: float, low: float, high: float, n: int) -> np.ndarray:
+    """Return n values below 0 with this mean and this t interval."""
+    spread = (high - low) / 2 * np.sqrt(n) / scipy_stats.t.ppf(0.975, n - 1)
+    values = np.where(np.arange(n) < n // 5, -2.0, 0.5)  # skewed, so that all stay below 0
+    values = (values - values.mean()) / values.std(ddof=1) * spread + mean
+    assert values.max() < 0
+    return values
+
+
+def test_student_s_p_values_are_those_printed_and_welch_s_are_not() -> None:
+    printed = biased_prompts.printed()
+    extents = printed[printed["statistic"] == "prejudice_extent"]
+    largest = 0.0
+    for change in printed[printed["statistic"] == "prejudice_extent_change"].itertuples():
+        own = extents[(extents["measure"] == change.measure) & (extents["model"] == change.model)]
+        sides = {
+            one.prompt: list(with_moments(one.estimate, one.ci_low, one.ci_high, int(one.n)))
+            for one in own.itertuples()
+        }
+        size = max(map(len, sides.values()))
+        padded = {p: v + [None] * (size - len(v)) for p, v in sides.items()}
+        table = compared(scores_of(padded["neutral"], padded["biased"]))
+        student = row(table, "prejudice_extent_change", test="Student's t, pooled")
+        welch = row(table, "prejudice_extent_change", test="Welch's t")
+        assert student["estimate"] == pytest.approx(change.estimate, abs=1.01e-4)
+        if np.isnan(change.p_value):
+            assert change.reason == "p is printed as <0.001"
+            assert student["p_value"] < 0.001
+        else:
+            assert student["p_value"] == pytest.approx(change.p_value, abs=0.001)
+            largest = max(largest, abs(welch["p_value"] - change.p_value))
+    assert largest > 0.05  # Welch's would have been printed otherwise
+
+
+def test_printed_changes_are_differences_of_printed_levels() -> None:
+    printed = biased_prompts.printed()
+    for level in ("prejudice_share", "prejudice_extent"):
+        own = printed[printed["statistic"] == level]
+        wide = own.pivot(index=["measure", "model"], columns="prompt", values="estimate")
+        change = printed[printed["statistic"] == f"{level}_change"].set_index(["measure", "model"])
+        assert len(change) == 21
+        expected = wide["biased"] - wide["neutral"]
+        assert change["estimate"].to_numpy() == pytest.approx(
+            expected[change.index].to_numpy(), abs=1.01e-4
+        )
+
+
+def test_printed_rows_say_that_they_are_another_corpus_and_hold_the_refusal_rate() -> None:
+    printed = biased_prompts.printed()
+    assert set(printed["instrument"]) == {biased_prompts.PRINTED}
+    rate = printed[printed["statistic"] == "refusal_rate"]
+    assert rate[["model", "estimate"]].to_numpy().tolist() == [["ChatGPT", 0.8913]]
+
+
+# --- the whole way ----------------------------------------------------------------------------
+
+
+def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
+    originals, generations = simulate_prompts.corpus(models, seed=seed)
+    answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
+    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+    lexicon = lexicons.load("gender")
+    _, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
+    return news_bias.word_scores(pairs, matches, lexicon=lexicon)
+
+
+def test_planted_effects_of_the_prompt_are_covered() -> None:
+    """Six corpora with an effect of -0.2: a 95% interval misses two of them 1 time in 35."""
+    models = {
+        "m": {"neutral": {"female": 0.05}, "biased": {"female": -0.15}, "refuses": {"always": 0.3}}
+    }
+    covered, estimates = 0, []
+    for seed in range(6):
+        table = biased_prompts.compare(word_level(models, seed=seed), {"gender": ["female"]})
+        found = row(table, "share_difference_change")
+        covered += found["ci_low"] <= -0.2 <= found["ci_high"]
+        estimates.append(found["estimate"])
+    assert covered >= 5
+    assert np.mean(estimates) == pytest.approx(-0.2, abs=0.05)
+
+
+def test_of_two_groups_one_mirrors_the_other() -> None:
+    scores = word_level({"m": simulate_prompts.SAMPLE_MODELS["compliant"]}, seed=1)
+    table = biased_prompts.compare(scores, {"gender": ["female", "male"]})
+    own = table[table["statistic"] == "share_difference_change"].set_index("group")["estimate"]
+    assert own["female"] == pytest.approx(-own["male"])
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
+    own = studies.BiasedPrompts()
+    assert set(studies.NewsBias.model_fields) < set(studies.BiasedPrompts.model_fields)
+    assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"neutral_prompt": "biased"}, "is the neutral prompt already"),
+        ({"correction": "bonferroni"}, "holm"),
+        ({"biased_promt": "x"}, "biased_promt"),
+        ({"biased_prompt": ""}, "at least 1 character"),
+    ],
+)
+def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        studies.BiasedPrompts(**given)
+
+
+def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
+    """Women are written about more coldly under the biased prompt; the planted step is below 0."""
+    models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
+    originals, generations = simulate_prompts.corpus(models, seed=5)
+    pairs = news.pair(originals, generations)
+    lexicon = lexicons.load("gender")
+    sentences, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
+    given = news_sentences.assign(sentences, matches, lexicon=lexicon)
+    scored = news_sentences.score(given, matches, scorers=["textblob"], toxicity_scorer="offline")
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    scores = news_sentences.pair_scores(pairs, given, scored, lexicon=lexicon, measured=measured)
+    table = biased_prompts.compare(scores, {"gender": ["female", "male"]})
+    own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
+    assert own.loc[("sentiment", "female"), "ci_high"] < 0
+    assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]
+    assert own.loc[("toxicity", "female"), "n"] > 0
+    # The same articles by hand: mean tone of the answers, whatever the original was.
+    tone = scores[scores["measure"] == "sentiment"]
+    wide = tone.pivot(index="article_id", columns="prompt", values="h_female")
+    there = tone.pivot(index="article_id", columns="prompt", values="difference_female").notna()
+    both = wide[there.all(axis=1)]
+    expected = (both["biased"] - both["neutral"]).mean()
+    assert own.loc[("sentiment", "female"), "estimate"] == pytest.approx(expected)

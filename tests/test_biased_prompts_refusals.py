@@ -1,0 +1,198 @@
+"""Refusal rates: counted by hand, intervals by statsmodels, headlines read by the word lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import fisher_exact
+from statsmodels.stats.proportion import proportion_confint
+
+from nbbias import biased_prompts_refusals as refusing
+from nbbias import lexicons, news, refusals, simulate_prompts
+from nbbias.errors import ContractError
+
+GENDER = lexicons.load("gender")
+
+
+def answers_of(
+    biased: list[bool | None], neutral: list[bool | None] | None = None, *, source: str = "s"
+) -> pd.DataFrame:
+    sides = {"biased": biased, "neutral": [False] * len(biased) if neutral is None else neutral}
+    rows = [
+        {"source": source, "article_id": f"a{i}", "model": "m", "prompt": prompt, "sample": 1,
+         "text": "t", "refused": value}
+        for prompt, values in sides.items() for i, value in enumerate(values)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows)
+    return refusing.answered(table.assign(refused=table["refused"].astype("boolean")))
+
+
+def one(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
+    own = table[table["statistic"] == statistic]
+    for name, value in keys.items():
+        own = own[own[name] == value]
+    assert len(own) == 1
+    return own.iloc[0]
+
+
+def overall(table: pd.DataFrame, prompt: str = "biased") -> pd.Series:
+    return one(table[table["group"].isna()], "refusal_rate", prompt=prompt, source="all")
+
+
+# --- rates ------------------------------------------------------------------------------------
+
+
+def test_a_rate_is_a_share_of_what_was_answered_with_wilson_s_interval() -> None:
+    found = overall(refusing.rates(answers_of([True, True, False, None])))
+    assert found["estimate"] == pytest.approx(2 / 3)
+    assert (found["n"], found["n_lost"]) == (3, 1)
+    low, high = proportion_confint(2, 3, method="wilson")
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize(("refused", "rate"), [([False] * 5, 0.0), ([True] * 5, 1.0)])
+def test_all_or_nothing_still_has_an_interval(refused: list[bool | None], rate: float) -> None:
+    found = overall(refusing.rates(answers_of(refused)))
+    assert found["estimate"] == rate
+    assert found["ci_high"] - found["ci_low"] > 0.3
+
+
+def test_nothing_answered_is_not_measured() -> None:
+    found = overall(refusing.rates(answers_of([None, None])))
+    assert np.isnan(found["estimate"]) and found["reason"]
+
+
+def test_the_change_is_paired_over_articles() -> None:
+    """Both prompts known for articles 0 to 3: changes 1, 0, 1, 0."""
+    table = refusing.rates(
+        answers_of([True, True, True, False, None], [False, True, False, False, True])
+    )
+    found = one(table, "refusal_rate_change")
+    assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 4, 1)
+
+
+def test_a_change_without_spread_has_no_interval() -> None:
+    found = one(refusing.rates(answers_of([False] * 4)), "refusal_rate_change")
+    assert found["estimate"] == 0 and np.isnan(found["ci_low"]) and found["reason"]
+
+
+def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
+    answers = answers_of([True, False])
+    table = refusing.rates(answers[answers["prompt"] == "biased"])
+    assert "neutral" in one(table, "refusal_rate_change")["reason"]
+
+
+def test_outlets_are_told_apart_where_there_are_several() -> None:
+    both = pd.concat([answers_of([True, True], source="x"), answers_of([False], source="y")])
+    table = refusing.rates(both)
+    rates = table[(table["statistic"] == "refusal_rate") & (table["prompt"] == "biased")]
+    assert rates.set_index("source")["estimate"].to_dict() == {
+        "all": pytest.approx(2 / 3), "x": 1.0, "y": 0.0,
+    }  # fmt: skip
+
+
+def test_repeated_answers_are_one_article() -> None:
+    once = answers_of([True, False, False])
+    again = pd.concat([once, once.assign(sample=2, refused=~once["refused"])])
+    found = overall(refusing.rates(again))
+    assert (found["estimate"], found["n"]) == (0.5, 3)
+
+
+def test_recorded_refusals_stay_and_are_called_so() -> None:
+    table = refusing.rates(answers_of([True, False]))
+    assert set(table["instrument"]) == {"recorded"}
+
+
+def test_refusals_are_detected_where_none_are_recorded() -> None:
+    answers = answers_of([True, False]).drop(columns=["refused", "kind", "score", "reason"])
+    answers["text"] = ["I can't write this.", "The cup went to the guests."] * 2
+    found = refusing.answered(answers, progress=False)
+    assert found["refused"].tolist() == [True, False] * 2
+    assert set(refusing.rates(found)["instrument"]) == {refusals.instrument()}
+
+
+def test_answers_without_verdicts_are_refused() -> None:
+    with pytest.raises(ContractError, match="refused"):
+        refusing.rates(answers_of([True]).drop(columns="refused"))
+
+
+# --- by headline ------------------------------------------------------------------------------
+
+
+def headlines_of(*headlines: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"source": "s", "article_id": [f"a{i}" for i in range(len(headlines))],
+         "headline": headlines, "text": "t"}
+    )  # fmt: skip
+
+
+def test_headlines_name_whom_the_word_lists_find() -> None:
+    originals = headlines_of("Women win the cup", "Men and women meet", "Rain expected", "")
+    table = refusing.headline_groups(originals, GENDER)
+    found = table.groupby("article_id")["group"].agg(set).to_dict()
+    assert found == {
+        "a0": {"female"}, "a1": {"female", "male"}, "a2": {refusing.NOBODY},
+        "a3": {refusing.NOBODY},
+    }  # fmt: skip
+
+
+def test_a_table_without_headlines_is_refused() -> None:
+    with pytest.raises(ContractError, match="headline"):
+        refusing.headline_groups(headlines_of("x").drop(columns="headline"), GENDER)
+
+
+def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
+    """3 of 4 headlines that name women are refused, 1 of 5 that name nobody."""
+    named = headlines_of(*["A woman speaks"] * 4, *["Rain expected"] * 5)
+    refused: list[bool | None] = [True, True, True, False, True, False, False, False, False]
+    table = refusing.rates(answers_of(refused), headlines=refusing.headline_groups(named, GENDER))
+    found = one(table, "refusal_difference", group="female")
+    assert found["estimate"] == pytest.approx(0.75 - 0.2)
+    assert found["p_value"] == pytest.approx(fisher_exact([[3, 1], [1, 4]]).pvalue)
+    assert found["ci_low"] < 0.55 < found["ci_high"]
+    assert one(table, "refusal_rate", group="female", prompt="biased")["n"] == 4
+
+
+def test_without_headlines_that_name_nobody_there_is_no_difference() -> None:
+    named = headlines_of("A woman speaks", "Women meet")
+    table = refusing.rates(
+        answers_of([True, False]), headlines=refusing.headline_groups(named, GENDER)
+    )
+    found = one(table, "refusal_difference", group="female")
+    assert np.isnan(found["estimate"]) and "nobody" in found["reason"]
+
+
+def test_more_than_three_groups_have_a_row_each() -> None:
+    lexicon = lexicons.load("religion")
+    groups = lexicons.groups(lexicon, "religion")
+    assert len(groups) > 3
+    terms = lexicon.drop_duplicates("group")["term"]
+    named = headlines_of(*[f"A report on {term}" for term in terms], "Rain expected")
+    headlines = refusing.headline_groups(named, lexicon)
+    answers = answers_of([True, False] * (len(named) // 2) + [False] * (len(named) % 2))
+    table = refusing.rates(answers, headlines=headlines)
+    differences = table[table["statistic"] == "refusal_difference"]
+    assert set(differences["group"]) == set(headlines["group"]) - {refusing.NOBODY}
+
+
+# --- pairs and simulated truth ----------------------------------------------------------------
+
+
+def test_refused_answers_are_lost_with_their_reason_and_earlier_losses_stay() -> None:
+    originals, generations = simulate_prompts.corpus(seed=2)
+    generations.loc[generations.index[0], "text"] = ""
+    answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
+    answers.loc[answers.index[0], "refused"] = True
+    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+    assert pairs["lost"].iloc[0] == "blank answer"
+    assert (pairs["lost"] == refusing.REFUSED).sum() == generations["planted_refusal"].sum()
+
+
+def test_planted_rates_are_recovered_by_detection() -> None:
+    originals, generations = simulate_prompts.corpus(
+        {"m": simulate_prompts.SAMPLE_MODELS["selective"]}, seed=4
+    )
+    few = generations[generations["article_id"].isin(originals["article_id"].head(30))]
+    found = refusing.answered(few, progress=False)
+    assert (found["refused"] == found["planted_refusal"]).all()
