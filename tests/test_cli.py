@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from nbbias.studies import Llmbi
@@ -75,3 +77,25 @@ def test_list_names_studies_and_params_files() -> None:
     assert done.returncode == 0
     assert "llmbi" in done.stdout
     assert "params/llmbi/sample.yaml" in done.stdout
+
+
+def test_a_release_becomes_one_table_and_says_what_was_found(tmp_path: Path) -> None:
+    (tmp_path / "news_data").mkdir()
+    (tmp_path / "news_data" / "gpt2.json").write_text('{"1": "She said so.", "2": "He came."}')
+    to = tmp_path / "answers.parquet"
+    done = nbbias("data", "release", str(tmp_path), str(to))
+    assert done.returncode == 0 and "gpt2" in done.stdout
+    table = pd.read_parquet(to)
+    assert table["text"].tolist() == ["She said so.", "He came."]
+    assert set(table["prompt"]) == {"neutral"}
+    refused = nbbias("data", "release", str(tmp_path / "nowhere"), str(to))
+    assert refused.returncode == 2 and "news_data" in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+def test_params_of_a_corpus_that_is_not_here_say_where_to_get_it(tmp_path: Path) -> None:
+    done = nbbias(
+        "run", "params/news_bias/fang2024.yaml", env=os.environ | {"NBBIAS_DATA": str(tmp_path)}
+    )
+    assert done.returncode == 2
+    assert "no such file" in done.stderr and "is told in the file" in done.stderr

@@ -211,6 +211,21 @@ def data_fetch(name: str) -> None:
         out_console.print(f"{path}  {note}")
 
 
+@data.command("release")
+def data_release(folder: Path, to: Path) -> None:
+    """Turn a release in the layout of Fang et al. (2024) into one table of generations."""
+    from nbbias import outputs, recorded
+
+    answers = recorded.release(folder)
+    outputs.write_parquet(answers, to)
+    table = Table("source", "model", "prompt", "texts", "articles")
+    grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
+    for (source, model, prompt), ids in grouped:
+        table.add_row(source, model, prompt, f"{len(ids):,}", f"{ids.nunique():,}")
+    out_console.print(table)
+    out_console.print(f"wrote {to}")
+
+
 # --- the developer's verbs, each also a make target ---------------------------------------------
 
 

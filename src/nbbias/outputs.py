@@ -46,10 +46,15 @@ def write(path: Path, content: bytes | str) -> Path:
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it."""
     write(out / "tables" / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+    write_parquet(table, out / "tables" / f"{name}.parquet")
+    return table
+
+
+def write_parquet(table: pd.DataFrame, path: Path) -> Path:
+    """Write a table as Parquet, whole or not at all."""
     buffer = BytesIO()
     table.to_parquet(buffer, index=False)
-    write(out / "tables" / f"{name}.parquet", buffer.getvalue())
-    return table
+    return write(path, buffer.getvalue())
 
 
 def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:

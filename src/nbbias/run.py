@@ -123,7 +123,13 @@ def plan(
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = params.read(path)
     values |= changed
-    parameters, asks = generate_params.take(stem, values, where=str(path))
+    try:
+        parameters, asks = generate_params.take(stem, values, where=str(path))
+    except ParameterError as error:
+        # Params of corpora that cannot be shipped say at their head how to come by them.
+        if path.is_file() and any("_path: " in breach for breach in error.breaches):
+            error.breaches.append("what this run needs, and where to get it, is told in the file")
+        raise ParameterError(error.where, error.breaches) from None
     values.pop("generate", None)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
