@@ -28,7 +28,6 @@ from nbbias import (
     develop,
     generate,
     keys,
-    page,
     params,
     run,
 )
@@ -175,6 +174,8 @@ def list_command(out: Out = Path("runs")) -> None:
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}")
+    from nbbias import page  # nbconvert takes seconds to import
+
     found = page.runs(out) if out.is_dir() else []
     out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}")
     for one in found:

@@ -10,8 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import nbformat
-
 from nbbias import manifest, outputs, params, run
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
@@ -92,6 +90,8 @@ def notebooks() -> Iterator[Path]:
 
 def source_of(path: Path, stem: str) -> str:
     """Return what a notebook's file should hold: its cells, without traces of a run."""
+    import nbformat  # which takes seconds to import: no other verb needs it
+
     node = nbformat.read(path, as_version=4)
     for number, cell in enumerate(node.cells):
         cell["id"] = f"{stem.replace('_', '-')}-{number:02d}"

@@ -15,7 +15,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from nbbias import execute, generate_params, manifest, page, params
+from nbbias import execute, generate_params, manifest, params
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
 from nbbias.studies import LEVELS, STUDIES, Parameters
@@ -175,6 +175,8 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
     dict
         ``ok``, ``failed``, ``interrupted`` or ``not started``, by label.
     """
+    from nbbias import page  # nbconvert takes seconds to import: a refused file shall not wait
+
     statuses = dict.fromkeys((r.label for r in runs), "not started")
     waiting, live = list(runs), list[_Live]()
 
@@ -270,6 +272,8 @@ def _end(process: SpawnProcess) -> None:
 
 def _finish(one: _Live, listen: Listener) -> str:
     """Write the page and, last, the manifest. Success is what the process said, nothing else."""
+    from nbbias import page
+
     end = one.end or {
         "kind": "failed", "cell": None, "error": "ProcessDied", "source": "", "traceback": "",
         "message": f"the notebook's process ended without a word (exit {one.process.exitcode})",
