@@ -12,7 +12,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator
 
 #: Colour-blind-safe colours by role; every figure uses the same.
 INK, MUTED, BAND = "#222222", "#6b6b6b", "#e3e3e3"
@@ -115,6 +115,7 @@ def grid(
             draw(own, ax)
             ax.tick_params(axis="y", labelleft=j == 0)
             ax.tick_params(axis="x", labelbottom=True)
+            ax.xaxis.set_major_locator(MaxNLocator(6))
             ax.set_xlabel("")
             ax.set_title(plain(str(value) if j == 0 else ""))
     for j, other in enumerate(across):

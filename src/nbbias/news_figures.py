@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -198,15 +199,19 @@ def _beside(
 
 def printed(rows: pd.DataFrame) -> Figure:
     """Draw our values and the printed ones on one scale, in panels that say which is which."""
+    ends = rows.groupby("column")["estimate"].agg(["min", "max"])
+    signed = set(ends.index[(ends["min"] < 0) & (ends["max"] > 0)])
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
         figures.intervals(own, ax, label="cell", colour=colour)
-        if (own["estimate"] < 0).any() and (own["estimate"] > 0).any():
+        if own["column"].iloc[0] in signed:
             ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
     figure = figures.grid(rows, draw, rows="panel", columns="column", width=13)
-    keys = [figures.interval_key(label="ours, with its interval"), _band()]
+    keys: list[Artist] = [figures.interval_key(label="ours, with its interval")]
+    if rows["null_low"].notna().any():
+        keys.append(_band())
     if (rows["side"] == "printed").any():
         label = "printed: other corpus, other human side"
         keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
