@@ -83,22 +83,25 @@ def chance(
     sampled = usable[answers.isin(pd.concat(drawn))] if drawn else usable
     dealt: dict[str, list[str]] = {}
     copies = []
+    together = []  # where the pairs of an original stand, and the words of its texts
+    for at in answers[sampled.index].groupby(answers[sampled.index]).indices.values():
+        own = sampled.iloc[at]
+        parts = [words[own["original_text"].iloc[0]], *(words[h] for h in own["generated_text"])]
+        together.append((at, parts))
     for draw in range(draws + 1):
-        copy = sampled.assign(pair_id=draw)
-        for i, own in copy.groupby(answers[sampled.index], sort=False):
-            parts = [
-                words[own["original_text"].iloc[0]],
-                *(words[h] for h in own["generated_text"]),
-            ]
-            ids = [f"{draw}-{i}-{part}" for part in range(len(parts))]
+        original = np.empty(len(sampled), dtype=object)
+        generated = np.empty(len(sampled), dtype=object)
+        for number, (at, parts) in enumerate(together):
+            ids = [f"{draw}-{number}-{part}" for part in range(len(parts))]
             whole = np.array([word for part in parts for word in part], dtype=object)
             # The first deal is the one that was observed.
             whole = rng.permutation(whole) if draw else whole
             ends = np.cumsum([len(part) for part in parts])[:-1]
             dealt |= {name: list(p) for name, p in zip(ids, np.split(whole, ends), strict=True)}
-            copy.loc[own.index, "original_text"] = ids[0]
-            copy.loc[own.index, "generated_text"] = ids[1:]
-        copies.append(copy)
+            original[at], generated[at] = ids[0], ids[1:]
+        copies.append(
+            sampled.assign(pair_id=draw, original_text=original, generated_text=generated)
+        )
     dealt_words, table = pd.Series(dealt, dtype=object), pd.concat(copies)
     redone = [
         fit._replace(shares=topics.shares(fit.model, dealt_words, truncated=truncated))
