@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from nbbias import cogs, cogs_affinity, cogs_judging, cogs_suite, contracts, simulate_cogs
+from nbbias import (
+    cogs,
+    cogs_affinity,
+    cogs_judging,
+    cogs_planted,
+    cogs_suite,
+    contracts,
+    simulate_cogs,
+)
 from nbbias.simulate_cogs import Judge
 from nbbias.studies import Cogs
 
@@ -74,14 +82,14 @@ def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = cogs_judging.decided(cogs_judging.read_judgements("sample", suite=suite))
     estimates = cogs_affinity.abs_estimates(table, suite, model_based=False, draws=400)
-    found = simulate_cogs.beside_planted(estimates)
+    found = cogs_planted.judges(estimates)
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
         whole["planted_identity"].tolist()
     )
     assert whole.loc["position-judge", "p_abs_raw"] < 0.05
     assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
-    assert simulate_cogs.beside_planted(estimates.assign(evaluator="gpt-4")).empty
+    assert cogs_planted.judges(estimates.assign(evaluator="gpt-4")).empty
 
 
 # --- parameters -------------------------------------------------------------------------------

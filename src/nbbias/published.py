@@ -7,7 +7,10 @@ import pandas as pd
 from nbbias.corpus import data_path
 
 #: The papers whose figures are shipped, by file.
-PAPERS = ("fang2024", "fang2024_models", "kumar2024", "oketunji2023", "fan2024")
+PAPERS = (
+    *("fang2024", "fang2024_models", "kumar2024", "kumar2024_examples"),
+    *("oketunji2023", "fan2024"),
+)
 
 
 def load(name: str) -> pd.DataFrame:
