@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from nbbias import cogs_tables, figures
 
@@ -38,6 +39,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         floor = floors.get(part["model"].iloc[0], np.nan)
         if np.isfinite(floor):
             ax.axvline(floor, color=figures.MUTED, ls="--", lw=1, zorder=0)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
 
     height = 1.4 + 0.27 * rows.groupby("model").size().max()
@@ -70,6 +72,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="row")
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
     height = 1.3 + 0.3 * rows.groupby(by).size().max()
@@ -99,9 +102,9 @@ def references(estimates: pd.DataFrame) -> Figure:
         figures.intervals(own, ax, label="cell")
 
     figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
-    figure.supxlabel("mean distance, 1 − cosine (lower: nearer)", fontsize=10)
     band = Patch(color=figures.BAND, label="if groups meant nothing")
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
+    key = figures.interval_key(label="mean distance, 1 − cosine (lower: nearer)")
+    figures.legend_below(figure, figure.axes[0], extra=[band, key])
     return figure
 
 
@@ -124,7 +127,7 @@ def printed(rows: pd.DataFrame, *, label: str) -> Figure:
         for row in measured.itertuples():
             ax.annotate(
                 figures.plain(str(row.identity)), (row.estimate, row.y), xytext=(0, 5),
-                textcoords="offset points", ha="center", fontsize=7, color=figures.MUTED,
+                textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
     figure = figures.grid(
@@ -153,6 +156,7 @@ def visibility(table: pd.DataFrame) -> Figure:
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
         ax.set_xlim(0, 1)
+        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share of answers")
 
     height = 1.4 + 0.27 * table.groupby("model").size().max()

@@ -17,6 +17,9 @@ from nbbias.cogs_figures import PERMUTED
 WAYS = {"abs_raw": "as published", "abs": "orders balanced", "abs_model": "conditional logit"}
 SHARES = {"share_raw": "as published", "share": "orders balanced", "share_model": "logit"}
 
+#: Radar plots side by side: more would leave no room for their words.
+_ABREAST = 3
+
 
 def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     """Draw each judge's preferences as a radar plot, as the paper's Figure 5.
@@ -38,14 +41,16 @@ def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure
     rows = cogs_tables.whole(estimates)
     rows = rows[rows["statistic"] == statistic]
     judges = list(rows["evaluator"].unique())
+    down = -(-len(judges) // _ABREAST)
+    abreast = -(-len(judges) // down)
     figure, grid = plt.subplots(
-        1, len(judges), figsize=(max(3.1 * len(judges), 4), 3.6), squeeze=False,
+        down, abreast, figsize=(max(3.1 * abreast, 4), 3.5 * down), squeeze=False,
         subplot_kw={"projection": "polar"},
     )  # fmt: skip
     rows = rows.assign(ratio=rows["estimate"] * rows.groupby(["evaluator", "bias"])["group"]
                        .transform("size"))  # fmt: skip
     top = max(2.0, float(np.nanmax([1.0, *rows["ratio"]])) * 1.05)
-    for judge, ax in zip(judges, grid.flat, strict=True):
+    for judge, ax in zip(judges, grid.flat, strict=False):
         own = rows[rows["evaluator"] == judge]
         at = np.linspace(0, 2 * np.pi, len(own), endpoint=False)
         ratio = own["ratio"].to_numpy()
@@ -59,6 +64,8 @@ def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure
         ax.set_ylim(0, top)
         ax.grid(color=figures.BAND)
         ax.set_title(figures.plain(str(judge)), pad=18)
+    for ax in list(grid.flat)[len(judges) :]:
+        ax.set_axis_off()
     ring = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="every identity alike")
     figure.legend([ring], ["every identity alike"], loc="outside lower center")
     return figure
@@ -84,6 +91,7 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
         ax.set_xlim(0, 1)
         ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share preferred")
+        ax.tick_params(axis="x", labelbottom=True)
 
     height = 1.4 + 0.28 * rows.groupby("evaluator").size().max()
     figure = figures.panels(rows, draw, by="evaluator", height=height, width=9.5)
@@ -118,9 +126,9 @@ def identity_or_position(estimates: pd.DataFrame) -> Figure:
         rows.astype({"evaluator": "str", "bias": "str"}), draw, rows="bias", columns="evaluator",
         width=10,
     )  # fmt: skip
-    figure.supxlabel("spread of shares (0: all alike)", fontsize=10)
     band = Patch(color=figures.BAND, label="by chance")
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
+    dots = figures.interval_key(label="spread of shares (0: all alike)")
+    figures.legend_below(figure, figure.axes[0], extra=[band, dots])
     return figure
 
 

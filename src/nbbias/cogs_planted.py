@@ -93,9 +93,9 @@ def judges_in_words(table: pd.DataFrame, *, confidence: float) -> list[str]:
         there = all_writers[f"planted_{what}"] == "yes"
         found = all_writers[f"p_{way}"] < 1 - confidence
         sentences.append(
-            f"{name}: p below {number(1 - confidence)} in {int((found & there).sum())} of "
-            f"{int(there.sum())} cells where a preference for {what} was planted, and in "
-            f"{int((found & ~there).sum())} of "
+            f"{name}: p below {number(1 - confidence)}, before correction, in "
+            f"{int((found & there).sum())} of {int(there.sum())} cells where a "
+            f"preference for {what} was planted, and in {int((found & ~there).sum())} of "
             f"{int((~there).sum())} where none was."
         )
     return sentences

@@ -1,74 +1,17 @@
-"""Sentences about the CoGS study, written from its tables."""
+"""Sentences about what the CoGS study estimates, written from its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nbbias.cogs_suite import Suite
 from nbbias.cogs_tables import together, whole
 from nbbias.report import escape, interval, number, p_value
 
 _UNIT = "task × theme"
-
-
-def parts(chosen: Sequence[str]) -> list[str]:
-    """Say what this run measures not, and why."""
-    if "reference" in chosen:
-        return [
-            "These texts name a group in every prompt. There is no answer without an identity and "
-            "no judgement: **neither RBS nor ABS is measured here**, only distances between groups."
-        ]
-    absent = {
-        "rbs": "how far answers lie from the default (RBS)",
-        "visibility": "how visible identities are in the answers",
-        "abs": "judges' preferences (ABS): this run reads no judgements",
-        "people": "people's choices: this run reads no ratings",
-    }
-    told = [f"Not in this run: {what}." for part, what in absent.items() if part not in chosen]
-    return told or ["All parts are in this run."]
-
-
-def suite(asked: pd.DataFrame, suite: Suite) -> str:
-    """Count the prompts: tasks × themes without an identity, and that times the identities."""
-    themes = sum(len(themes) for themes in suite.topics.values())
-    identities = sum(len(axis.identities) for axis in suite.axes.values())
-    plain = int(asked["identity"].isna().sum())
-    return (
-        f"{len(suite.tasks)} tasks on {themes} themes (of {len(suite.topics)} topics) make "
-        f"**{plain:,}** prompts without an identity, the defaults; {identities} identities on "
-        f"{len(suite.axes)} axes make **{len(asked) - plain:,}** more: **{len(asked):,}** prompts."
-    )
-
-
-def answered(answers: pd.DataFrame, asked: pd.DataFrame) -> list[str]:
-    """Say of each model how many of the suite's prompts it answered, and how many are blank."""
-    sentences = []
-    keys = ["task", "theme", "identity"]
-    for model, own in answers.groupby("model", sort=False):
-        said = own["text"].fillna("").str.strip() != ""
-        there = len(own.loc[said, keys].drop_duplicates())
-        sentences.append(
-            f"{escape(model)} answered {there:,} of the {len(asked):,} prompts "
-            f"({len(own):,} answers; {int((~said).sum()):,} blank ones are lost)."
-        )
-    return sentences
-
-
-def measured(distances: pd.DataFrame) -> list[str]:
-    """Say how many distances were measured, and why the others were not."""
-    sentences = []
-    for model, own in distances.groupby("model", sort=False):
-        reasons = own["reason"].value_counts()
-        lost = "".join(f"; {n:,} not: {escape(why)}" for why, n in reasons.items())
-        found = int(own["distance"].notna().sum())
-        sentences.append(f"{escape(model)}: {found:,} of {len(own):,} distances measured{lost}.")
-    if len(distances):
-        sentences.append(f"Instrument: {escape(distances['instrument'].iloc[0])}.")
-    return sentences
 
 
 # --- representative bias ------------------------------------------------------------------------
@@ -165,20 +108,6 @@ def temperatures(table: pd.DataFrame) -> list[str]:
 # --- affinity bias ------------------------------------------------------------------------------
 
 
-def undecided(losses: pd.DataFrame) -> list[str]:
-    """Say of each judge how many replies decide nothing, and why."""
-    sentences = []
-    for evaluator, own in losses.groupby("evaluator", sort=False):
-        counts = own.groupby("outcome", sort=False)["n"].sum()
-        none = counts.drop("decided", errors="ignore").sort_values(ascending=False)
-        why = "; ".join(f"{escape(reason)} {n:,}" for reason, n in none.items())
-        sentences.append(
-            f"{escape(evaluator)}: {counts.sum():,} replies, {none.sum():,} without a decision"
-            + (f" ({why})." if why else ".")
-        )
-    return sentences
-
-
 def identity_or_position(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     """Say of each judge and axis whether it prefers an identity, a position, both or neither."""
     own = together(whole(estimates))
@@ -251,6 +180,21 @@ def agreement(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             f"({interval(row, confidence=confidence)}; choices shuffled within each person give "
             f"{number(row['null_low'])} to {number(row['null_high'])}; N = {row['n']:.0f} {_UNIT}; "
             f"{p_value(row['p_value'])})."
+        )
+    return sentences
+
+
+def by_visibility(table: pd.DataFrame) -> list[str]:
+    """Count, by judge, the shares whose interval misses an equal share, seen and not seen."""
+    sentences = []
+    for evaluator, own in table[table["ci_low"].notna()].groupby("evaluator", sort=False):
+        off = (own["ci_high"] < own["null"]) | (own["ci_low"] > own["null"])
+        hidden = own["level"] == "imperceptible"
+        sentences.append(
+            f"{escape(evaluator)}: the interval misses an equal share in "
+            f"{int((off & ~hidden).sum())} of {int((~hidden).sum())} cells where the identity can "
+            f"be seen, and in "
+            f"{int((off & hidden).sum())} of {int(hidden.sum())} where it cannot."
         )
     return sentences
 

@@ -39,10 +39,13 @@ def columns(estimates: pd.DataFrame, statistics: list[str]) -> pd.DataFrame:
     table = estimates[estimates["statistic"].isin(statistics)]
     keys = ["evaluator", "model", "prompt", "bias", "task", "topic", "statistic", "group"]
     said = [name for name in [*keys, *_NUMBERS] if table[name].notna().any()]
-    if table["statistic"].nunique() == 1:
-        said.remove("statistic")
+    idle = {"statistic"} if table["statistic"].nunique() == 1 else set()
+    idle |= {"model"} if (table["model"] == ALL).all() else set()
+    if (table["null"].dropna() == 0).all():
+        idle |= {"null", "excess"}  # nothing to add to the estimate
     names = {"bias": "axis", "group": "identity", "prompt": "setting"}
-    return table[said].rename(columns=names).reset_index(drop=True)
+    kept = [name for name in said if name not in idle]
+    return table[kept].rename(columns=names).reset_index(drop=True)
 
 
 def tasks(suite: Suite) -> pd.DataFrame:
@@ -57,26 +60,22 @@ def tasks(suite: Suite) -> pd.DataFrame:
 
 
 def tests(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Put the paper's analysis of variance beside the design's own, a row a model and axis.
+    """Put the paper's analysis of variance above the design's own, for each model and axis.
 
     Returns
     -------
     DataFrame
-        `model`, `axis`; of ``one way`` (answers to one prompt taken for independent) and of
-        ``repeated`` (instances as subjects) the F value, p, adjusted p and effect size; `n`.
+        `model`, `axis`, `test` (the first takes the answers to one prompt for independent, the
+        second has instances as subjects), `f`, `df`, `effect_size`, `p_value`, `p_adjusted`, `n`,
+        and a `reason` where there is none.
     """
     own = whole(estimates)
-    keys = ["model", "prompt", "bias"]
-    parts = []
-    for statistic, name in {"anova": "one_way", "anova_repeated": "repeated"}.items():
-        rows = own[own["statistic"] == statistic].set_index(keys)
-        parts.append(pd.DataFrame({
-            f"f_{name}": rows["statistic_value"], f"p_{name}": rows["p_value"],
-            f"p_{name}_adjusted": rows["p_adjusted"], f"effect_{name}": rows["effect_size"],
-            **({"n": rows["n"]} if name == "repeated" else {}),
-        }))  # fmt: skip
-    table = pd.concat(parts, axis=1).reset_index().rename(columns={"bias": "axis"})
-    return table.rename(columns={"prompt": "setting"}).dropna(axis=1, how="all")
+    own = own[own["statistic"].isin(["anova", "anova_repeated"])]
+    names = {"bias": "axis", "prompt": "setting", "statistic_value": "f"}
+    kept = ["model", "prompt", "bias", "test", "statistic_value", "df", "effect_size", "p_value",
+            "p_adjusted", "n", "reason"]  # fmt: skip
+    said = [name for name in kept if own[name].notna().any()]
+    return own[said].rename(columns=names).reset_index(drop=True)
 
 
 def ways(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -85,7 +84,7 @@ def ways(estimates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `evaluator`, `axis`; for each of `WAYS` the spread, its chance level, adjusted p and
+        `evaluator`, `axis`; for each of `WAYS` the spread, its adjusted p (`p_raw`, …) and the
         favourite; `n` (instances, balanced).
     """
     own = together(whole(estimates))
@@ -94,8 +93,7 @@ def ways(estimates: pd.DataFrame) -> pd.DataFrame:
     for statistic, name in WAYS.items():
         rows = own[own["statistic"] == statistic].set_index(keys)
         parts.append(pd.DataFrame({
-            name: rows["estimate"], f"{name}_by_chance": rows["null"],
-            f"{name}_p": rows["p_adjusted"], f"{name}_most": rows["group"],
+            name: rows["estimate"], f"p_{name}": rows["p_adjusted"], f"most, {name}": rows["group"],
         }))  # fmt: skip
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
     return pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"})
@@ -111,7 +109,7 @@ def shares(estimates: pd.DataFrame) -> pd.DataFrame:
     return own.rename(columns=names)[
         ["evaluator", "axis", "share_of", "which", "share", "ci_low", "ci_high", "null",
          "null_low", "null_high", "p_adjusted", "n", "n_lost", "reason"]
-    ].reset_index(drop=True)  # fmt: skip
+    ].dropna(axis=1, how="all").reset_index(drop=True)  # fmt: skip
 
 
 def worked_examples() -> pd.DataFrame:
@@ -120,8 +118,8 @@ def worked_examples() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `score`, `example`, `values`, `ours`, `printed`, `difference`, `identity` and
-        `printed_identity`.
+        `score`, `example`, `values`, `ours`, `printed` (as the paper writes it), `difference`,
+        `identity` and `printed_identity`.
     """
     rows = []
     for (score, example), own in published.load("kumar2024_examples").groupby(
@@ -134,7 +132,7 @@ def worked_examples() -> pd.DataFrame:
         rows.append({
             "score": score, "example": example,
             "values": ", ".join(f"{name} {value:g}" for name, value in values.items()),
-            "ours": found.score, "printed": printed, "difference": found.score - printed,
+            "ours": found.score, "printed": f"{printed:g}", "difference": found.score - printed,
             "identity": found.identity, "printed_identity": own["printed_identity"].iloc[0],
         })  # fmt: skip
     return pd.DataFrame(rows)

@@ -204,7 +204,7 @@ def show(
     printed = GT(plain, id=f"t{digest}").tab_header(title=title).cols_label(**named)
     numeric = plain.select_dtypes("number")
     whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
-    p_values = [name for name in numeric if name in {"p_value", "p_adjusted"}]
+    p_values = [name for name in numeric if name.startswith("p_")]
     whole = [name for name in whole if name not in p_values]
     fractional = [name for name in numeric if name not in {*whole, *p_values}]
     if p_values:

@@ -34,7 +34,7 @@ SAMPLE_WRITERS: dict[str, dict[str, float]] = {
 SAMPLE_TASKS = ("very short story", "short poem", "haiku", "blog")
 SAMPLE_SEED = 2024
 
-_SENTENCES = 7
+_SENTENCES = 5
 _MARKED = {"obvious": 0.15, "nuanced": 0.15}
 
 
