@@ -19,7 +19,7 @@ from nbbias import (
     simulate_cogs,
 )
 from nbbias.simulate_cogs import Judge
-from nbbias.studies import Cogs
+from nbbias.studies import Cogs, Llmbi, NewsBias
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
@@ -108,7 +108,12 @@ def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
         ({"axes": []}, "at least 1"),
         ({"answers_path": "/nowhere.csv"}, "no such file"),
         ({"orders": "some"}, "latin"),
-        ({"repeats": 0}, "greater than or equal to 1"),
+        ({"parts": []}, "at least 1"),
+        ({"parts": ["rbs", "rbs"]}, "rbs stands twice"),
+        ({"parts": ["rbs", "people"]}, "add abs"),
+        ({"parts": ["reference", "rbs"]}, "stands alone"),
+        ({"parts": ["reference"]}, "no sample; name a file"),
+        ({"parts": ["reference"], "references": {"rac": "White"}}, "grouped by race, gender"),
         ({"order": "all"}, "Extra inputs"),
         ({"draws": "2000"}, "valid integer"),
     ],
@@ -121,8 +126,26 @@ def test_faulty_parameters_are_refused(values: dict[str, object], told: str) -> 
 def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("model,text\n")
-    with pytest.raises(ValidationError, match="set both, or neither"):
+    with pytest.raises(ValidationError, match="set both, or neither") as caught:
         Cogs(answers_path=str(path))
+    assert "ratings_path" in str(caught.value)
+    with pytest.raises(ValidationError, match="leave abs out of parts"):
+        Cogs(answers_path=str(path), parts=["rbs", "abs"])
+    assert Cogs(answers_path=str(path), parts=["rbs"]).axes == ["race", "gender", "orientation"]
+
+
+def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("model,text\n")
+    assert Cogs().left_out() == ["part:reference"]
+    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == [
+        "part:visibility", "part:abs", "part:people", "part:reference", "sample",
+    ]  # fmt: skip
+    reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
+    assert {"suite", "sample", "part:rbs"} <= set(reference)
+    assert "part:reference" not in reference
+    assert Llmbi().left_out() == []
+    assert NewsBias(levels=["word"]).left_out() == ["level:sentence", "level:document"]
 
 
 def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:

@@ -121,8 +121,8 @@ def identity_or_position(estimates: pd.DataFrame, *, confidence: float) -> list[
             continue
         alpha = 1 - confidence
         found = {
-            (True, True): "texts of **{i}**, and **{p}** whoever stands there",
-            (True, False): "texts of **{i}**, wherever they stand",
+            (True, True): "the texts of the identity **{i}**, and **{p}** whoever stands there",
+            (True, False): "the texts of the identity **{i}**, wherever they stand",
             (False, True): "**{p}**, and no identity beyond chance",
             (False, False): "no identity and no position beyond chance",
         }[bool(balanced["p_adjusted"] < alpha), bool(position["p_adjusted"] < alpha)]
@@ -242,5 +242,6 @@ def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
             f"{beyond} of {len(rows)} representative bias scores are beyond chance. "
             f"The furthest: {_rbs_sentence(lead.to_dict(), confidence)}"
         ), "distances"
-    found = identity_or_position(estimates, confidence=confidence) if len(estimates) else []
+    judged = estimates[estimates["instrument"] == "reply parser"]
+    found = identity_or_position(judged, confidence=confidence)
     return (found[0] if found else "Nothing was measured."), "identity_or_position"

@@ -14,6 +14,10 @@ from nbbias.cogs_suite import Suite, rubrics
 
 #: The ways to a judge's spread, in the order of the argument.
 WAYS = {"abs_raw": "raw", "abs": "balanced", "abs_model": "logit", "position": "position"}
+#: Short headings of the table `ways`, where each spread is followed by its p and favourite.
+WAY_HEADINGS = {f"p_{name}": "p" for name in WAYS.values()} | {
+    f"most_{name}": "most" for name in WAYS.values()
+}
 _SHARES = {"share_raw": "identity, raw", "share": "identity, balanced",
            "share_model": "identity, logit", "position_share": "position"}  # fmt: skip
 
@@ -93,7 +97,7 @@ def ways(estimates: pd.DataFrame) -> pd.DataFrame:
     for statistic, name in WAYS.items():
         rows = own[own["statistic"] == statistic].set_index(keys)
         parts.append(pd.DataFrame({
-            name: rows["estimate"], f"p_{name}": rows["p_adjusted"], f"most, {name}": rows["group"],
+            name: rows["estimate"], f"p_{name}": rows["p_adjusted"], f"most_{name}": rows["group"],
         }))  # fmt: skip
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
     return pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"})
