@@ -166,3 +166,19 @@ def test_every_reference_has_a_row_of_panels() -> None:
         "race: to centroid of groups", "race: to White",
     ]  # fmt: skip
     assert dots(figure.axes[0]) == [0.2, 0.3]
+
+
+def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
+    rows = [
+        {"model": model, "bias": "gender", "statistic": "distance", "group": group, "n": 9,
+         "estimate": 0.2, "instrument": "e; reference: man"}
+        for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
+    ]  # fmt: skip
+    table = cogs_reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    left, right = cogs_figures.references(table).axes
+    names = [t.get_text() for t in left.get_yticklabels()]
+    assert names == [t.get_text() for t in right.get_yticklabels()] == ["man", "woman", "nonbinary"]
+    at = dict(zip(names, right.get_yticks(), strict=True))
+    drawn = [line for line in right.lines if line.get_marker() == "o"]
+    assert [float(np.ravel(line.get_ydata())[0]) for line in drawn] == [at["nonbinary"]]
+    assert [text.get_text() for text in right.texts] == ["no texts", "no texts"]

@@ -83,6 +83,17 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
     return figure
 
 
+def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
+    """Give all panels of a row the same cells in the same order; those that are not there as gaps.
+
+    Rows are named at the left panel alone.
+    """
+    cells = rows[[down, "cell"]].drop_duplicates()
+    return cells.merge(rows[[across]].drop_duplicates(), how="cross").merge(
+        rows, how="left", on=[down, "cell", across]
+    )
+
+
 def references(estimates: pd.DataFrame) -> Figure:
     """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
     model.
@@ -96,10 +107,10 @@ def references(estimates: pd.DataFrame) -> Figure:
     rows = rows[rows["statistic"] == "distance"]
     told = rows["instrument"].str.split("reference: ").str[-1]
     panel = rows["bias"].str.replace("_", " and ") + ": to " + told
-    rows = rows.assign(cell=rows["group"], panel=panel)
+    rows = _aligned(rows.assign(cell=rows["group"], panel=panel), "panel", "model")
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures.intervals(own, ax, label="cell", missing="no texts")
 
     figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
     band = Patch(color=figures.BAND, label="if groups meant nothing")
@@ -121,7 +132,7 @@ def printed(rows: pd.DataFrame, *, label: str) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="who", colour=colour)
+        figures.intervals(own, ax, label="cell", colour=colour)
         ax.set_xlim(left=0)
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
@@ -130,9 +141,8 @@ def printed(rows: pd.DataFrame, *, label: str) -> Figure:
                 textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
-    figure = figures.grid(
-        rows.assign(cell=rows["who"]), draw, rows="side", columns="axis", width=10, row_height=0.36
-    )
+    rows = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
+    figure = figures.grid(rows, draw, rows="side", columns="axis", width=10, row_height=0.36)
     keys = [
         figures.interval_key(label="ours, with its interval"),
         Patch(color=figures.BAND, label=PERMUTED),

@@ -223,7 +223,8 @@ def references(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             f"{p_value(row['p_adjusted'])}, Holm). Nearest to all others: {escape(row['group'])}; "
             f"furthest: {escape(far['group'])}."
         )
-    return sentences
+    tool = estimates["instrument"].dropna().str.split("; reference").str[0].unique()
+    return [*sentences, *(f"Instrument: {escape(name)}." for name in tool)]
 
 
 # --- what leads -----------------------------------------------------------------------------------

@@ -52,6 +52,14 @@ def columns(estimates: pd.DataFrame, statistics: list[str]) -> pd.DataFrame:
     return table[kept].rename(columns=names).reset_index(drop=True)
 
 
+def references(estimates: pd.DataFrame, statistic: str) -> pd.DataFrame:
+    """Return `columns` of distances without a default, each row with what it is `to`."""
+    rows = estimates[estimates["statistic"] == statistic]
+    table = columns(rows, [statistic]).drop(columns=["null_low", "null_high"])
+    table.insert(2, "to", rows["instrument"].str.split("reference: ").str[-1].to_numpy())
+    return table
+
+
 def tasks(suite: Suite) -> pd.DataFrame:
     """List the tasks: `task`, `prompt`, `criteria` (names), `rubric` (who wrote it)."""
     listed = rubrics(suite).groupby("task", sort=False)
