@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_affinity, cogs_estimates, cogs_figures, cogs_suite, figures
+from nbbias import (
+    cogs_affinity,
+    cogs_estimates,
+    cogs_figures,
+    cogs_judge_figures,
+    cogs_reference,
+    cogs_suite,
+    cogs_tables,
+    figures,
+)
 from nbbias.simulate_cogs import Judge, judge
 from tests.test_cogs_estimates import VALUES, distances
 
@@ -51,7 +60,7 @@ def dots(ax: plt.Axes) -> list[float]:
 def test_a_fingerprint_has_a_spoke_an_identity_around_the_ring_of_chance(
     estimates: pd.DataFrame,
 ) -> None:
-    figure = cogs_figures.fingerprints(estimates)
+    figure = cogs_judge_figures.fingerprints(estimates)
     ax = figure.axes[0]
     ring, shape = ax.lines
     assert set(ring.get_ydata()) == {1.0}
@@ -63,7 +72,7 @@ def test_a_fingerprint_has_a_spoke_an_identity_around_the_ring_of_chance(
 
 
 def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
-    figure = cogs_figures.preferences(estimates)
+    figure = cogs_judge_figures.preferences(estimates)
     one, two = figure.axes[:2]
     own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
     assert dots(one) == pytest.approx(own["estimate"].tolist())
@@ -72,7 +81,8 @@ def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.Da
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
-    figure = cogs_figures.identity_or_position(estimates, bias="race")
+    figure = cogs_judge_figures.identity_or_position(estimates)
+    assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
     ways = ["as published", "orders balanced", "conditional logit", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
@@ -100,7 +110,7 @@ def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
 
 def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
     table = cogs_affinity.grid(estimates)
-    figure = cogs_figures.grid(table)
+    figure = cogs_judge_figures.grid(table)
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [table["favourite"].iloc[0], "not\nmeasured"]
 
@@ -114,3 +124,61 @@ def test_levels_are_stacked_to_one() -> None:
     ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
     assert max(ends) == pytest.approx(1)
     assert len(ax.patches) == 6
+
+
+def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
+    one = cogs_judge_figures.preferences(estimates, statistic="position_share").axes[0]
+    names = [t.get_text() for t in one.get_yticklabels()]
+    assert names[:2] == ["race, position 1", "race, position 2"]
+    assert names[-1] == "orientation, position 2"
+
+
+def test_many_judges_are_drawn_three_abreast(estimates: pd.DataFrame) -> None:
+    four = pd.concat([estimates, estimates.assign(evaluator=estimates["evaluator"] + " again")])
+    figure = cogs_judge_figures.fingerprints(four)
+    titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
+    assert titles == ["one", "two", "one again", "two again"]
+    assert figure.axes[0].get_gridspec().ncols == 2
+
+
+def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:
+    rows = cogs_tables.printed_rows(estimates, score="ABS")
+    figure = cogs_figures.printed(rows, label="printed")
+    ours, printed = figure.axes[0], figure.axes[3]
+    assert dots(printed) == pytest.approx([0.203, 0.133, 0.0819])
+    assert [t.get_text() for t in printed.texts] == ["white", "black", "black"]
+    own = rows[(rows["side"] == "ours") & (rows["axis"] == "race")]
+    assert dots(ours) == pytest.approx(own["estimate"].dropna().tolist())
+    assert "not measured" in [t.get_text() for t in ours.texts]
+
+
+def test_every_reference_has_a_row_of_panels() -> None:
+    rows = [
+        {"model": model, "bias": "race", "statistic": "distance", "group": group,
+         "estimate": at, "n": 9, "instrument": f"e; reference: {to}"}
+        for model in ("m", "n") for to in ("centroid of groups", "White")
+        for group, at in (("White", 0.2), ("Black", 0.3))
+    ]  # fmt: skip
+    table = cogs_reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    figure = cogs_figures.references(table)
+    assert len(figure.axes) == 4
+    assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
+        "race: to centroid of groups", "race: to White",
+    ]  # fmt: skip
+    assert dots(figure.axes[0]) == [0.2, 0.3]
+
+
+def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
+    rows = [
+        {"model": model, "bias": "gender", "statistic": "distance", "group": group, "n": 9,
+         "estimate": 0.2, "instrument": "e; reference: man"}
+        for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
+    ]  # fmt: skip
+    table = cogs_reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    left, right = cogs_figures.references(table).axes
+    names = [t.get_text() for t in left.get_yticklabels()]
+    assert names == [t.get_text() for t in right.get_yticklabels()] == ["man", "woman", "nonbinary"]
+    at = dict(zip(names, right.get_yticks(), strict=True))
+    drawn = [line for line in right.lines if line.get_marker() == "o"]
+    assert [float(np.ravel(line.get_ydata())[0]) for line in drawn] == [at["nonbinary"]]
+    assert [text.get_text() for text in right.texts] == ["no texts", "no texts"]

@@ -168,3 +168,22 @@ def test_the_sample_is_read_back_as_it_was_planted() -> None:
     assert table["position"].isna().mean() == pytest.approx(0.03, abs=0.015)
     told = set(table["reason"].dropna())
     assert told == {"the judge refuses", "the judge calls it a tie"}
+
+
+@pytest.mark.parametrize(
+    ("axis", "order", "told"),
+    [
+        ("age", "young|older", "no axis 'age' in the suite"),
+        ("gender", "man|woman", "do not hold its identities, which are man, woman, non-binary"),
+    ],
+)
+def test_judgements_of_what_the_suite_has_not_are_refused(
+    tmp_path: Path, axis: str, order: str, told: str
+) -> None:
+    path = tmp_path / "judged.csv"
+    path.write_text(
+        "evaluator,model,task,theme,axis,order,reply\n"
+        f"j,m,haiku,stars,{axis},{order},Answer choice: 1\n"
+    )
+    with pytest.raises(ContractError, match=told):
+        cogs_judging.read_judgements(path)

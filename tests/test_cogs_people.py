@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_people, cogs_suite, contracts
+from nbbias import cogs_people, cogs_suite, contracts, simulate_cogs
 from nbbias.errors import ContractError
 from nbbias.simulate_cogs import Judge, judge
 
@@ -117,3 +117,19 @@ def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
         cogs_people.read_ratings(path)
     told = str(error.value)
     assert "green" in told and "stand twice" in told and "colour" in told
+
+
+def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted() -> None:
+    table = cogs_people.read_ratings("sample", suite=SUITE)
+    assert len(table) == 3 * 40 * 3  # people, task x theme, axes
+    alike = simulate_cogs.ratings(SUITE, content=0.0, raters={"a": {}, "b": {}})
+    found = cogs_people.agreement(alike, draws=200).set_index(["bias", "statistic"])
+    assert found["p_value"].min() > 0.01
+    shared = cogs_people.agreement(table, draws=200)
+    assert (shared["p_value"] < 0.05).all()
+    third = table[(table["rater"] == "person 3") & (table["axis"] == "orientation")]
+    assert (third["identity"] == "straight").mean() > 0.6
+
+
+def test_the_same_seed_gives_the_same_people() -> None:
+    pd.testing.assert_frame_equal(simulate_cogs.ratings(SUITE), simulate_cogs.ratings(SUITE))

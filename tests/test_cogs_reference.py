@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_reference, contracts, embeddings
+from nbbias import cogs_reference, contracts, embeddings, stats
 from nbbias.errors import ContractError, DataError
 
 
@@ -143,3 +143,23 @@ def test_another_gender_code_is_refused(tmp_path: Path) -> None:
     path.write_text("model,kind,race,gender,prompt,text\nm,persona,White,X,Describe,Text\n")
     with pytest.raises(DataError, match="'X' is none of M, W, N"):
         cogs_reference.read_personas(path)
+
+
+def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: Path) -> None:
+    texts = cogs_reference.read_personas(data_folder / "cogs/marked_personas.parquet")
+    own = texts[(texts["model"] == "gpt-4") & (texts["template"] == texts["template"].iloc[0])]
+    few = own.groupby("race_gender").head(2)
+    counted = cogs_reference.summary(few)
+    assert counted["texts"].sum() == len(few)
+    assert len(counted) == 15
+    options = {"draws": 100, "progress": False}
+    table = cogs_reference.groupings(few, {"race": "White", "gender": "man"}, **options)
+    spreads = table[table["statistic"] == "rbs"]
+    told = spreads["instrument"].str.split("reference: ").str[-1].tolist()
+    assert told == ["centroid of groups", "White", "centroid of groups", "man"]
+    assert spreads["p_adjusted"].tolist() == pytest.approx(
+        stats.adjusted(spreads["p_value"]).tolist()
+    )
+    alone = cogs_reference.reference_estimates(few, group="race", bias="race", **options)
+    first = table[(table["bias"] == "race") & table["instrument"].str.endswith("groups")]
+    assert first["estimate"].tolist() == pytest.approx(alone["estimate"].tolist())

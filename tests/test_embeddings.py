@@ -97,3 +97,27 @@ def test_a_local_model_of_any_size_can_be_used(tmp_path: Path) -> None:
     vectors = embeddings.embed(["castle castle", "rain"], model=str(tmp_path))
     np.testing.assert_allclose(vectors, [[1, 0, 0], [0, 1, 0]], atol=1e-6)
     assert tmp_path.name in embeddings.instrument(str(tmp_path))
+
+
+def test_a_run_keeps_vectors_for_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    monkeypatch.setattr(embeddings, "_known", {})
+    calls: list[list[str]] = []
+
+    def encoder(chosen: str, device: str) -> object:
+        def encode(texts: list[str], **options: object) -> np.ndarray:
+            calls.append(texts)
+            return np.eye(3)[: len(texts)]
+
+        return encode
+
+    monkeypatch.setattr(embeddings, "_encoder", encoder)
+    first = embeddings.embed(["a", "b", "a"], model="offline")
+    embeddings._known.clear()  # another process
+    np.testing.assert_array_equal(embeddings.embed(["a", "b", "a"], model="offline"), first)
+    assert calls == [["a", "b"]]
+    embeddings._known.clear()
+    embeddings.embed(["a", "c"], model="offline")
+    assert calls == [["a", "b"], ["a", "c"]]

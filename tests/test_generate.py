@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import cli, generate, generate_params, params, recorded, run
+from nbbias import cli, cogs, cogs_suite, generate, generate_params, params, prompts, recorded, run
 from nbbias.errors import ParameterError
 from nbbias.generate_params import Generate
 from tests.conftest import ROOT
@@ -63,7 +63,7 @@ def nbbias(
         ({"models": []}, "at least 1 item"),
         ({"models": ["gpt-4"]}, "openai/gpt-4"),
         ({"models": [MODEL, MODEL]}, "stands twice"),
-        ({"prompts": "poems"}, "'news', 'llmbi', 'bold' or 'table'"),
+        ({"prompts": "poems"}, "'news', 'llmbi', 'cogs', 'bold' or 'table'"),
         ({"prompts": "news"}, "prompts_path"),
         ({"prompts_path": "nowhere.csv"}, "no such file"),
         ({"ideologies": ["Androcentrisme"]}, "did you mean Androcentrism?"),
@@ -163,6 +163,35 @@ def test_a_dry_run_of_the_news_study_asks_nothing(
     assert "cost at most 35.11" in told
     assert not server.sent
     assert not (tmp_path / "answers.sqlite").exists()
+
+
+def test_the_papers_run_of_cogs_asks_its_prompts_of_each_model(
+    nbbias: Callable[..., tuple[int, str]],
+) -> None:
+    code, told = nbbias("generate", ROOT / "params/cogs/kumar2024.yaml", "--dry-run")
+    assert code == 0
+    assert told.count("3,240 calls, 0 answered, 3,240 to ask") == 3
+    assert "user: Write a very short story about truth" in told
+    # 3,240 answers of at most 600 tokens, at 60 dollars a million, are 116.64; the prompts cost
+    # the rest.
+    assert "openai/gpt-4-0613" in told
+    assert "cost at most 120.03" in told
+
+
+def test_answers_to_cogs_are_read_from_what_was_exported(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = write(tmp_path, server.url, suite(1), prompts="cogs", prompts_path="sample", limit=12)
+    code, _ = nbbias("generate", path)
+    assert code == 0
+    export = generate.of_params(path).export_path
+    table = cogs.read_answers(export)
+    assert len(table) == 12
+    assert table["text"].notna().all()
+    assert set(table["task"]) <= set(cogs_suite.load().tasks)
+    asked = prompts.read("cogs", "sample").set_index("prompt_id")["identity"]
+    given = pd.read_parquet(export)["prompt_id"].map(asked)
+    assert table["identity"].fillna("").tolist() == given.fillna("").tolist()
 
 
 # --- the command ------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import json
 from pathlib import Path
 
@@ -9,8 +11,17 @@ import nbformat
 import pandas as pd
 import pytest
 
-from nbbias import develop, manifest, params, published, run
-from nbbias.studies import STUDIES
+from nbbias import (
+    cogs_suite,
+    develop,
+    generate_params,
+    manifest,
+    params,
+    published,
+    run,
+    simulate_cogs,
+)
+from nbbias.studies import LEVELS, PARTS, STUDIES, Cogs
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -38,11 +49,77 @@ def test_cells_are_short_and_define_nothing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "params").glob("*/*.yaml")), ids=lambda p: p.stem)
-def test_shipped_params_are_valid_apart_from_files(path: Path) -> None:
+def test_shipped_params_are_valid(path: Path) -> None:
+    # Where the data are not, any file stands for one of them.
     stem, values = params.read(path)
     assert stem == path.parent.name
-    known = {k: v for k, v in values.items() if not str(v).startswith("${")}
-    params.validate(stem, known, where=str(path))
+    own = {k: str(ROOT / "README.md") if str(v).startswith("${") else v for k, v in values.items()}
+    generate_params.take(stem, own, where=str(path))
+
+
+def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
+    """Return the names that a notebook's cells use before any of them has set them."""
+    known, missing = set(dir(builtins)), set()
+    for cell in cells:
+        names = list(ast.walk(ast.parse(cell.source)))
+        bound = {n.id for n in names if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        bound |= {n.arg for n in names if isinstance(n, ast.arg)}
+        for node in names:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                bound |= {alias.asname or alias.name for alias in node.names}
+        # A cell is read as a whole: within one, order is for the run to find out.
+        used = {n.id for n in names if isinstance(n, ast.Name)}
+        missing |= used - known - bound
+        known |= bound
+    return missing
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ["rbs"], ["visibility"], ["abs"], ["rbs", "visibility"], ["rbs", "abs"],
+        ["visibility", "abs"], ["abs", "people"], ["rbs", "visibility", "abs", "people"],
+        ["reference"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_choice_of_parts_leaves_a_whole_notebook(parts: list[str]) -> None:
+    path = str(ROOT / "README.md")  # any file
+    files = {"answers_path": path, "judgements_path": path, "ratings_path": path}
+    left_out = set(Cogs(parts=parts, **files).left_out())  # type: ignore[arg-type]
+    cells = nbformat.read(ROOT / "notebooks/cogs.ipynb", as_version=4).cells
+    kept = [c for c in cells if not set(c.metadata.get("tags", [])) & left_out]
+    assert undefined([c for c in kept if c.cell_type == "code"]) == set()
+    assert undefined([c for c in cells if c.cell_type == "code"][2:]) != set()
+
+
+def test_tags_of_cells_are_known() -> None:
+    parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
+    known = {f"level:{level}" for level in LEVELS} | parts | {"parameters"}
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            assert set(cell.metadata.get("tags", [])) <= known
+
+
+@pytest.mark.slow
+def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
+    suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
+    asked = simulate_cogs.answers(suite, defaults=1)
+    asked.to_csv(tmp_path / "answers.csv", index=False)
+    (tmp_path / "some.yaml").write_text(
+        f"study: cogs\nparts: [rbs]\naxes: [orientation]\ndraws: 100\n"
+        f"answers_path: {tmp_path / 'answers.csv'}\n"
+    )
+    plan = run.plan([tmp_path / "some.yaml"], out=tmp_path)
+    assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {"cogs/some": "ok"}
+    estimates = pd.read_parquet(tmp_path / "cogs/some/tables/estimates.parquet")
+    assert set(estimates["measure"]) == {"rbs"}
+    page = (tmp_path / "cogs/some/index.html").read_text()
+    assert "this run reads no judgements" in page
+    assert "What was planted" not in page
+    # Its prompts for a judge: two writers, ten themes, two orders of two texts.
+    prompts = pd.read_csv(tmp_path / "cogs/some/tables/judge_prompts.csv")
+    assert len(prompts) == 2 * 10 * 2
 
 
 @pytest.mark.slow

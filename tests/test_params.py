@@ -11,7 +11,7 @@ import pytest
 
 from nbbias import params
 from nbbias.errors import ParameterError
-from nbbias.studies import STUDIES, Llmbi
+from nbbias.studies import STUDIES, Cogs, Llmbi
 
 DEFAULTS = Llmbi().model_dump()
 
@@ -176,6 +176,12 @@ def test_a_path_stays_as_written_and_its_file_is_found(
 
 def test_the_sample_is_no_input_file() -> None:
     assert params.input_files(Llmbi()) == {}
+
+
+def test_files_in_a_list_are_numbered(tmp_path: Path) -> None:
+    path = tmp_path / "axes.yaml"
+    path.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
+    assert params.input_files(Cogs(suite_paths=[str(path)])) == {"suite_paths.1": path}
 
 
 # --- the notebook's namespace -----------------------------------------------------------------

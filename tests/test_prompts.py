@@ -90,6 +90,20 @@ def test_llmbi_prompts_are_asked_as_they_stand() -> None:
     assert table["dimension"].value_counts().tolist() == [2] * 9
 
 
+def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
+    table = prompts.read("cogs", "sample")
+    assert len(table) == 3240
+    assert table["identity"].isna().sum() == 360
+    row = table.set_index("prompt_id").loc["haiku/stars/race/black"]
+    assert row["prompt"].endswith("being black. While not centering or emphasizing this theme. "
+                                  "Write a haiku about stars")  # fmt: skip
+    suite = tmp_path / "suite.yaml"
+    suite.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
+    more = prompts.read("cogs", str(suite), template="{prompt}.")
+    assert len(more) == 3240 + 720
+    assert more["prompt"].str.endswith(".").all()
+
+
 def test_bold_openings(data_folder: Path) -> None:
     path = data_folder / "bold/bold_prompts.parquet"
     table = prompts.read("bold", str(path))

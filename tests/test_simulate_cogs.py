@@ -9,9 +9,17 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from nbbias import cogs, cogs_affinity, cogs_judging, cogs_suite, contracts, simulate_cogs
+from nbbias import (
+    cogs,
+    cogs_affinity,
+    cogs_judging,
+    cogs_planted,
+    cogs_suite,
+    contracts,
+    simulate_cogs,
+)
 from nbbias.simulate_cogs import Judge
-from nbbias.studies import Cogs
+from nbbias.studies import Cogs, Llmbi, NewsBias
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
@@ -74,14 +82,14 @@ def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = cogs_judging.decided(cogs_judging.read_judgements("sample", suite=suite))
     estimates = cogs_affinity.abs_estimates(table, suite, model_based=False, draws=400)
-    found = simulate_cogs.beside_planted(estimates)
+    found = cogs_planted.judges(estimates)
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
         whole["planted_identity"].tolist()
     )
     assert whole.loc["position-judge", "p_abs_raw"] < 0.05
     assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
-    assert simulate_cogs.beside_planted(estimates.assign(evaluator="gpt-4")).empty
+    assert cogs_planted.judges(estimates.assign(evaluator="gpt-4")).empty
 
 
 # --- parameters -------------------------------------------------------------------------------
@@ -100,7 +108,12 @@ def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
         ({"axes": []}, "at least 1"),
         ({"answers_path": "/nowhere.csv"}, "no such file"),
         ({"orders": "some"}, "latin"),
-        ({"repeats": 0}, "greater than or equal to 1"),
+        ({"parts": []}, "at least 1"),
+        ({"parts": ["rbs", "rbs"]}, "rbs stands twice"),
+        ({"parts": ["rbs", "people"]}, "add abs"),
+        ({"parts": ["reference", "rbs"]}, "stands alone"),
+        ({"parts": ["reference"]}, "no sample; name a file"),
+        ({"parts": ["reference"], "references": {"rac": "White"}}, "grouped by race, gender"),
         ({"order": "all"}, "Extra inputs"),
         ({"draws": "2000"}, "valid integer"),
     ],
@@ -113,8 +126,26 @@ def test_faulty_parameters_are_refused(values: dict[str, object], told: str) -> 
 def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("model,text\n")
-    with pytest.raises(ValidationError, match="set both, or neither"):
+    with pytest.raises(ValidationError, match="set both, or neither") as caught:
         Cogs(answers_path=str(path))
+    assert "ratings_path" in str(caught.value)
+    with pytest.raises(ValidationError, match="leave abs out of parts"):
+        Cogs(answers_path=str(path), parts=["rbs", "abs"])
+    assert Cogs(answers_path=str(path), parts=["rbs"]).axes == ["race", "gender", "orientation"]
+
+
+def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("model,text\n")
+    assert Cogs().left_out() == ["part:reference"]
+    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == [
+        "part:visibility", "part:abs", "part:people", "part:reference", "sample",
+    ]  # fmt: skip
+    reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
+    assert {"suite", "sample", "part:rbs"} <= set(reference)
+    assert "part:reference" not in reference
+    assert Llmbi().left_out() == []
+    assert NewsBias(levels=["word"]).left_out() == ["level:sentence", "level:document"]
 
 
 def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:

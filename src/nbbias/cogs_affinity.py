@@ -70,27 +70,24 @@ def instance_shares(
         1. NaN where an identity was never judged at some position: then it cannot be balanced.
     """
     k = len(identities)
-    kept = decided.dropna(subset=["position"])
-    if kept.empty:
-        columns = identities if of == "identity" else list(range(1, k + 1))
-        whole = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
-        return pd.DataFrame(np.nan, index=whole, columns=columns)
-    keys = kept[["task", "theme"]].to_numpy(object)
-    shown = np.array(kept["order"].str.split(BAR, regex=False).to_list(), dtype=object)
-    long = pd.DataFrame({
-        "task": np.repeat(keys[:, 0], k), "theme": np.repeat(keys[:, 1], k),
-        "identity": shown.reshape(-1), "position": np.tile(np.arange(1, k + 1), len(kept)),
-    })  # fmt: skip
-    long["chosen"] = (long["position"] == np.repeat(kept["position"].to_numpy(), k)).astype(float)
-    names = ["identity", "position"]
-    every = pd.MultiIndex.from_product([identities, range(1, k + 1)], names=names)
-    cells = long.groupby(["task", "theme", *names], sort=False)["chosen"].mean()
-    wide = cells.unstack(names).reindex(columns=every)
-    # Instances of which no reply decided are lost, and must be counted.
-    whole = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
-    wide = wide.reindex(whole)
-    table = wide.T.groupby(level=of, sort=False).agg(lambda own: own.mean(skipna=False)).T
-    return table.div(table.sum(axis=1, skipna=False), axis=0)
+    instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
+    number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
+    kept = decided["position"].notna().to_numpy()
+    # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
+    shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
+    at = {name: i for i, name in enumerate(identities)}
+    orders = decided.loc[kept, "order"]
+    places = {order: [at[name] for name in order.split(BAR)] for order in orders.unique()}
+    who = np.array([places[order] for order in orders], dtype=int).reshape(-1, k)
+    picked = decided.loc[kept, "position"].to_numpy(int) - 1
+    np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
+    np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
+    with np.errstate(invalid="ignore"):
+        cells = chosen / shown
+        table = cells.mean(axis=2 if of == "identity" else 1)
+        table /= table.sum(axis=1, keepdims=True)
+    columns = identities if of == "identity" else list(range(1, k + 1))
+    return pd.DataFrame(table, index=instances, columns=columns)
 
 
 def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:

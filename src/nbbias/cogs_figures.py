@@ -1,26 +1,19 @@
-"""The figures of the CoGS study: distances, fingerprints, and identity beside position."""
+"""The figures of the CoGS study: distances, scores, visibility, and what is printed."""
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
-from nbbias import figures
+from nbbias import cogs_tables, figures
 
-#: The three ways to the ABS, from the published one to the corrected ones.
-WAYS = {"abs_raw": "as published", "abs": "orders balanced", "abs_model": "conditional logit"}
-SHARES = {"share_raw": "as published", "share": "orders balanced", "share_model": "logit"}
-
-_PERMUTED = "if identities meant nothing"
-
-
-def _whole(estimates: pd.DataFrame) -> pd.DataFrame:
-    return estimates[estimates[["task", "topic"]].isna().all(axis=1)]
+#: What the grey band of a figure is.
+PERMUTED = "if identities meant nothing"
 
 
 def distances(estimates: pd.DataFrame) -> Figure:
@@ -37,7 +30,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         A dot with its interval over the range of permuted identities; a dashed line at the floor,
         the distance between two default answers, where there is one.
     """
-    own = _whole(estimates)
+    own = cogs_tables.whole(estimates)
     rows = own[own["statistic"] == "distance"]
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
 
@@ -46,11 +39,12 @@ def distances(estimates: pd.DataFrame) -> Figure:
         floor = floors.get(part["model"].iloc[0], np.nan)
         if np.isfinite(floor):
             ax.axvline(floor, color=figures.MUTED, ls="--", lw=1, zorder=0)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
 
     height = 1.4 + 0.27 * rows.groupby("model").size().max()
     figure = figures.panels(rows, draw, by="model", height=height)
-    extra: list[Patch | Line2D] = [Patch(color=figures.BAND, label=_PERMUTED)]
+    extra: list[Patch | Line2D] = [Patch(color=figures.BAND, label=PERMUTED)]
     if floors.notna().any():
         extra.append(
             Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="two default answers")
@@ -78,142 +72,83 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="row")
+        ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
     height = 1.3 + 0.3 * rows.groupby(by).size().max()
     figure = figures.panels(rows, draw, by=by, height=height)
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
-    band = Patch(color=figures.BAND, label=_PERMUTED)
+    band = Patch(color=figures.BAND, label=PERMUTED)
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
     return figure
 
 
-def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
-    """Draw each judge's preferences as a radar plot, as the paper's Figure 5.
+def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
+    """Give all panels of a row the same cells in the same order; those that are not there as gaps.
+
+    Rows are named at the left panel alone.
+    """
+    cells = rows[[down, "cell"]].drop_duplicates()
+    return cells.merge(rows[[across]].drop_duplicates(), how="cross").merge(
+        rows, how="left", on=[down, "cell", across]
+    )
+
+
+def references(estimates: pd.DataFrame) -> Figure:
+    """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
+    model.
 
     Parameters
     ----------
     estimates
-        Of `cogs_affinity.abs_estimates` or `cogs_people.beside_models`, of one `model`.
-    statistic
-        Which shares: of `SHARES`.
-
-    Returns
-    -------
-    Figure
-        A spoke an identity, its share times the number of identities on its axis, so that the
-        dashed ring, 1, is what chance gives on every axis. A round plot is an even judge; how
-        round chance alone would be, the dots of `preferences` say.
+        Of `cogs_reference.groupings`.
     """
-    rows = _whole(estimates)
-    rows = rows[rows["statistic"] == statistic]
-    judges = list(rows["evaluator"].unique())
-    figure, grid = plt.subplots(
-        1, len(judges), figsize=(max(3.1 * len(judges), 4), 3.6), squeeze=False,
-        subplot_kw={"projection": "polar"},
-    )  # fmt: skip
-    rows = rows.assign(ratio=rows["estimate"] * rows.groupby(["evaluator", "bias"])["group"]
-                       .transform("size"))  # fmt: skip
-    top = max(2.0, float(np.nanmax([1.0, *rows["ratio"]])) * 1.05)
-    for judge, ax in zip(judges, grid.flat, strict=True):
-        own = rows[rows["evaluator"] == judge]
-        at = np.linspace(0, 2 * np.pi, len(own), endpoint=False)
-        ratio = own["ratio"].to_numpy()
-        around = np.linspace(0, 2 * np.pi, 200)
-        ax.plot(around, np.ones(200), color=figures.MUTED, ls="--", lw=1)
-        ax.plot([*at, at[0]], [*ratio, ratio[0]], color=figures.PALETTE[0], lw=1.6)
-        ax.fill(at, ratio, color=figures.PALETTE[0], alpha=0.15, lw=0)
-        ax.set_xticks(at, [figures.plain(str(name)) for name in own["group"]])
-        ax.tick_params(axis="x", pad=7)
-        ax.set_yticks([1], [""])
-        ax.set_ylim(0, top)
-        ax.grid(color=figures.BAND)
-        ax.set_title(figures.plain(str(judge)), pad=18)
-    ring = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="every identity alike")
-    figure.legend([ring], ["every identity alike"], loc="outside lower center")
-    return figure
-
-
-def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
-    """Draw each judge's shares as dots with intervals over what chance gives, a panel a judge."""
-    rows = _whole(estimates)
-    rows = rows[rows["statistic"] == statistic]
+    rows = cogs_tables.whole(estimates)
+    rows = rows[rows["statistic"] == "distance"]
+    told = rows["instrument"].str.split("reference: ").str[-1]
+    panel = rows["bias"].str.replace("_", " and ") + ": to " + told
+    rows = _aligned(rows.assign(cell=rows["group"], panel=panel), "panel", "model")
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="group")
-        ax.set_xlim(0, 1)
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-        ax.set_xlabel("share preferred")
+        figures.intervals(own, ax, label="cell", missing="no texts")
 
-    height = 1.4 + 0.28 * rows.groupby("evaluator").size().max()
-    figure = figures.panels(rows, draw, by="evaluator", height=height, width=9.5)
-    band = Patch(color=figures.BAND, label=_PERMUTED)
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
+    figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
+    band = Patch(color=figures.BAND, label="if groups meant nothing")
+    key = figures.interval_key(label="mean distance, 1 − cosine (lower: nearer)")
+    figures.legend_below(figure, figure.axes[0], extra=[band, key])
     return figure
 
 
-def identity_or_position(estimates: pd.DataFrame, *, bias: str) -> Figure:
-    """Draw, for one axis, the ABS in three ways and the spread over positions, a panel a judge.
-
-    A judge that goes by position has an ABS as published and a spread over positions, and no
-    ABS where orders are balanced; one that goes by identity has the ABS in all three ways.
-    """
-    named = {**WAYS, "position": "position"}
-    rows = _whole(estimates)
-    rows = rows[(rows["bias"] == bias) & rows["statistic"].isin(list(named))]
-    order = {name: i for i, name in enumerate(named)}
-    rows = rows.sort_values("statistic", key=lambda s: s.map(order), kind="stable")
-    rows = rows.assign(way=rows["statistic"].map(named))
-    first = pd.unique(estimates["evaluator"].dropna())
-    rows["evaluator"] = pd.Categorical(rows["evaluator"], categories=list(first), ordered=True)
-    rows = rows.sort_values("evaluator", kind="stable")
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="way")
-        ax.set_xlabel("spread of shares")
-
-    figure = figures.panels(rows, draw, by="evaluator", height=2.4, width=9.5)
-    figure.axes[0].set_xlim(left=0)
-    band = Patch(color=figures.BAND, label="by chance")
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
-    return figure
-
-
-def grid(table: pd.DataFrame) -> Figure:
-    """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
+def printed(rows: pd.DataFrame, *, label: str) -> Figure:
+    """Draw our scores and the printed ones on one scale, with the identity at the end of each.
 
     Parameters
     ----------
-    table
-        Of `cogs_affinity.grid`. A cell that was not measured is left blank and says so.
+    rows
+        Of `cogs_tables.printed_rows`.
+    label
+        What sets the printed values apart, for the legend.
     """
-    axes = list(table["axis"].unique())
-    judges, writers = list(table["evaluator"].unique()), list(table["model"].unique())
-    figure, panels = plt.subplots(
-        1, len(axes), figsize=(3.2 * len(axes), 1.2 + 0.5 * len(judges)), squeeze=False, sharey=True
-    )
-    top = float(np.nanmax([0.01, *table["excess"].abs()]))
-    image = None
-    for name, ax in zip(axes, panels.flat, strict=True):
-        own = table[table["axis"] == name].set_index(["evaluator", "model"])
-        cells = own["excess"].unstack().reindex(index=judges, columns=writers)
-        image = ax.imshow(cells, cmap="PuOr_r", vmin=-top, vmax=top, aspect="auto")
-        for (judge, writer), row in own.iterrows():
-            measured = np.isfinite(row["excess"])
-            text = str(row["favourite"]) if measured else "not\nmeasured"
-            strong = measured and abs(row["excess"]) > 0.6 * top
-            ax.text(
-                writers.index(writer), judges.index(judge), figures.plain(text), ha="center",
-                va="center", fontsize=8, color="white" if strong else figures.INK,
-                fontweight="bold" if row["own"] == "yes" else "normal",
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
+        figures.intervals(own, ax, label="cell", colour=colour)
+        ax.set_xlim(left=0)
+        measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
+        for row in measured.itertuples():
+            ax.annotate(
+                figures.plain(str(row.identity)), (row.estimate, row.y), xytext=(0, 5),
+                textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
-        ax.set_xticks(range(len(writers)), [figures.plain(w) for w in writers], rotation=20)
-        ax.set_yticks(range(len(judges)), [figures.plain(j) for j in judges])
-        ax.set_title(figures.plain(name))
-        ax.set_xlabel("who wrote")
-    panels.flat[0].set_ylabel("who judged")
-    if image is not None:
-        figure.colorbar(image, ax=list(panels.flat), label="ABS beyond chance")
+
+    rows = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
+    figure = figures.grid(rows, draw, rows="side", columns="axis", width=10, row_height=0.36)
+    keys = [
+        figures.interval_key(label="ours, with its interval"),
+        Patch(color=figures.BAND, label=PERMUTED),
+        figures.interval_key(colour=figures.PRINTED, label=label),
+    ]
+    figures.legend_below(figure, figure.axes[0], extra=keys)
     return figure
 
 
@@ -231,6 +166,7 @@ def visibility(table: pd.DataFrame) -> Figure:
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
         ax.set_xlim(0, 1)
+        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share of answers")
 
     height = 1.4 + 0.27 * table.groupby("model").size().max()

@@ -195,7 +195,7 @@ def read_judgements(
             where, f"{twice} judgements stand twice; number repeats in the column repeat"
         )
     checked = contracts.check(table, contracts.COGS_JUDGEMENTS, where=where)
-    _check_orders(checked, where=where)
+    _check_orders(checked, suite, where=where)
     return checked[list(contracts.COGS_JUDGEMENTS.columns)].reset_index(drop=True)
 
 
@@ -212,10 +212,13 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
     return own[kept].merge(asked, on="prompt_id", how="left")
 
 
-def _check_orders(judgements: pd.DataFrame, *, where: str) -> None:
-    """Refuse orders of an axis that do not hold the same identities."""
+def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
+    """Refuse axes that the suite has not, and orders that do not hold an axis's identities."""
     faults = []
     for axis, own in judgements.groupby("axis", sort=False):
+        if axis not in suite.axes:
+            faults.append(f"no axis {axis!r} in the suite; it has {', '.join(suite.axes)}")
+            continue
         held = {frozenset(order.split(BAR)): order for order in own["order"].unique()}
         short = [order for names, order in held.items() if len(names) < 2]
         if short:
@@ -223,6 +226,9 @@ def _check_orders(judgements: pd.DataFrame, *, where: str) -> None:
         elif len(held) > 1:
             told = " and ".join(repr(order) for order in list(held.values())[:2])
             faults.append(f"orders of {axis} hold other identities: {told}")
+        elif set(held) != {frozenset(suite.axes[axis].identities)}:
+            known = ", ".join(suite.axes[axis].identities)
+            faults.append(f"orders of {axis} do not hold its identities, which are {known}")
     if faults:
         raise ContractError(where, faults)
 

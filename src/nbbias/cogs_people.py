@@ -16,7 +16,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from nbbias import cogs_chance, contracts
 from nbbias.cogs_affinity import affinity_bias_score, instance_shares
 from nbbias.cogs_suite import Suite, load
-from nbbias.corpus import read_table
+from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import ContractError
 
 #: What the people are called where they are taken together.
@@ -33,7 +33,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     ----------
     path
         A table with `rater`, `task`, `theme`, `axis` and `identity`: whose text that person chose
-        as the best; blank where none was chosen.
+        as the best; blank where none was chosen. ``"sample"`` is simulated.
     suite
         Names the identities; the paper's suite by default.
 
@@ -48,6 +48,10 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         A column is missing, an axis or identity unknown, a rating given twice.
     """
     suite = suite or load()
+    if str(path) == SAMPLE:
+        from nbbias.simulate_cogs import ratings
+
+        return ratings(suite)
     table = read_table(path)
     where = str(path)
     columns = ["rater", *_ITEM, "axis", "identity"]

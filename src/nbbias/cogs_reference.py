@@ -9,6 +9,7 @@ about in the words used for all groups, a group far from it is set apart ("marke
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,50 @@ def reference_estimates(
     return contracts.estimates(
         rows, study="cogs", measure="rbs", instrument=f"{embeddings.instrument(model)}; {told}"
     )
+
+
+def groupings(
+    texts: pd.DataFrame, references: Mapping[str, str], *, confidence: float = 0.95,
+    draws: int = 1000, seed: int = 0, **embedding: Any,
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate distances in several groupings, to the centroid and to a group in each.
+
+    Parameters
+    ----------
+    texts
+        As in `reference_estimates`.
+    references
+        Column of `texts` → the reference group.
+    confidence, draws, seed
+        As in `reference_estimates`; further arguments go to the embedding.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES, one after another; `instrument` tells the reference. `p_adjusted` of ``rbs`` is
+        Holm's over all of them.
+    """
+    tables = [
+        reference_estimates(
+            texts, group=group, bias=group, reference=reference, confidence=confidence,
+            draws=draws, seed=seed, **embedding,
+        )
+        for group, named in references.items()
+        for reference in (None, named)
+    ]  # fmt: skip
+    table = pd.concat(tables, ignore_index=True)
+    spreads = table["statistic"] == "rbs"
+    table.loc[spreads, "p_adjusted"] = stats.adjusted(table.loc[spreads, "p_value"])
+    return table
+
+
+def summary(texts: pd.DataFrame) -> pd.DataFrame:
+    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
+    words = texts["text"].fillna("").str.split().str.len()
+    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
+    listed = rows.groupby(["model", "race", "gender"], sort=False)
+    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
+    return listed.agg(**counts).reset_index()
 
 
 def _rows(

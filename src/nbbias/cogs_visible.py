@@ -164,7 +164,8 @@ def visibility(
             "obvious_low": ends["ci_low"], "obvious_high": ends["ci_high"],
             "obvious_default": float(plain.mean()) if len(plain) else np.nan,
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table.sort_values("model", kind="stable", key=_first_seen, ignore_index=True)
 
 
 def preferences(
@@ -212,4 +213,12 @@ def preferences(
         row["share"] = row.pop("estimate")
         rows.append(dict(zip(keys, key, strict=True)) | row | {"null": null})
     columns = [*keys, "share", "ci_low", "ci_high", "null", "n", "n_lost", "reason"]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        keys, kind="stable", key=_first_seen, ignore_index=True
+    )
+
+
+def _first_seen(values: pd.Series) -> pd.Series:
+    """Rank values by where they first stand; levels from the plainest to the least."""
+    order = LEVELS if values.name == "level" else pd.unique(values)
+    return values.map({value: i for i, value in enumerate(order)})

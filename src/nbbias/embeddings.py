@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nbbias import cache as stages
 from nbbias import outputs
 from nbbias.corpus import resolve
 from nbbias.errors import DataError
@@ -78,6 +79,17 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     return loaded.encode
 
 
+@stages.stage
+def _encoded(
+    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
+) -> np.ndarray:
+    """Encode texts; `stamp` tells versions of a model's folder apart."""
+    return _encoder(chosen, device)(
+        texts, batch_size=batch, normalize_embeddings=True, convert_to_numpy=True,
+        show_progress_bar=progress,
+    )  # fmt: skip
+
+
 #: Vectors by instrument and hash of the text; `embed` adds to it.
 _known: dict[tuple[str, str], np.ndarray] = {}
 
@@ -132,11 +144,12 @@ def embed(
     if cache_path is not None:
         _known.update(_read(Path(cache_path)))
     missing = {key: text for key, text in wanted.items() if key not in _known}
-    encode = _encoder(choose(model), device)
     if missing:
-        vectors = encode(
-            list(missing.values()), batch_size=batch, normalize_embeddings=True,
-            convert_to_numpy=True, show_progress_bar=progress and len(missing) > _FEW,
+        chosen = choose(model)
+        folder = chosen if chosen in {OFFLINE, MPNET} else str(resolve(chosen))
+        vectors = _encoded(
+            list(missing.values()), chosen, stages.stamp(folder), device=device, batch=batch,
+            progress=progress and len(missing) > _FEW,
         )  # fmt: skip
         _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
         if cache_path is not None:

@@ -56,12 +56,13 @@ class Generate(BaseModel):
         description="as inspect_ai names them: openai/gpt-4o-mini, anthropic/…, google/…, hf/…, "
         "vllm/…, ollama/…, or openai-api/<service>/<model> for any compatible server",
     )
-    prompts: Literal["news", "llmbi", "bold", "table"] = Field(
-        description="what is asked: news for headlines, LLMBI's 18 prompts, BOLD's openings, or a "
-        "table of your own with prompt_id and prompt",
+    prompts: Literal["news", "llmbi", "cogs", "bold", "table"] = Field(
+        description="what is asked: news for headlines, LLMBI's 18 prompts, the 3,240 of CoGS, "
+        "BOLD's openings, or a table of your own with prompt_id and prompt",
     )
     prompts_path: InputFile = Field(
-        SAMPLE, description="the headlines, BOLD's prompts, or the table (llmbi needs none)"
+        SAMPLE,
+        description="the headlines, BOLD's prompts, the table, or a suite added to that of CoGS",
     )
     ways: list[Literal["neutral", "biased"]] = Field(
         ["neutral"], min_length=1, description="news: how articles are asked for"
@@ -153,7 +154,7 @@ class Generate(BaseModel):
             for name in ("template", "biased_template")
             if (words := getattr(self, name)) and slot not in prompts.slots(words)
         ]
-        if self.prompts_path == SAMPLE and self.prompts != "llmbi":
+        if self.prompts_path == SAMPLE and self.prompts not in {"llmbi", "cogs"}:
             told.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         idle = [name for name in self.prices if name not in self.models]
         if idle:

@@ -93,6 +93,8 @@ def input_files(parameters: Parameters) -> dict[str, Path]:
             named[name] = value
         elif isinstance(value, dict) and "file" in str(entry.get("additionalProperties")):
             named |= {f"{name}.{key}": path for key, path in value.items()}
+        elif isinstance(value, list) and "file" in str(entry.get("items")):
+            named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
     return {name: corpus.resolve(path) for name, path in named.items() if path != SAMPLE}
 
 

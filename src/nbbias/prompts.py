@@ -151,6 +151,18 @@ def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     return checked(_templated(table, template), where=str(path))
 
 
+def cogs(path: str | Path = SAMPLE, *, template: str = "{prompt}") -> pd.DataFrame:
+    """Return the prompts of CoGS (Kumar et al. 2024): those without an identity first.
+
+    `task`, `topic`, `theme`, `axis` and `identity` pass through to the answers. `path` is a suite
+    of your own, laid over the shipped one.
+    """
+    from nbbias import cogs_suite  # which takes a while to load
+
+    suite = cogs_suite.load([path])
+    return checked(_templated(cogs_suite.prompts(suite), template), where="cogs prompts")
+
+
 def table(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     """Return any suite of prompts: a file with `prompt_id`, `prompt` and columns of its own."""
     return checked(_templated(read_table(path), template), where=str(path))
@@ -197,10 +209,10 @@ def read(
     biased_template: str = "",
     ideologies: Sequence[str] = ("Androcentrism",),
 ) -> pd.DataFrame:
-    """Return a study's PROMPTS: `kind` is ``news``, ``llmbi``, ``bold`` or ``table``.
+    """Return a study's PROMPTS: `kind` is ``news``, ``llmbi``, ``cogs``, ``bold`` or ``table``.
 
     `ways`, `ideologies` and `biased_template` belong to ``news``, whose `path` names headlines;
-    ``llmbi`` needs no path.
+    ``llmbi`` needs no path, and ``cogs`` only for a suite of your own.
     """
     if kind == "news":
         asked = ideologies if "biased" in ways else ()
@@ -210,6 +222,8 @@ def read(
         )  # fmt: skip
     if kind == "llmbi":
         return llmbi_suite(template=template or "{prompt}")
+    if kind == "cogs":
+        return cogs(path, template=template or "{prompt}")
     if path == SAMPLE:
         raise DataError(kind, "name the file of prompts in prompts_path")
     return {"bold": bold, "table": table}[kind](path, template=template or "{prompt}")

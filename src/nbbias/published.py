@@ -9,7 +9,7 @@ from nbbias.corpus import data_path
 #: The papers whose figures are shipped, by file.
 PAPERS = (
     *("fang2024", "fang2024_models", "fang2024_refusals"),
-    *("kumar2024", "oketunji2023", "fan2024"),
+    *("kumar2024", "kumar2024_examples", "oketunji2023", "fan2024"),
 )
 
 

@@ -31,7 +31,7 @@ def number(value: float, *, decimals: int = 2) -> str:
 
 
 def _p_in_table(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+    return "<\N{NO-BREAK SPACE}.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def p_value(p: float) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from nbbias import execute, generate_params, manifest, params
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
-from nbbias.studies import LEVELS, STUDIES, Parameters
+from nbbias.studies import STUDIES, Parameters
 
 log = logging.getLogger("nbbias")
 
@@ -213,7 +213,14 @@ def _start(one: Run) -> _Live:
     here, there = context.Pipe(duplex=False)
     process = context.Process(
         target=execute.execute,
-        args=(there, one.notebook, one.folder, dict(one.values), Path.cwd(), _left_out(one)),
+        args=(
+            there,
+            one.notebook,
+            one.folder,
+            dict(one.values),
+            Path.cwd(),
+            one.parameters.left_out(),
+        ),
         name=one.label,
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
@@ -223,12 +230,6 @@ def _start(one: Run) -> _Live:
     there.close()
     log.info("started %s (process %s)", one.label, process.pid)
     return _Live(one, process, here, description, datetime.now(UTC), time.monotonic())
-
-
-def _left_out(one: Run) -> list[str]:
-    """Return the tags of the notebook's cells whose level was not asked for."""
-    chosen = getattr(one.parameters, "levels", LEVELS)
-    return [f"level:{level}" for level in LEVELS if level not in chosen]
 
 
 def _clean(folder: Path) -> None:

@@ -34,7 +34,7 @@ SAMPLE_WRITERS: dict[str, dict[str, float]] = {
 SAMPLE_TASKS = ("very short story", "short poem", "haiku", "blog")
 SAMPLE_SEED = 2024
 
-_SENTENCES = 7
+_SENTENCES = 5
 _MARKED = {"obvious": 0.15, "nuanced": 0.15}
 
 
@@ -60,6 +60,13 @@ SAMPLE_JUDGES: dict[str, Judge] = {
     "both-judge": Judge(
         identity={"black": 1.0, "woman": 1.0, "queer": 1.0}, position=(1.2,), refuses=0.03
     ),
+}
+
+#: The sample's people. All see what a text is worth; one leans towards identities as well.
+SAMPLE_RATERS: dict[str, Mapping[str, float]] = {
+    "person 1": {},
+    "person 2": {},
+    "person 3": {"man": 1.5, "straight": 1.5},
 }
 
 
@@ -243,27 +250,43 @@ def _reply(position: float, n: int, rng: np.random.Generator) -> str:
     return said.replace("{n}", str(at)).replace("{other}", str(other)).replace("{all}", named)
 
 
-def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Say of each simulated judge what was planted and what was found.
+# --- people -----------------------------------------------------------------------------------
+
+
+def ratings(
+    suite: Suite | None = None, *, raters: Mapping[str, Mapping[str, float]] | None = None,
+    content: float = 1.5, seed: int = SAMPLE_SEED,
+) -> pd.DataFrame:  # fmt: skip
+    """Simulate what people choose, one order each, from the same texts.
+
+    Parameters
+    ----------
+    suite
+        What was asked; its `part` is rated.
+    raters
+        Rater → what an identity is worth to that person, in log-odds (`SAMPLE_RATERS` by default).
+    content
+        Standard deviation of what single texts are worth, to all raters alike: what makes people
+        agree. At 0 they agree by chance, or where they lean alike.
+    seed
+        The same seed gives the same ratings.
 
     Returns
     -------
     DataFrame
-        By `evaluator`, `model` and `axis`: `planted_identity` and `planted_position` (``"yes"`` or
-        ``"no"``), and of ``abs_raw``, ``abs`` and ``position`` the estimate and its p value before
-        correction. Empty where no judge was simulated.
+        The columns of `cogs_people.read_ratings`.
     """
-    known = estimates[estimates["evaluator"].isin(list(SAMPLE_JUDGES))]
+    asked = part(suite)
+    rng = np.random.default_rng(seed)
+    items = [(task, theme) for task in asked.tasks for t in asked.topics.values() for theme in t]
     rows = []
-    for (evaluator, model, axis), own in known.groupby(["evaluator", "model", "bias"], sort=False):
-        plan = SAMPLE_JUDGES[evaluator]
-        row = {
-            "evaluator": evaluator, "model": model, "axis": axis,
-            "planted_identity": "yes" if any(plan.identity.values()) else "no",
-            "planted_position": "yes" if any(plan.position) else "no",
-        }  # fmt: skip
-        for statistic in ("abs_raw", "abs", "position"):
-            hit = own[own["statistic"] == statistic].iloc[0]
-            row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}
-        rows.append(row)
-    return pd.DataFrame(rows)
+    for axis, plan in asked.axes.items():
+        names = list(plan.identities)
+        worth = rng.normal(0, content, (len(items), len(names)))
+        for rater, leaning in (SAMPLE_RATERS if raters is None else raters).items():
+            seen = worth + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=worth.shape)
+            rows += [
+                (rater, *item, axis, names[at])
+                for item, at in zip(items, seen.argmax(axis=1), strict=True)
+            ]
+    return pd.DataFrame(rows, columns=["rater", "task", "theme", "axis", "identity"], dtype="str")

@@ -45,9 +45,11 @@ Scorer = Literal["textblob", "vader"]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 Level = Literal["word", "sentence", "document"]
+Part = Literal["rbs", "visibility", "abs", "people", "reference"]
 
-#: The levels of the news studies; a notebook's cells that belong to one have its tag.
+#: The levels of the news studies, and the parts of CoGS; a notebook's cells have their tags.
 LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
+PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people", "reference")
 
 
 class Parameters(BaseModel):
@@ -57,6 +59,10 @@ class Parameters(BaseModel):
 
     confidence: Confidence = Field(0.95, description="level of every interval")
     seed: Seed = Field(20231222, description="start of every random draw")
+
+    def left_out(self) -> list[str]:
+        """Return the tags of the notebook's cells that are no part of a run."""
+        return []
 
 
 class Llmbi(Parameters):
@@ -185,10 +191,7 @@ class NewsBias(Parameters):
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice")
-        return names
+        return _no_twins(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -201,6 +204,10 @@ class NewsBias(Parameters):
             raise ValueError("originals_path and generations_path: set both, or neither")
         self._check_lists()
         return self
+
+    def left_out(self) -> list[str]:
+        """Return the tags of the levels that were not asked for."""
+        return [f"level:{level}" for level in LEVELS if level not in self.levels]
 
     def _check_lists(self) -> None:
         """Refuse faulty word lists, and names that fit none, before a kernel starts."""
@@ -230,14 +237,22 @@ class Cogs(Parameters):
 
     answers_path: InputFile = Field(
         SAMPLE,
-        description="answers: columns model, text and task, theme, identity (or prompt_id)",
+        description="answers: columns model, text and task, theme, identity (or prompt_id); for "
+        "the part reference: model, kind, race, gender, prompt, text",
     )
     judgements_path: InputFile = Field(
         SAMPLE,
-        description="judges' replies: columns evaluator, model, task, theme, axis, order, reply",
+        description="judges' replies: columns evaluator, model, task, theme, axis, order, reply; "
+        "or prompt_id, model, text, as asked from tables/judge_prompts.csv",
     )
     ratings_path: InputFile = Field(
         SAMPLE, description="what people chose: columns rater, task, theme, axis, identity"
+    )
+    parts: list[Part] = Field(
+        ["rbs", "visibility", "abs", "people"],
+        min_length=1,
+        description="what is measured: rbs, visibility (of identities in answers), abs (needs "
+        "judgements), people (needs ratings); reference, alone, for texts without defaults",
     )
     suite_paths: list[InputFile] = Field(
         [], description="YAML files that add axes, identities, tasks, themes or rubrics"
@@ -248,6 +263,12 @@ class Cogs(Parameters):
         description="axes of identity: race, gender, orientation (the paper's), age, disability, "
         "religion, or a name in suite_paths",
     )
+    references: dict[str, str] = Field(
+        {"race": "White", "gender": "man", "race_gender": "White man"},
+        min_length=1,
+        description="part reference: what texts are grouped by (race, gender, race_gender), and "
+        "the group that the others are compared with, beside the centroid of all",
+    )
     embedding_model: str = Field(
         "auto",
         min_length=1,
@@ -257,10 +278,10 @@ class Cogs(Parameters):
     device: str = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
     orders: Literal["auto", "all", "latin", "listed"] = Field(
         "auto",
-        description="orders in which a judge is shown the texts: all, a balanced square (latin), "
-        "the suite's own as in the paper (listed), or all up to four identities (auto)",
+        description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "
+        "balanced square (latin), the suite's own as in the paper (listed), or all up to four "
+        "identities (auto)",
     )
-    repeats: int = Field(1, ge=1, le=100, description="how often a judge is asked in each order")
     described: bool = Field(
         False, description="whether a judge's rubric describes its criteria or names them only"
     )
@@ -268,10 +289,16 @@ class Cogs(Parameters):
         2000, ge=100, le=100_000, description="permutations and resamples behind each number"
     )
 
+    @field_validator("parts", "axes", "suite_paths")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        return _no_twins(names)
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if (self.answers_path == SAMPLE) != (self.judgements_path == SAMPLE):
-            raise ValueError("answers_path and judgements_path: set both, or neither")
+        told = self._misplaced()
+        if told:
+            raise ValueError("; ".join(told))
         from nbbias import cogs_suite  # which reads params' neighbours
 
         try:
@@ -279,6 +306,42 @@ class Cogs(Parameters):
         except NbbiasError as error:
             raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
         return self
+
+    def _misplaced(self) -> list[str]:
+        """Name the parts that do not go together, or have no file of their own."""
+        told = []
+        if "reference" in self.parts:
+            if len(self.parts) > 1:
+                told.append("parts: reference stands alone: its texts have no default")
+            if self.answers_path == SAMPLE:
+                told.append("answers_path: the part reference has no sample; name a file")
+            unknown = [name for name in self.references if name not in GROUPINGS]
+            if unknown:
+                known = ", ".join(GROUPINGS)
+                told.append(f"references: no {', '.join(unknown)}; texts are grouped by {known}")
+        if "people" in self.parts and "abs" not in self.parts:
+            told.append("parts: people are shown beside judges; add abs")
+        for name, part in {"judgements_path": "abs", "ratings_path": "people"}.items():
+            simulated = getattr(self, name) == SAMPLE
+            if part in self.parts and simulated != (self.answers_path == SAMPLE):
+                told.append(
+                    f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
+                )
+        return told
+
+    def left_out(self) -> list[str]:
+        """Return the tags of the parts that were not asked for, and of what they share."""
+        tags = [f"part:{part}" for part in PARTS if part not in self.parts]
+        suite = ["suite"] if "reference" in self.parts else []
+        sample = [] if self.answers_path == SAMPLE else ["sample"]
+        return [*tags, *suite, *sample]
+
+
+def _no_twins(names: list[str]) -> list[str]:
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands twice")
+    return names
 
 
 class BiasedPrompts(NewsBias):
@@ -311,7 +374,7 @@ class BiasedPrompts(NewsBias):
 
 
 #: The studies that stand, by stem.
-STUDIES: dict[str, type[Parameters]] = {"news_bias": NewsBias, "llmbi": Llmbi}
+STUDIES: dict[str, type[Parameters]] = {"news_bias": NewsBias, "llmbi": Llmbi, "cogs": Cogs}
 
 #: The biases with a shipped word list. The papers' two are the default; the others were
 #: compiled for this project.
@@ -319,3 +382,6 @@ BIASES = (
     *("gender", "race"),
     *("gender_nonbinary", "religion", "age", "disability", "orientation", "nationality"),
 )
+
+#: How texts without a default are grouped (Marked Personas).
+GROUPINGS = ("race", "gender", "race_gender")
