@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,11 +19,12 @@ from nbbias import (
     news_bias,
     news_sentences,
     simulate_prompts,
-    studies,
+    studies_news,
     text,
 )
 from nbbias import biased_prompts_refusals as refusing
 from nbbias.errors import ContractError
+from tests.conftest import ROOT
 
 BOTH = "biased − neutral"
 
@@ -346,9 +349,22 @@ def test_of_two_groups_one_mirrors_the_other() -> None:
 
 
 def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
-    own = studies.BiasedPrompts()
-    assert set(studies.NewsBias.model_fields) < set(studies.BiasedPrompts.model_fields)
+    own = studies_news.BiasedPrompts()
+    added = set(studies_news.BiasedPrompts.model_fields) - set(studies_news.News.model_fields)
+    assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
+
+
+def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alone() -> None:
+    notebook = nbformat.read(ROOT / "notebooks/biased_prompts.ipynb", as_version=4)
+    code = [
+        cell.source for cell in notebook.cells
+        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
+    ]  # fmt: skip
+    used = set(re.findall(r"\w+", "\n".join(code)))
+    # The levels are chosen by the cells' tags.
+    assert set(studies_news.BiasedPrompts.model_fields) - used == {"levels"}
+    assert "min_pairs" not in studies_news.BiasedPrompts.model_fields
 
 
 @pytest.mark.parametrize(
@@ -362,7 +378,7 @@ def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
 )
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        studies.BiasedPrompts(**given)
+        studies_news.BiasedPrompts(**given)
 
 
 def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:

@@ -13,7 +13,7 @@ from nbbias import asking, keys, params, prompts
 from nbbias.asking import Transport
 from nbbias.corpus import SAMPLE, resolve
 from nbbias.errors import DataError, NbbiasError, ParameterError
-from nbbias.studies import InputFile, Parameters, Seed
+from nbbias.studies_base import InputFile, Parameters, Seed
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]

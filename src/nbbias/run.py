@@ -18,7 +18,9 @@ from typing import Any
 from nbbias import execute, generate_params, manifest, page, params
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
-from nbbias.studies import LEVELS, STUDIES, Parameters
+from nbbias.studies import STUDIES
+from nbbias.studies_base import Parameters
+from nbbias.studies_news import LEVELS
 
 log = logging.getLogger("nbbias")
 
