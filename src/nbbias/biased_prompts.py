@@ -62,8 +62,8 @@ def compare(
         reason ``"refused"`` (`biased_prompts_refusals.without_refusals`). Where there is a column
         `seed`, each fit of topics makes every comparison, and the fits' are pooled.
     groups
-        Bias → the group or groups that are tested: the declared family. Of two groups name one, since at the
-        word and document levels the other is its mirror image.
+        Bias → the group or groups that are tested: the declared family. Of two groups name one,
+        since at the word and document levels the other is its mirror image.
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
     chance
@@ -121,10 +121,19 @@ def compare(
                 by_fit.append(_compared(sides, can, str(key["measure"]), confidence))
             for claim in zip(*by_fit, strict=True):
                 row = key | {"group": group} | pooling.claims(claim, confidence=confidence)
-                rows.append(row | known.get(_claim(row), {}))
+                rows.append(_bounded(row) | known.get(_claim(row), {}))
     for statistic in TESTED:
         _adjust(rows, statistic, correction)
     return contracts.estimates(rows, study=STUDY)
+
+
+def _bounded(row: Row) -> Row:
+    """Keep the interval of an extent on its side of 0: it is of articles that fell."""
+    if row["statistic"] != "prejudice_extent":
+        return row
+    ends = (0.0, np.inf) if WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
+    low, high = np.clip([row["ci_low"], row["ci_high"]], *ends)
+    return row | {"ci_low": low, "ci_high": high}
 
 
 def _claim(row: Mapping[str, Any]) -> tuple[Any, ...]:

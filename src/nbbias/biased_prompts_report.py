@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from nbbias.biased_prompts import ROUNDING
@@ -17,8 +18,8 @@ EFFECTS = ("share_difference_change", "mean_difference_change")
 METHODS = {"holm": "Holm's correction", "fdr_bh": "Benjamini and Hochberg's correction"}
 
 _WHAT = {
-    "word": "share of the group's words",
-    "document": "share of content on the group's topics",
+    "word": "share of words of the group",
+    "document": "share of content on topics of the group",
     "sentiment": "sentiment towards the group",
     "toxicity": "toxicity towards the group",
 }
@@ -63,10 +64,10 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float
     for model, rows in own.groupby("model", sort=False):
         by_prompt = {row["prompt"]: row for row in rows.to_dict("records")}
         parts = [
-            f"{row['estimate']:.0%} of the articles under the prompt {escape(prompt)} "
+            f"{row['estimate']:.0%} of the articles under the prompt “{escape(prompt)}” "
             f"({_percent(row, confidence)}; N = {row['n']:.0f})"
             for prompt in (biased, neutral)
-            if (row := by_prompt.get(prompt)) is not None and row["estimate"] == row["estimate"]
+            if (row := by_prompt.get(prompt)) is not None and np.isfinite(row["estimate"])
         ]
         told = " and ".join(parts) or "nothing that could be told"
         sentences.append(f"{escape(model)} refuses {told}.")
@@ -74,7 +75,7 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float
 
 
 def _percent(row: dict[str, float], confidence: float) -> str:
-    if row["ci_low"] != row["ci_low"]:
+    if not np.isfinite(row["ci_low"]):
         return "no interval"
     return f"{confidence:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%}"
 
@@ -94,9 +95,9 @@ def selective(rates: pd.DataFrame, *, confidence: float, correction: str) -> lis
             continue
         found = tested[tested["p_adjusted"] < 1 - confidence]
         text = (
-            f"{escape(bias)}: of {len(tested)} differences from headlines that name nobody, "
-            f"{len(found)} are below p = {number(1 - confidence)} after {METHODS[correction]} "
-            "(a family each model)."
+            f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
+            f"nobody are below p = {number(1 - confidence)} after {METHODS[correction]} (a family "
+            "each model)."
         )
         for row in found.sort_values("estimate", key=abs, ascending=False).to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
@@ -137,7 +138,7 @@ def effects(estimates: pd.DataFrame, *, confidence: float, correction: str) -> l
             f"p = {number(1 - confidence)} after {METHODS[correction]}. {lead}: in "
             f"{_cell(largest, rows)} the {_WHAT[largest['measure']]} {escape(largest['group'])} is "
             f"{number(abs(largest['estimate']), decimals=3)} {direction} under the prompt "
-            f"{escape(biased)} than under {escape(neutral)}, on the same articles "
+            f"“{escape(biased)}” than under “{escape(neutral)}”, on the same articles "
             f"({interval(largest, confidence=confidence, decimals=3)}; N = {largest['n']:.0f} "
             f"articles; {p_value(largest['p_adjusted'])})."
         )
@@ -171,12 +172,15 @@ def two_samples(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             counts = [f"{int((wide[test] < alpha).sum())} by {escape(test)}" for test in wide]
             text += f", Δ of the extent in {' and '.join(counts)}, of {len(wide)}"
             apart = int(((wide < alpha).nunique(axis=1) > 1).sum())
-            text += f"; the two tests fall on different sides of it in {apart}"
+            text += f"; the two tests disagree in {apart}" if apart else "; the two tests agree"
         sentences.append(text + ".")
     return sentences
 
 
 _EXTENT = ("prejudice_extent_change",)
+
+#: Columns that are not shown where they are the same in all rows.
+_KEYS = ("bias", "instrument", "source", "prompt")
 
 
 def bounds(estimates: pd.DataFrame) -> list[str]:
@@ -237,7 +241,7 @@ def finding(
     if len(own):
         low, high = f"{own.min():.0%}", f"{own.max():.0%}"
         spread = low if low == high else f"{low} to {high}"
-        lead = f"Models refuse {spread} of the articles under the prompt {escape(biased)}. "
+        lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”. "
     figures = {"word": "effect_word", "document": "effect_document", "sentiment": "effect_sentence"}
     for measure, figure in figures.items():
         found = effects(
@@ -254,14 +258,14 @@ def columns(estimates: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
     several = ["statistic"] if table["statistic"].nunique() > 1 else []
     tests = ["test"] if table["test"].nunique() > 1 else []
     names = [
-        *("bias", *several, "group", "instrument", "source", "model", "prompt"),
+        *("measure", "bias", *several, "group", "instrument", "source", "model", "prompt"),
         *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"),
         *(*tests, "p_value", "p_adjusted", "reason"),
     ]
     said = [name for name in names if table[name].notna().any()]
     if "null" in said and (table["null"].dropna() == 0).all():
         said.remove("null")
-    constant = [name for name in ("bias", "source", "instrument") if table[name].nunique() == 1]
+    constant = [name for name in ("measure", *_KEYS) if table[name].nunique() == 1]
     return table[[name for name in said if name not in constant]]
 
 

@@ -164,7 +164,7 @@ def claims(rows: Sequence[Row], *, confidence: float) -> Row:
     measured = [row for row in rows if np.isfinite(row["estimate"])]
     if len(rows) < 2 or not measured:
         return dict(rows[0])
-    row = dict(measured[0]) | {"n_lost": max(one.get("n_lost") or 0 for one in rows)}
+    row = dict(measured[0]) | {"n_lost": max(one.get("n_lost") or 0 for one in measured)}
     row |= {"reason": row.get("reason"), "n": min(one["n"] for one in measured)}
     if len(measured) == 1:
         return row | _some(1, len(rows), row)
