@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,12 +18,14 @@ from nbbias import (
     news,
     news_bias,
     news_sentences,
+    pooling,
     simulate_prompts,
-    studies,
+    studies_news,
     text,
 )
 from nbbias import biased_prompts_refusals as refusing
 from nbbias.errors import ContractError
+from tests.conftest import ROOT
 
 BOTH = "biased − neutral"
 
@@ -210,6 +214,56 @@ def test_input_is_not_changed() -> None:
     pd.testing.assert_frame_equal(scores, before)
 
 
+# --- several fits of topics -------------------------------------------------------------------
+
+
+def fitted(*fits: tuple[list[Any], list[Any]]) -> pd.DataFrame:
+    return pd.concat(
+        [scores_of(*one, measure="document").assign(seed=i) for i, one in enumerate(fits)],
+        ignore_index=True,
+    )
+
+
+def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
+    """Changes of the fits: -0.4, -0.4, 0.2, -0.6 and half of that; means -0.3 and -0.15."""
+    halves = tuple(
+        [value / 2 if isinstance(value, float) else value for value in side]
+        for side in (NEUTRAL, BIASED)
+    )
+    table = compared(fitted((NEUTRAL, BIASED), (halves[0], halves[1])))
+    found = row(table, "share_difference_change")
+    values = pd.DataFrame({0: [-0.4, -0.4, 0.2, -0.6], 1: [-0.2, -0.2, 0.1, -0.3]})
+    expected = pooling.mean(values, confidence=0.95)
+    for name in ("estimate", "ci_low", "ci_high", "p_value", "df"):
+        assert found[name] == pytest.approx(expected[name])
+    assert (found["n"], found["n_lost"]) == (4, 2)
+    assert found["instrument"] == "i, 2 fits"
+    assert row(table, "prejudice_share", prompt="neutral")["estimate"] == pytest.approx(0.4)
+
+
+def test_one_fit_is_the_plain_comparison() -> None:
+    plain = compared(scores_of(NEUTRAL, BIASED, measure="document"))
+    one = compared(fitted((NEUTRAL, BIASED)))
+    assert set(one["instrument"]) == {"i, one fit"}
+    pd.testing.assert_frame_equal(one.assign(instrument="i"), plain.assign(instrument="i"))
+
+
+def test_the_family_does_not_split_where_some_fits_measured_nothing() -> None:
+    nothing = ["blank answer"] * 6
+    some = fitted((NEUTRAL, BIASED), (nothing, nothing))
+    whole = fitted((NEUTRAL, BIASED), (NEUTRAL, BIASED)).assign(model="n")
+    table = compared(pd.concat([some, whole], ignore_index=True))
+    own = table[table["statistic"] == "share_difference_change"].set_index("model")
+    assert own.loc["m", "reason"] == "measured in 1 of 2 fits"
+    assert own["p_adjusted"].min() == pytest.approx(2 * own["p_value"].min())
+
+
+def test_an_extent_s_interval_stays_on_its_side_of_0() -> None:
+    table = compared(scores_of([-0.01, -0.9, 0.3], [-0.01, -0.8, -0.02]))
+    extent = table[table["statistic"] == "prejudice_extent"]
+    assert (extent["ci_high"] == 0).all() and (extent["ci_low"] < -0.5).all()
+
+
 # --- families and chance ----------------------------------------------------------------------
 
 
@@ -346,9 +400,22 @@ def test_of_two_groups_one_mirrors_the_other() -> None:
 
 
 def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
-    own = studies.BiasedPrompts()
-    assert set(studies.NewsBias.model_fields) < set(studies.BiasedPrompts.model_fields)
+    own = studies_news.BiasedPrompts()
+    added = set(studies_news.BiasedPrompts.model_fields) - set(studies_news.News.model_fields)
+    assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
+
+
+def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alone() -> None:
+    notebook = nbformat.read(ROOT / "notebooks/biased_prompts.ipynb", as_version=4)
+    code = [
+        cell.source for cell in notebook.cells
+        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
+    ]  # fmt: skip
+    used = set(re.findall(r"\w+", "\n".join(code)))
+    # The levels are chosen by the cells' tags.
+    assert set(studies_news.BiasedPrompts.model_fields) - used == {"levels"}
+    assert "min_pairs" not in studies_news.BiasedPrompts.model_fields
 
 
 @pytest.mark.parametrize(
@@ -357,12 +424,13 @@ def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
         ({"neutral_prompt": "biased"}, "is the neutral prompt already"),
         ({"correction": "bonferroni"}, "holm"),
         ({"biased_promt": "x"}, "biased_promt"),
+        ({"biases": ["gender", "race"]}, "focus: name the group of race"),
         ({"biased_prompt": ""}, "at least 1 character"),
     ],
 )
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        studies.BiasedPrompts(**given)
+        studies_news.BiasedPrompts(**given)
 
 
 def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:

@@ -49,22 +49,44 @@ def xs(ax: plt.Axes) -> list[float]:
     return [float(x) for x, _ in markers(ax)]
 
 
-def test_refusals_have_a_panel_for_all_and_for_each_group_named() -> None:
+def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     rows = drawn.refusal_rows(rates())
     found = panels(drawn.refusals(rows))
-    assert list(found) == ["all headlines", "gender: female", "gender: nobody"]
+    assert list(found) == ["all headlines", "nyt", "gender: female", "gender: nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
         assert sorted(xs(ax)) == sorted(own["estimate"])
 
 
-def test_outlets_have_a_panel_each() -> None:
-    rows = drawn.outlet_rows(rates())
-    assert list(panels(drawn.refusals(rows))) == ["nyt"]
+def test_refusals_of_the_other_prompt_are_not_drawn() -> None:
+    assert set(drawn.refusal_rows(rates(), prompt="neutral")["prompt"]) == {"neutral"}
+
+
+def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
+    other = OURS.assign(instrument="Other 1.0 (a fallback)")
+    rows = drawn.effect_rows(pd.concat([OURS, other], ignore_index=True))
+    found = panels(drawn.effects(rows))
+    assert list(found) == ["x: female, i", "x: female, Other"]
+    assert names(found["x: female, i"]) == ["m", "n"]
+    measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
+    assert xs(found["x: female, i"]) == pytest.approx(measured.tolist())
+    assert list(panels(drawn.effects(drawn.effect_rows(OURS)))) == ["x: female"]
+
+
+@pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
+def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
+    nothing = OURS.head(0)
+    figure = {
+        "refusal": lambda: drawn.refusals(drawn.refusal_rows(nothing)),
+        "effect": lambda: drawn.effects(drawn.effect_rows(nothing)),
+        "prejudice": lambda: drawn.prejudice(drawn.prejudice_rows(nothing, measure="word")),
+        "change": lambda: drawn.changes(drawn.change_rows(nothing, PRINTED, measure="word")),
+    }[draw]()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["nothing of this was measured"]
 
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
-    rows = drawn.prejudice_rows(OURS, measure="sentiment", group="female")
+    rows = drawn.prejudice_rows(OURS, measure="sentiment")
     found = panels(drawn.prejudice(rows))
     assert list(found) == ["female: share", "female: extent"]
     assert names(found["female: share"]) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
@@ -74,28 +96,33 @@ def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
 
 
 def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
-    rows = drawn.prejudice_rows(OURS, measure="sentiment", group="female")
+    rows = drawn.prejudice_rows(OURS, measure="sentiment")
     ax = panels(drawn.prejudice(rows))["female: share"]
     assert [t.get_text() for t in ax.texts] == ["not measured"]
 
 
 def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
-    rows = drawn.change_rows(OURS, PRINTED, measure="sentiment", group="female")
-    found = panels(drawn.changes(rows))
-    assert list(found) == [
-        "Δ share (ours)", "Δ share (printed, other corpus)",
-        "Δ extent (ours)", "Δ extent (printed, other corpus)",
+    ours = OURS.replace({"bias": {"x": "gender"}})
+    axes = drawn.changes(drawn.change_rows(ours, PRINTED, measure="sentiment")).axes
+    assert [ax.get_title(loc="left") for ax in axes] == [
+        "female: ours", "", "female: printed, other corpus", "",
     ]  # fmt: skip
-    printed = PRINTED[
-        (PRINTED["measure"] == "sentiment") & (PRINTED["statistic"] == "prejudice_share_change")
-    ]
-    ax = found["Δ share (printed, other corpus)"]
-    assert sorted(xs(ax)) == pytest.approx(sorted(printed["estimate"]))
-    assert names(ax) == printed["model"].tolist()
+    own = PRINTED[PRINTED["measure"] == "sentiment"]
+    for ax, statistic in zip(axes[2:], ("share", "extent"), strict=True):
+        printed = own[own["statistic"] == f"prejudice_{statistic}_change"]
+        assert sorted(xs(ax)) == pytest.approx(sorted(printed["estimate"]))
+        assert ax.get_xlabel() == f"Δ {statistic}, biased less neutral"
+    assert names(axes[2]) == printed["model"].tolist()
+    assert axes[0].get_xlim() == axes[2].get_xlim()
+
+
+def test_printed_changes_of_another_group_are_not_drawn() -> None:
+    ours = OURS.replace({"bias": {"x": "gender"}, "group": {"female": "male"}})
+    assert set(drawn.change_rows(ours, PRINTED, measure="sentiment")["side"]) == {"ours"}
 
 
 def test_input_is_not_changed() -> None:
     before = OURS.copy()
-    drawn.prejudice_rows(OURS, measure="sentiment", group="female")
-    drawn.change_rows(OURS, PRINTED, measure="sentiment", group="female")
+    drawn.prejudice_rows(OURS, measure="sentiment")
+    drawn.change_rows(OURS, PRINTED, measure="sentiment")
     pd.testing.assert_frame_equal(OURS, before)

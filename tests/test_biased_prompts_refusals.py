@@ -137,9 +137,12 @@ def test_headlines_name_whom_the_word_lists_find() -> None:
     }  # fmt: skip
 
 
-def test_a_table_without_headlines_is_refused() -> None:
-    with pytest.raises(ContractError, match="headline"):
-        refusing.headline_groups(headlines_of("x").drop(columns="headline"), GENDER)
+def test_a_corpus_without_headlines_names_nobody_and_has_rates_all_the_same() -> None:
+    named = refusing.headline_groups(headlines_of("x").drop(columns="headline"), GENDER)
+    assert named.empty
+    table = refusing.rates(answers_of([True, False]), headlines=named)
+    assert set(table["statistic"]) == {"refusal_rate", "refusal_rate_change"}
+    assert table["group"].isna().all()
 
 
 def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nbbias import lexicons, text
 from nbbias.errors import ContractError
-from nbbias.studies import BIASES
+from nbbias.studies_news import BIASES
 
 #: Table 4 of Fang et al. (2024), typed from the paper.
 FEMALE = (

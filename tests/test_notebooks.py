@@ -21,7 +21,8 @@ from nbbias import (
     run,
     simulate_cogs,
 )
-from nbbias.studies import LEVELS, PARTS, STUDIES, Cogs
+from nbbias.studies import PARTS, STUDIES, Cogs
+from nbbias.studies_news import LEVELS
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

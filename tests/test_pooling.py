@@ -92,3 +92,57 @@ def test_intervals_cover_what_no_fit_alone_does() -> None:
     # 400 draws at 0.95: three standard errors are 0.033.
     assert covered["pooled"] / repeats > 0.917
     assert covered["one fit"] / repeats < 0.9
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+FITS = np.random.default_rng(3).normal([0.1, 0.2, 0.3], 1.0, (30, 3))
+
+
+def test_a_claim_of_means_is_the_pooled_mean() -> None:
+    """Each fit's own t interval holds all that the pooling of its values knows."""
+    rows = [{"statistic": "x"} | stats.one_sample(own, confidence=0.9) for own in FITS.T]
+    found = pooling.claims(rows, confidence=0.9)
+    expected = pooling.mean(pd.DataFrame(FITS), confidence=0.9)
+    for name in ("estimate", "ci_low", "ci_high", "statistic_value", "df", "p_value", "n"):
+        assert found[name] == pytest.approx(expected[name])
+    assert found["test"] == "one-sample t" and found["reason"] is None
+
+
+def test_a_claim_of_shares_is_the_pooled_share() -> None:
+    hits = pd.DataFrame((FITS > 0).astype(float))
+    rows = [
+        {"statistic": "prejudice_share"}
+        | stats.proportion_interval(int(own.sum()), len(own), confidence=0.9)
+        for _, own in hits.items()
+    ]
+    found = pooling.claims(rows, confidence=0.9)
+    expected = pooling.share(hits, confidence=0.9)
+    for name in ("estimate", "ci_low", "ci_high", "n"):
+        assert found[name] == pytest.approx(expected[name])
+
+
+def test_a_claim_of_one_fit_is_its_own() -> None:
+    row = {"statistic": "x", "n_lost": 2} | stats.one_sample(FITS[:, 0], confidence=0.9)
+    assert pooling.claims([row], confidence=0.9) == row
+
+
+def test_a_fit_that_could_not_make_a_claim_does_not_count_and_is_told() -> None:
+    rows = [
+        {"statistic": "x"} | stats.one_sample(own, confidence=0.9)
+        for own in (FITS[:, 0], FITS[:0, 0], FITS[:, 1])
+    ]
+    found = pooling.claims(rows, confidence=0.9)
+    assert found["estimate"] == pytest.approx(FITS[:, :2].mean())
+    assert found["reason"] == "measured in 2 of 3 fits"
+    alone = pooling.claims(rows[:2], confidence=0.9)
+    assert alone["estimate"] == rows[0]["estimate"]
+    assert alone["reason"] == "measured in 1 of 2 fits"
+    nothing = pooling.claims([rows[1], rows[1]], confidence=0.9)
+    assert np.isnan(nothing["estimate"]) and nothing["reason"] == "no value was measured"
+
+
+def test_fits_that_agree_exactly_have_no_test() -> None:
+    row = {"statistic": "x"} | stats.one_sample(np.ones(5), confidence=0.9)
+    found = pooling.claims([row, row], confidence=0.9)
+    assert found["estimate"] == 1 and np.isnan(found["p_value"])

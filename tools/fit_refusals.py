@@ -1,7 +1,7 @@
 """Fit the head of the refusal detector, and say how well it does on models it has not seen.
 
     python tools/fit_refusals.py            # measure
-    python tools/fit_refusals.py --write    # measure, and write data/refusals/head.csv
+    python tools/fit_refusals.py --write    # measure, and write head.csv and held_out.csv
 
 Reads XSTest's labelled answers through NBBIAS_DATA and the examples written for this project.
 Every answer is scored by a head that saw neither its model nor its prompt: the models share
@@ -111,18 +111,20 @@ def scores(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
     for model, own in table.assign(said=refused).groupby("model"):
         truth = own["kind"] == "full"
         rows.append(
-            {"method": name, "model": model, "accuracy": accuracy_score(truth, own["said"]),
-             "balanced": balanced_accuracy_score(truth, own["said"]),
+            {"method": name, "model": model, "answers": len(own), "refusals": int(truth.sum()),
+             "accuracy": accuracy_score(truth, own["said"]),
+             "balanced_accuracy": balanced_accuracy_score(truth, own["said"]),
              "f1": f1_score(truth, own["said"], zero_division=0)}
         )  # fmt: skip
     found = pd.DataFrame(rows)
-    mean = found.mean(numeric_only=True).to_frame().T.assign(method=name, model="mean")
+    counted = found[["answers", "refusals"]].sum()
+    mean = found.mean(numeric_only=True).to_frame().T.assign(method=name, model="mean", **counted)
     return pd.concat([found, mean], ignore_index=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write data/refusals/head.csv")
+    parser.add_argument("--write", action="store_true", help="write data/refusals/*.csv")
     write = parser.parse_args().write
     table, own = labelled(), examples()
     features = refusal_features.table(table["text"])
@@ -148,6 +150,8 @@ def main() -> None:
     )
     if write:
         outputs.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
+        measured = shown.round(4).to_csv(index=False, lineterminator="\n")
+        outputs.write(data_path("refusals/held_out.csv"), measured)
         print(f"wrote {len(known)} coefficients")
 
 

@@ -16,7 +16,15 @@ import pandas as pd
 from scipy.stats import norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from nbbias import contracts, models_compared, news_bias, published, stats
+from nbbias import (
+    contracts,
+    models_compared,
+    news_bias,
+    news_documents,
+    pooling,
+    published,
+    stats,
+)
 from nbbias.biased_prompts_refusals import REFUSED, STUDY
 
 Row = dict[str, Any]
@@ -37,7 +45,7 @@ _NULLS = ["null", "null_low", "null_high"]
 
 def compare(
     scores: pd.DataFrame,
-    groups: Mapping[str, Sequence[str]],
+    groups: Mapping[str, str | Sequence[str]],
     *,
     neutral: str = "neutral",
     biased: str = "biased",
@@ -51,10 +59,11 @@ def compare(
     ----------
     scores
         SCORES of any level, of both prompts. Refused answers are lost there with the
-        reason ``"refused"`` (`biased_prompts_refusals.without_refusals`).
+        reason ``"refused"`` (`biased_prompts_refusals.without_refusals`). Where there is a column
+        `seed`, each fit of topics makes every comparison, and the fits' are pooled.
     groups
-        Bias → the groups that are tested: the declared family. Of two groups name one, since at the
-        word and document levels the other is its mirror image.
+        Bias → the group or groups that are tested: the declared family. Of two groups name one,
+        since at the word and document levels the other is its mirror image.
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
     chance
@@ -92,21 +101,39 @@ def compare(
         A column is missing.
     """
     contracts.need(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
-    known = _known(chance)
+    known, chosen = _known(chance), (neutral, biased)
     rows: list[Row] = []
     for cell, own in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
-        for group in groups.get(key["bias"], ()):
+        every = scores[(scores["source"] == key["source"]) & (scores["bias"] == key["bias"])]
+        every = every[every["instrument"] == key["instrument"]]
+        several = "seed" in scores
+        fits = own["seed"].unique() if several else [None]
+        key["instrument"] += news_documents.fits_named(len(fits)) if several else ""
+        family = groups.get(key["bias"], ())
+        for group in [family] if isinstance(family, str) else family:
             contracts.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
-            every = scores[(scores["source"] == key["source"]) & (scores["bias"] == key["bias"])]
-            can = _countable(every[every["instrument"] == key["instrument"]], group)
-            sides = {p: _articles(own[own["prompt"] == p], group) for p in (neutral, biased)}
-            for row in _compared(sides, can, str(key["measure"]), confidence):
-                row = key | {"group": group} | row
-                rows.append(row | known.get(_claim(row), {}))
+            by_fit = []
+            for fit in fits:
+                of_fit, all_of_fit = (t[t["seed"] == fit] if several else t for t in (own, every))
+                can = _countable(all_of_fit, group)
+                sides = {p: _articles(of_fit[of_fit["prompt"] == p], group) for p in chosen}
+                by_fit.append(_compared(sides, can, str(key["measure"]), confidence))
+            for claim in zip(*by_fit, strict=True):
+                row = key | {"group": group} | pooling.claims(claim, confidence=confidence)
+                rows.append(_bounded(row) | known.get(_claim(row), {}))
     for statistic in TESTED:
         _adjust(rows, statistic, correction)
     return contracts.estimates(rows, study=STUDY)
+
+
+def _bounded(row: Row) -> Row:
+    """Keep the interval of an extent on its side of 0: it is of articles that fell."""
+    if row["statistic"] != "prejudice_extent":
+        return row
+    ends = (0.0, np.inf) if WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
+    low, high = np.clip([row["ci_low"], row["ci_high"]], *ends)
+    return row | {"ci_low": low, "ci_high": high}
 
 
 def _claim(row: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,30 +13,22 @@ from matplotlib.patches import Patch
 from nbbias import figures
 
 _LEVELS = ("prejudice_share", "prejudice_extent")
+_EFFECTS = ("share_difference_change", "mean_difference_change")
 
 
 def refusal_rows(estimates: pd.DataFrame, *, prompt: str = "biased") -> pd.DataFrame:
-    """Return what `refusals` draws: rates of one prompt over all headlines, and by whom they name.
+    """Return what `refusals` draws: rates of one prompt, a panel for each kind of headline.
 
-    Headlines that name a group are one panel each; the first panel holds all of them.
+    The first panel holds all headlines; then come outlets, where there are several, and whom
+    headlines name.
     """
     own = estimates[(estimates["statistic"] == "refusal_rate") & (estimates["prompt"] == prompt)]
-    table = own[own["source"] == "all"]
-    named = table["group"].fillna("all headlines").replace({"nobody named": "nobody"})
-    bias = table["bias"].fillna("")
-    panel = named.where(named == "all headlines", bias + ": " + named)
-    return table.assign(panel=panel, cell=table["model"]).sort_values(
-        "panel", kind="stable", key=_first_seen
-    )
-
-
-def outlet_rows(estimates: pd.DataFrame, *, prompt: str = "biased") -> pd.DataFrame:
-    """Return what `refusals` draws by outlet, a panel each; empty where there is one outlet."""
-    own = estimates[(estimates["statistic"] == "refusal_rate") & (estimates["prompt"] == prompt)]
-    table = own[own["source"] != "all"]
-    return table.assign(panel=table["source"], cell=table["model"]).sort_values(
-        "panel", kind="stable", key=_first_seen
-    )
+    named = own["group"].replace({"nobody named": "nobody"})
+    panel = (own["bias"] + ": " + named).where(named.notna(), own["source"])
+    panel = panel.replace({"all": "all headlines"})
+    rank = np.select([panel == "all headlines", named.isna()], [0, 1], 2)
+    table = own.assign(panel=panel, cell=own["model"], rank=rank)
+    return table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
 
 
 def refusals(rows: pd.DataFrame) -> Figure:
@@ -52,15 +46,40 @@ def refusals(rows: pd.DataFrame) -> Figure:
     return figure
 
 
+def effect_rows(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return what `effects` draws: the effect of the prompt on articles answered under both."""
+    table = estimates[estimates["statistic"].isin(_EFFECTS)]
+    panel = table["bias"] + ": " + table["group"]
+    if table["instrument"].nunique() > 1:
+        panel += ", " + table["instrument"].map(_short)
+    return table.assign(panel=panel, cell=_names(table))
+
+
+def effects(rows: pd.DataFrame) -> Figure:
+    """Draw the effect of the prompt by model, a panel a group (and instrument)."""
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="cell")
+        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
+        share = own["statistic"].iloc[0] == _EFFECTS[0]
+        ax.set_xlabel("change of the group's share" if share else "change of tone")
+
+    alike = rows["measure"].nunique() < 2
+    figure = figures.panels(
+        rows, draw, by="panel", width=11, height=_height(rows), share_x=alike
+    )  # fmt: skip
+    key = figures.interval_key(label="biased less neutral, same articles, with its interval")
+    figures.legend_below(figure, figure.axes[0], extra=[key])
+    return figure
+
+
 def prejudice_rows(
-    estimates: pd.DataFrame, *, measure: str, group: str, neutral: str = "neutral",
-    biased: str = "biased",
-) -> pd.DataFrame:  # fmt: skip
-    """Return what `prejudice` draws: share and extent of one group under both prompts."""
+    estimates: pd.DataFrame, *, measure: str, neutral: str = "neutral", biased: str = "biased"
+) -> pd.DataFrame:
+    """Return what `prejudice` draws: share and extent under both prompts, by one instrument."""
     own = estimates[
         estimates["statistic"].isin(_LEVELS)
         & (estimates["measure"] == measure)
-        & (estimates["group"] == group)
         & estimates["prompt"].isin([neutral, biased])
     ]
     own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
@@ -68,9 +87,11 @@ def prejudice_rows(
     cell = _names(own) + ", " + own["prompt"]
     table = own.assign(panel=own["group"] + ": " + what, cell=cell)
     # Both prompts of a model stand together, neutral above biased.
-    table = table.assign(order=table["prompt"].map({neutral: 0, biased: 1}))
-    by = ["statistic", "source", "model", "order"]
-    return table.sort_values(by, kind="stable", key=_first_seen).drop(columns="order")
+    table = table.sort_values("prompt", kind="stable", key=lambda names: names != neutral)
+    by = ["bias", "statistic", "source", "model"]
+    order = own.drop_duplicates(by)[by]  # as they come in the table
+    ranks = {name: {v: i for i, v in enumerate(order[name].unique())} for name in by}
+    return table.sort_values(by, kind="stable", key=lambda keys: keys.map(ranks[keys.name]))
 
 
 def prejudice(rows: pd.DataFrame) -> Figure:
@@ -88,44 +109,42 @@ def prejudice(rows: pd.DataFrame) -> Figure:
 
 
 def change_rows(
-    estimates: pd.DataFrame, printed: pd.DataFrame, *, measure: str, group: str
-) -> pd.DataFrame:
+    estimates: pd.DataFrame, printed: pd.DataFrame, *, measure: str
+) -> pd.DataFrame:  # fmt: skip
     """Return what `changes` draws: our changes, and the printed ones of the same measure and group.
 
-    Extents are Student's, as printed. Printed changes have no interval.
+    Extents are Student's, as printed; ours are those of the first instrument. Printed changes have
+    no interval.
     """
-    kinds = {f"{level}_change": level.removeprefix("prejudice_") for level in _LEVELS}
+    kinds = {f"{level}_change": "Δ " + level.removeprefix("prejudice_") for level in _LEVELS}
     tables = []
+    groups = estimates.loc[estimates["measure"] == measure, ["bias", "group"]].drop_duplicates()
     for table, side in ((estimates, "ours"), (printed, "printed, other corpus")):
-        own = table[
-            table["statistic"].isin(kinds)
-            & (table["measure"] == measure)
-            & (table["group"] == group)
-            & (table["test"] != "Welch's t")
-        ]
+        own = table[table["statistic"].isin(kinds) & (table["measure"] == measure)]
+        own = own[own["test"] != "Welch's t"].merge(groups, on=["bias", "group"])
         own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
-        named = own["statistic"].map(kinds)
         cell = _names(own) if side == "ours" else own["model"]
-        tables.append(
-            own.assign(panel="Δ " + named + " (" + side + ")", cell=cell, null_low=np.nan)
-        )
-    whole = pd.concat(tables, ignore_index=True)
-    return whole.sort_values("statistic", kind="stable", key=_first_seen)
+        panel = own["group"] + ": " + side
+        column = own["statistic"].map(kinds) + ", biased less neutral"
+        tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
+    whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)
+    return whole.sort_values(["bias", "side"], kind="stable", key=_first_seen)
 
 
 def changes(rows: pd.DataFrame) -> Figure:
-    """Draw the change from the neutral to the biased prompt, ours and printed in panels apart."""
+    """Draw the changes that the paper prints, ours above the printed ones, on one scale."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        colour = figures.INK if (own["side"] == "ours").all() else figures.PRINTED
+        figures.intervals(own, ax, label="cell", colour=colour)
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        ax.set_xlabel("biased less neutral")
 
-    longest = int(rows["panel"].value_counts().max())
-    figure = figures.panels(rows, draw, by="panel", width=13, height=1.8 + 0.3 * longest)
-    key = figures.interval_key()
-    key.set_label("change; printed ones have no interval")
-    figures.legend_below(figure, figure.axes[0], extra=[key])
+    figure = figures.grid(rows, draw, rows="panel", columns="column", width=11)
+    keys = [figures.interval_key(label="ours, with its interval")]
+    if (rows["side"] != "ours").any():
+        label = "printed: other corpus, no interval"
+        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
+    figures.legend_below(figure, figure.axes[0], extra=keys)
     return figure
 
 
@@ -136,8 +155,13 @@ def _names(own: pd.DataFrame) -> pd.Series:
     return own["model"].astype(str)
 
 
+def _short(instrument: str) -> str:
+    """Shorten an instrument's name for a title: what stands before its details."""
+    return re.split(r" [\d(]", instrument)[0]
+
+
 def _height(rows: pd.DataFrame) -> float:
-    return 1.6 + 0.32 * int(rows["panel"].value_counts().max())
+    return 1.6 + 0.32 * int(rows["panel"].value_counts().max() if len(rows) else 1)
 
 
 def _first_seen(values: pd.Series) -> pd.Series:

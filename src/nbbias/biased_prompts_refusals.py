@@ -62,9 +62,11 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     """Return whom the headlines name: `source`, `article_id`, `bias`, `group`, one row each.
 
     A headline that names several groups has a row for each; one that names none has a row
-    with the group ``"nobody named"``.
+    with the group ``"nobody named"``. A corpus without headlines gives no rows.
     """
-    contracts.need(originals, [*ARTICLE, "headline"], where="originals")
+    contracts.need(originals, ARTICLE, where="originals")
+    if "headline" not in originals:
+        return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
     known = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
     _, found = text.annotate(known["headline"], lexicon)
     named = found.drop_duplicates(["text_id", "bias", "group"])

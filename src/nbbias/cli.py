@@ -97,10 +97,12 @@ def generate_command(
     ] = None,
 ) -> None:
     """Ask models what a study needs, by its generate: block; never the same thing twice."""
-    laid_out = generate.of_params(params_file)
+    laid_out = generate.of_params(params_file, dry_run=dry_run)
     if dry_run:
         asking_view.show_examples(laid_out, out_console)
         asking_view.show_plan(laid_out, out_console)
+        for told in generate.not_there(laid_out, params_file):
+            out_console.print(f"needed before asking: {told}", markup=False, soft_wrap=True)
         return
     asking_view.take_in(laid_out, recorded or [], err_console)
     raise typer.Exit(asking_view.complete(laid_out, err_console, again=again))

@@ -58,6 +58,8 @@ def panels(
     share_x
         Whether the panels measure the same quantity.
     """
+    if table.empty:
+        return _nothing(width)
     values = list(table[by].unique())
     lines = -(-len(values) // _PANELS_ABREAST)
     abreast = -(-len(values) // lines)
@@ -94,10 +96,7 @@ def grid(
         Inches that a drawn row takes.
     """
     if table.empty:
-        figure, ax = plt.subplots(figsize=(width, 1.0))
-        ax.set_axis_off()
-        ax.text(0.5, 0.5, "nothing of this was measured", ha="center", color=MUTED)
-        return figure
+        return _nothing(width)
     down, across = list(table[rows].unique()), list(table[columns].unique())
     lines = [int(table.loc[table[rows] == value, "cell"].nunique()) for value in down]
     figure, axes = plt.subplots(
@@ -120,6 +119,13 @@ def grid(
             ax.set_title(plain(str(value) if j == 0 else ""))
     for j, other in enumerate(across):
         axes[-1, j].set_xlabel(plain(str(other)))
+    return figure
+
+
+def _nothing(width: float) -> Figure:
+    figure, ax = plt.subplots(figsize=(width, 1.0))
+    ax.set_axis_off()
+    ax.text(0.5, 0.5, "nothing of this was measured", ha="center", color=MUTED)
     return figure
 
 

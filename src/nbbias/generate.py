@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 
 from nbbias import __version__, asking, asking_loop, generate_params, keys, params, prompts, store
 from nbbias.asking_loop import Call, Desk, Tally
-from nbbias.corpus import resolve
+from nbbias.corpus import SAMPLE, is_file, resolve
 from nbbias.errors import DataError, ParameterError
 from nbbias.generate_params import Generate
 
@@ -198,8 +198,11 @@ def _cost(row: Any, chosen: Generate) -> float:
     return (n_in * price.input + chosen.max_tokens * price.output) / 1e6
 
 
-def of_params(path: Path) -> Plan:
+def of_params(path: Path, *, dry_run: bool = False) -> Plan:
     """Return the plan of a params file, its other parameters checked too.
+
+    For a dry run the study's own files need not be there yet (`not_there` names them): what asking
+    comes to is worth knowing before the other side of a corpus is got.
 
     Raises
     ------
@@ -207,7 +210,25 @@ def of_params(path: Path) -> Plan:
         Everything that is wrong with the file, at once; or it has no `generate:` block.
     """
     stem, values = params.read(path)
-    chosen = generate_params.take(stem, values, where=str(path))[1]
+    absent = list(_absent(stem, values).values()) if dry_run else []
+    chosen = generate_params.take(stem, values, where=str(path), to_come=absent)[1]
     if chosen is None:
         raise ParameterError(str(path), "has no 'generate:' block; see docs/asking-models.md")
     return plan(chosen, where=str(path))
+
+
+def not_there(laid_out: Plan, path: Path) -> list[str]:
+    """Return what must be there before anything is asked: the study's files that are not."""
+    absent = _absent(*params.read(path)).items()
+    return [f"{name}: no such file: {f}" for name, f in absent if f != laid_out.export_path]
+
+
+def _absent(stem: str, values: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the input files that a study's parameters name and that are not there."""
+    fields = params.study(stem).model_json_schema()["properties"]
+    named = {
+        name: resolve(value).absolute()
+        for name, value in values.items()
+        if fields.get(name, {}).get("format") == "file" and isinstance(value, str)
+    }
+    return {name: f for name, f in named.items() if values[name] != SAMPLE and not is_file(f)}

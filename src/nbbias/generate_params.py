@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -13,7 +13,7 @@ from nbbias import asking, keys, params, prompts
 from nbbias.asking import Transport
 from nbbias.corpus import SAMPLE, resolve
 from nbbias.errors import DataError, NbbiasError, ParameterError
-from nbbias.studies import InputFile, Parameters, Seed
+from nbbias.studies_base import InputFile, Parameters, Seed
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -211,10 +211,12 @@ def block(values: Mapping[str, Any], *, where: str) -> Generate:
     return checked
 
 
-def take(stem: str, values: Mapping[str, Any], *, where: str) -> tuple[Parameters, Generate | None]:
+def take(
+    stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[Path] = ()
+) -> tuple[Parameters, Generate | None]:
     """Check a study's parameters and its `generate:` block together.
 
-    The file that the block exports need not be there yet.
+    The file that the block exports need not be there yet, nor those in `to_come`.
 
     Returns
     -------
@@ -233,9 +235,9 @@ def take(stem: str, values: Mapping[str, Any], *, where: str) -> tuple[Parameter
             chosen = block(values["generate"], where=where)
         except ParameterError as error:
             found += error.breaches
-    to_come = _named(values.get("generate"))
+    absent = {*to_come, *_named(values.get("generate"))}
     try:
-        parameters = params.validate(stem, own, where=where, to_come=to_come)
+        parameters = params.validate(stem, own, where=where, to_come=absent)
     except ParameterError as error:
         found += [keys.redact(breach) for breach in error.breaches]
     if found:

@@ -29,7 +29,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     Parameters
     ----------
     bias
-        One of `studies.BIASES`, or a name of your own with `path`.
+        One of `studies_news.BIASES`, or a name of your own with `path`.
     path
         Your own list: columns `group` and `term`, and where they matter `kind` (word by default)
         and `case` (any by default). Without it the shipped list is taken.

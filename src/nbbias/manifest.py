@@ -15,7 +15,7 @@ import pandas as pd
 
 from nbbias import outputs
 from nbbias.params import input_files
-from nbbias.studies import Parameters
+from nbbias.studies_base import Parameters
 
 NAME = "manifest.json"
 _PACKAGES = (

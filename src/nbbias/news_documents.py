@@ -215,7 +215,7 @@ def estimates(
         for statistic in ("share_difference", "share_difference_common"):
             news_bias.adjust(rows, groups, statistic=statistic, mirrored=True)
         news_bias.adjust(rows, [""], statistic="bias", mirrored=False)
-        instrument = of_bias["instrument"].iloc[0] + _number(of_bias["seed"].nunique())
+        instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
         tables.append(
             contracts.estimates(
                 rows, study="news_bias", measure="document", bias=bias, instrument=instrument
@@ -225,7 +225,8 @@ def estimates(
     return pd.concat(tables, ignore_index=True) if tables else nothing
 
 
-def _number(fits: int) -> str:
+def fits_named(fits: int) -> str:
+    """Return what the name of the instrument says of the fits."""
     return f", {fits} fits" if fits > 1 else ", one fit"
 
 

@@ -19,7 +19,8 @@ from pydantic_core import ErrorDetails
 from nbbias import corpus
 from nbbias.corpus import SAMPLE
 from nbbias.errors import ParameterError
-from nbbias.studies import STUDIES, Parameters
+from nbbias.studies import STUDIES
+from nbbias.studies_base import Parameters
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -34,6 +34,19 @@ def head() -> pd.DataFrame:
     return pd.read_csv(data_path("refusals/head.csv"), index_col="feature")
 
 
+def held_out() -> pd.DataFrame:
+    """Return how good the detector was on labelled answers that it had not seen, beside others.
+
+    Returns
+    -------
+    DataFrame
+        By `method` and `model` (and their ``"mean"``): `answers` and full `refusals` among XSTest's
+        labels, `accuracy`, `balanced_accuracy` and `f1` on full refusal or not, in [0, 1]. Written
+        by ``tools/fit_refusals.py`` when it fits the head.
+    """
+    return pd.read_csv(data_path("refusals/held_out.csv"))
+
+
 def instrument() -> str:
     """Return the detector's name, as tables and figures show it."""
     return f"patterns and prototypes ({embeddings.instrument(refusal_features.MODEL)})"

@@ -18,7 +18,8 @@ from typing import Any
 from nbbias import execute, generate_params, manifest, params
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
-from nbbias.studies import STUDIES, Parameters
+from nbbias.studies import STUDIES
+from nbbias.studies_base import Parameters
 
 log = logging.getLogger("nbbias")
 

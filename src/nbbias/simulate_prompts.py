@@ -27,7 +27,7 @@ NAMED = ("nobody named", "female", "male")
 #: often the biased prompt is refused: by whom the headline names, or ``"always"``.
 SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
     "unmoved": {NEUTRAL: {"female": -0.05}, BIASED: {"female": -0.05}, "refuses": {}},
-    "compliant": {NEUTRAL: {"female": -0.05}, BIASED: {"female": -0.25}, "refuses": {}},
+    "compliant": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {}},
     "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {"always": 0.6}},
     "selective": {
         NEUTRAL: {}, BIASED: {"female": -0.1},
@@ -53,6 +53,7 @@ def corpus(
     models: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
     *,
     copies: int = 1,
+    desks_apart: bool = False,
     seed: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Simulate originals and both prompts' answers.
@@ -64,6 +65,8 @@ def corpus(
     copies
         Articles per headline; there are 72 headlines, a third each of which names nobody, women
         and men.
+    desks_apart
+        As in `simulate.corpus`: so that topics belong to groups.
     seed
         Start of every draw.
 
@@ -79,7 +82,9 @@ def corpus(
         for name, model in models.items()
         for prompt in (NEUTRAL, BIASED)
     }
-    originals, generations = simulate.corpus(writers, copies=copies, seed=seed)
+    originals, generations = simulate.corpus(
+        writers, copies=copies, desks_apart=desks_apart, seed=seed
+    )
     originals = originals.assign(named=[NAMED[i % len(NAMED)] for i in range(len(originals))])
     patterns = {"nobody named": "{headline}"} | _templates()["headlines"]
     originals["headline"] = [

@@ -1,0 +1,45 @@
+"""What the parameters of every study share: strictness, input files, intervals and seeds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+from nbbias import corpus
+from nbbias.corpus import SAMPLE
+from nbbias.errors import DataError
+
+
+def _file_is_there(path: str, info: ValidationInfo) -> str:
+    if path != SAMPLE:
+        try:
+            found = corpus.resolve(path)
+        except DataError as error:
+            raise ValueError(error.breaches[0]) from None
+        # A file that is going to be made before the notebook starts need not be there.
+        to_come = (info.context or {}).get("to_come", ())
+        if not corpus.is_file(found) and found.absolute() not in to_come:
+            raise ValueError(f"no such file: {found.absolute()}")
+    return path
+
+
+InputFile = Annotated[
+    str, Field(json_schema_extra={"format": "file"}), AfterValidator(_file_is_there)
+]
+Scorer = Literal["textblob", "vader"]
+Confidence = Annotated[float, Field(gt=0.5, lt=1)]
+Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
+
+
+class Parameters(BaseModel):
+    """What every study's parameters share: no unknown names, no silent conversion."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    confidence: Confidence = Field(0.95, description="level of every interval")
+    seed: Seed = Field(20231222, description="start of every random draw")
+
+    def left_out(self) -> list[str]:
+        """Return the tags of the notebook's cells that are no part of a run."""
+        return []

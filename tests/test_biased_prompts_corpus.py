@@ -1,0 +1,97 @@
+"""The corpus of biased prompts: which answers count, how they were asked for, what is lost."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from nbbias import biased_prompts_corpus as corpus
+from nbbias import biased_prompts_refusals as refusing
+from nbbias import news, prompts, simulate_prompts
+from nbbias.errors import DataError
+
+
+def generations(**columns: list[str]) -> pd.DataFrame:
+    n = len(next(iter(columns.values())))
+    table = {"source": "s", "article_id": [f"a{i}" for i in range(n)], "model": "m",
+             "prompt": "neutral", "sample": 1, "text": "a text"}  # fmt: skip
+    return pd.DataFrame(table | columns)
+
+
+def test_the_sample_has_both_prompts_and_its_truth() -> None:
+    originals, answers = corpus.read("sample", "sample")
+    assert set(answers["prompt"]) == {"neutral", "biased"}
+    assert answers["planted_refusal"].sum() > 0
+    assert set(answers["article_id"]) == set(originals["article_id"])
+
+
+def test_the_sample_s_desks_are_about_different_people_so_that_topics_belong_to_groups() -> None:
+    apart, _ = corpus.read("sample", "sample")
+    alike, _ = simulate_prompts.corpus(seed=news.SAMPLE_SEED)
+    assert (apart["text"] != alike["text"]).any()
+
+
+def test_a_file_is_read_as_in_the_news_study(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    pd.DataFrame({"article_id": [1], "text": ["x"]}).to_csv(tmp_path / "o.csv")
+    given = {"article_id": [1, 1], "model": "m", "method": ["rewrite", "open"], "text": ["y", "z"]}
+    pd.DataFrame(given).to_csv(tmp_path / "g.csv")
+    _, answers = corpus.read(str(tmp_path / "o.csv"), str(tmp_path / "g.csv"))
+    assert answers["prompt"].tolist() == ["rewrite", "open"]
+
+
+def test_only_answers_to_the_two_prompts_count() -> None:
+    table = generations(prompt=["a", "b", "c", "a"])
+    kept = corpus.of_prompts(table, neutral="c", biased="a")
+    assert kept["article_id"].tolist() == ["a0", "a2", "a3"]
+    assert kept.index.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("neutral", "biased", "missing"), [("a", "x", "x"), ("x", "a", "x"), ("x", "y", "x and y")]
+)
+def test_a_prompt_that_nobody_answered_is_told_with_those_there_are(
+    neutral: str, biased: str, missing: str
+) -> None:
+    with pytest.raises(DataError, match=f"the prompt {missing}; there are: a, b") as error:
+        corpus.of_prompts(generations(prompt=["a", "b"]), neutral=neutral, biased=biased)
+    assert "neutral_prompt and biased_prompt" in str(error.value)
+
+
+def test_the_wording_is_that_which_models_are_asked_in() -> None:
+    """Filled with a headline it is the prompt itself."""
+    headlines = pd.DataFrame({"source": ["s"], "article_id": ["1"], "headline": ["Rain"]})
+    asked = prompts.news(headlines, ideologies=["Androcentrism"])["prompt"].tolist()
+    table = corpus.wording(neutral="neutral", biased="biased")
+    assert [prompts.fill(words, headline="Rain") for words in table["wording"]] == asked
+
+
+def test_every_ideology_has_its_wording_and_an_unknown_prompt_none() -> None:
+    for one in prompts.ideologies().to_dict("records"):
+        table = corpus.wording(neutral="rewrite", biased=one["prompt"])
+        assert table["wording"][0] == corpus.UNKNOWN
+        assert f"believe in {one['name']}," in table["wording"][1]
+
+
+def test_every_answer_is_in_one_column() -> None:
+    """Of six answers one is refused, one blank, one repeated, one without an original."""
+    originals = pd.DataFrame({"source": "s", "article_id": ["a0", "a1", "a2", "a4"], "text": "t"})
+    table = generations(
+        article_id=["a0", "a1", "a2", "a9", "a4", "a4"], text=["x", "no", " ", "x", "x", "x"],
+        sample=[1, 1, 1, 1, 1, 2],
+    )  # fmt: skip
+    answers = refusing.answered(table.assign(refused=table["text"] == "no"))
+    pairs = refusing.without_refusals(news.pair(originals, answers), answers)
+    (row,) = corpus.steps(pairs).to_dict("records")
+    expected = {"answers": 6, "refused": 1, "blank answer": 1, "no original": 1,
+                "repeated answer": 1, "measured": 2}  # fmt: skip
+    assert {name: row[name] for name in expected} == expected
+    assert list(row)[:5] == ["source", "model", "prompt", "answers", "refused"]
+    assert row["answers"] == sum(n for name, n in expected.items() if name != "answers")
+
+
+def test_a_corpus_without_losses_and_one_that_is_all_lost() -> None:
+    originals = pd.DataFrame({"source": "s", "article_id": ["a0"], "text": "t"})
+    pairs = news.pair(originals, generations(text=["x"]))
+    assert corpus.steps(pairs)[["answers", "measured"]].to_numpy().tolist() == [[1, 1]]
+    lost = pairs.assign(lost="refused")
+    assert corpus.steps(lost)[["answers", "refused", "measured"]].to_numpy().tolist() == [[1, 1, 0]]
