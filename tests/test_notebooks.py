@@ -41,7 +41,8 @@ def test_cells_are_short_and_define_nothing(path: Path) -> None:
 def test_shipped_params_are_valid_apart_from_files(path: Path) -> None:
     stem, values = params.read(path)
     assert stem == path.parent.name
-    known = {k: v for k, v in values.items() if not str(v).startswith("${")}
+    # A block that asks models is checked where it is laid out, in test_generate.
+    known = {k: v for k, v in values.items() if k != "generate" and not str(v).startswith("${")}
     params.validate(stem, known, where=str(path))
 
 
