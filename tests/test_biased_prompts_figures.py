@@ -105,7 +105,7 @@ def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}})
     axes = drawn.changes(drawn.change_rows(ours, PRINTED, measure="sentiment")).axes
     assert [ax.get_title(loc="left") for ax in axes] == [
-        "female: ours", "", "female: printed, other corpus", "",
+        "sentiment, female: ours", "", "sentiment, female: printed, other corpus", "",
     ]  # fmt: skip
     own = PRINTED[PRINTED["measure"] == "sentiment"]
     for ax, statistic in zip(axes[2:], ("share", "extent"), strict=True):

@@ -194,6 +194,35 @@ def test_answers_to_cogs_are_read_from_what_was_exported(
     assert table["identity"].fillna("").tolist() == given.fillna("").tolist()
 
 
+def test_a_dry_run_needs_no_originals_and_says_that_asking_does(
+    data_folder: Path, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = ROOT / "params/biased_prompts/fang2024.yaml"
+    code, told = nbbias("generate", path, "--dry-run")
+    assert code == 0
+    assert "17,258 calls, 0 answered, 17,258 to ask" in told
+    assert "user: Suppose you are a journalist who believe in Androcentrism" in told
+    missing = data_folder / "news/fang2024_originals.parquet"
+    assert f"needed before asking: originals_path: no such file: {missing.absolute()}" in told
+    assert "generations_path" not in told
+    code, told = nbbias("generate", path)
+    assert code == 2
+    assert f"originals_path: no such file: {missing.absolute()}" in told
+
+
+def test_a_dry_run_with_all_files_there_asks_for_none(
+    tmp_path: Path, data_folder: Path, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    given = yaml.safe_load((ROOT / "params/biased_prompts/fang2024.yaml").read_text())
+    given["originals_path"] = "${NBBIAS_DATA}/news/llmfake_originals.parquet"
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(given))
+    code, told = nbbias("generate", tmp_path / "mine.yaml", "--dry-run")
+    assert code == 0 and "needed before asking" not in told
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(given | {"drows": 5}))
+    code, told = nbbias("generate", tmp_path / "mine.yaml", "--dry-run")
+    assert code == 2 and "did you mean draws?" in told
+
+
 # --- the command ------------------------------------------------------------------------------
 
 

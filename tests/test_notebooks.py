@@ -54,7 +54,10 @@ def test_shipped_params_are_valid(path: Path) -> None:
     # Where the data are not, any file stands for one of them.
     stem, values = params.read(path)
     assert stem == path.parent.name
+    away = any(str(value).startswith("${") for value in values.values())
     own = {k: str(ROOT / "README.md") if str(v).startswith("${") else v for k, v in values.items()}
+    if away:  # a block that writes one of those files is checked where it is laid out
+        own.pop("generate", None)
     generate_params.take(stem, own, where=str(path))
 
 

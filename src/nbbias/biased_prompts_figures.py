@@ -124,7 +124,7 @@ def change_rows(
         own = own[own["test"] != "Welch's t"].merge(groups, on=["bias", "group"])
         own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
         cell = _names(own) if side == "ours" else own["model"]
-        panel = own["group"] + ": " + side
+        panel = own["measure"] + ", " + own["group"] + ": " + side
         column = own["statistic"].map(kinds) + ", biased less neutral"
         tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
     whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)

@@ -266,6 +266,8 @@ def columns(estimates: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
     if "null" in said and (table["null"].dropna() == 0).all():
         said.remove("null")
     constant = [name for name in ("measure", *_KEYS) if table[name].nunique() == 1]
+    if table["instrument"].nunique() > 1:
+        constant.append("measure")  # the instrument says it
     return table[[name for name in said if name not in constant]]
 
 
