@@ -111,7 +111,7 @@ def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
     for ax, statistic in zip(axes[2:], ("share", "extent"), strict=True):
         printed = own[own["statistic"] == f"prejudice_{statistic}_change"]
         assert sorted(xs(ax)) == pytest.approx(sorted(printed["estimate"]))
-        assert ax.get_xlabel() == f"Δ {statistic}, biased less neutral"
+        assert ax.get_xlabel() == f"Δ {statistic}"
     assert names(axes[2]) == printed["model"].tolist()
     assert axes[0].get_xlim() == axes[2].get_xlim()
 

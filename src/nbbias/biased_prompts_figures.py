@@ -68,7 +68,8 @@ def effects(rows: pd.DataFrame) -> Figure:
     figure = figures.panels(
         rows, draw, by="panel", width=11, height=_height(rows), share_x=alike
     )  # fmt: skip
-    key = figures.interval_key(label="biased less neutral, same articles, with its interval")
+    which = figures.plain(str(rows["prompt"].iloc[0])) if len(rows) else "difference"
+    key = figures.interval_key(label=f"{which}, same articles, with its interval")
     figures.legend_below(figure, figure.axes[0], extra=[key])
     return figure
 
@@ -125,7 +126,7 @@ def change_rows(
         own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
         cell = _names(own) if side == "ours" else own["model"]
         panel = own["measure"] + ", " + own["group"] + ": " + side
-        column = own["statistic"].map(kinds) + ", biased less neutral"
+        column = own["statistic"].map(kinds)
         tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
     whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)
     return whole.sort_values(["bias", "side"], kind="stable", key=_first_seen)
