@@ -139,7 +139,8 @@ def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
         n = total.estimate * (1 - total.estimate) / total.variance
         upper = (1 + confidence) / 2
         n *= (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2  # few fits: their spread is not known
-    return proportion_confint(total.estimate * n, n, alpha=1 - confidence, method="wilson")
+    low, high = proportion_confint(total.estimate * n, n, alpha=1 - confidence, method="wilson")
+    return min(low, total.estimate), max(high, total.estimate)  # rounding at 0 and 1
 
 
 def claims(rows: Sequence[Row], *, confidence: float) -> Row:
