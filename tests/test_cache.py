@@ -58,7 +58,7 @@ def test_any_change_of_a_table_is_another_stage(counted: Any, changed: pd.DataFr
     assert len(calls) == 2
 
 
-def test_a_default_that_is_written_out_is_another_key_and_other_values_too(counted: Any) -> None:
+def test_another_setting_is_another_stage(counted: Any) -> None:
     calls, measured = counted
     measured(TABLE, by="a")
     measured(TABLE, by="b")
@@ -73,11 +73,14 @@ def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.Monk
     assert len(calls) == 2
 
 
-def test_a_kept_file_that_is_cut_off_is_computed_anew(counted: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [lambda b: b[:40], lambda b: b[:30] + b"\x00" * 20 + b[50:]])
+def test_a_kept_file_that_is_damaged_is_computed_anew(
+    counted: Any, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     calls, measured = counted
     measured(TABLE)
     (kept,) = (tmp_path / "stages").rglob("measured-*.joblib")
-    kept.write_bytes(kept.read_bytes()[:40])
+    kept.write_bytes(damage(kept.read_bytes()))
     measured(TABLE)
     assert len(calls) == 2
     measured(TABLE)

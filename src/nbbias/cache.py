@@ -12,7 +12,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import pickle
 import shutil
 import tempfile
 import time
@@ -58,7 +57,7 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
         key = digest([function.__module__, function.__qualname__, list(args), kwargs])
         path = folder / _version() / f"{function.__name__}-{key}.joblib"
-        with contextlib.suppress(OSError, EOFError, pickle.UnpicklingError, ValueError, KeyError):
+        with contextlib.suppress(Exception):  # missing, cut off or damaged: compute it
             found: T = joblib.load(path)
             return found
         result = function(*args, **kwargs)

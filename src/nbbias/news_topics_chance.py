@@ -71,9 +71,30 @@ def chance(
     """
     if not fits:
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
-    rng = np.random.default_rng(seed)
     known = fits[0].model.dictionary.token2id  # the vocabulary is that of the corpus, in every fit
     words = tokens.map(lambda own: [w for w in own if w in known])
+    table, dealt_words = _dealt(pairs, words, sample_pairs, draws, np.random.default_rng(seed))
+    redone = [
+        fit._replace(shares=topics.shares(fit.model, dealt_words, truncated=truncated))
+        for fit in progress(fits, "chance by fit of topics")
+    ]
+    scores = news_fits.scores(table, redone, lexicon=lexicon)
+    rows = []
+    for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
+        key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
+        groups = lexicons.groups(lexicon, str(bias))
+        by_fit = [
+            _deals(per_article(one, groups, by=["pair_id", "article_id"]), groups, draws)
+            for _, one in own.groupby("seed", sort=False)
+        ]
+        rows += [key | row for row in _levels(by_fit, draws, confidence)]
+    return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
+
+
+def _dealt(
+    pairs: pd.DataFrame, words: pd.Series, sample_pairs: int, draws: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
     usable = pairs[pairs["lost"].isna()]
     answers = usable.groupby([*CELL, "article_id"], sort=False).ngroup()
     drawn = [
@@ -102,22 +123,7 @@ def chance(
         copies.append(
             sampled.assign(pair_id=draw, original_text=original, generated_text=generated)
         )
-    dealt_words, table = pd.Series(dealt, dtype=object), pd.concat(copies)
-    redone = [
-        fit._replace(shares=topics.shares(fit.model, dealt_words, truncated=truncated))
-        for fit in progress(fits, "chance by fit of topics")
-    ]
-    scores = news_fits.scores(table, redone, lexicon=lexicon)
-    rows = []
-    for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
-        key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
-        groups = lexicons.groups(lexicon, str(bias))
-        by_fit = [
-            _deals(per_article(one, groups, by=["pair_id", "article_id"]), groups, draws)
-            for _, one in own.groupby("seed", sort=False)
-        ]
-        rows += [key | row for row in _levels(by_fit, draws, confidence)]
-    return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
+    return pd.concat(copies), pd.Series(dealt, dtype=object)
 
 
 Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
