@@ -16,8 +16,8 @@ from nbbias import (
     contracts,
     lexicons,
     news,
-    news_bias,
     news_sentences,
+    news_words,
     pooling,
     simulate_prompts,
     studies_news,
@@ -370,8 +370,8 @@ def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
     answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
     pairs = refusing.without_refusals(news.pair(originals, generations), answers)
     lexicon = lexicons.load("gender")
-    _, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
-    return news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    _, matches = text.annotate(news_words.side_texts(pairs), lexicon)
+    return news_words.word_scores(pairs, matches, lexicon=lexicon)
 
 
 def test_planted_effects_of_the_prompt_are_covered() -> None:
@@ -439,7 +439,7 @@ def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
     originals, generations = simulate_prompts.corpus(models, seed=5)
     pairs = news.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    sentences, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
+    sentences, matches = text.annotate(news_words.side_texts(pairs), lexicon)
     given = news_sentences.assign(sentences, matches, lexicon=lexicon)
     scored = news_sentences.score(given, matches, scorers=["textblob"], toxicity_scorer="offline")
     measured = news_sentences.measures(scored, toxicity_scorer="offline")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import lexicons, news, news_bias, text
+from nbbias import lexicons, news, news_bias, news_estimates, news_words, text
 
 GROUPS = list("abcde")
 CELL = ["source", "model", "prompt"]
@@ -57,7 +57,7 @@ def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
 
 
 def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
-    return news_bias.word_scores(
+    return news_words.word_scores(
         pairs_of(len(h), **columns), matches_of(h, o), lexicon=lexicon_of(len(h[0]))
     )
 
@@ -233,7 +233,7 @@ def test_losses_and_counted_add_up_to_the_pairs_of_each_cell() -> None:
     lost = pd.Series(rng.choice([*LOST, None, None, None, None], 90), dtype="str")
     h, o = rng.poisson(0.7, (2, 90, 3))
     scores = scored(h, o, lost=lost, model=["x", "y", "z"] * 30)
-    table = news_bias.losses(scores)
+    table = news_estimates.losses(scores)
     steps = table.drop(columns=[*CELL, "bias", "pairs"])
     assert (steps.sum(axis=1) == table["pairs"]).all()
     assert table["pairs"].tolist() == [30, 30, 30]
@@ -244,14 +244,14 @@ def test_losses_and_counted_add_up_to_the_pairs_of_each_cell() -> None:
 
 
 def test_losses_of_a_corpus_that_counts_nothing_say_so() -> None:
-    (row,) = news_bias.losses(scored([[0, 0]] * 2, [[0, 0]] * 2)).to_dict("records")
+    (row,) = news_estimates.losses(scored([[0, 0]] * 2, [[0, 0]] * 2)).to_dict("records")
     assert (row["pairs"], row["no group words in either"], row["counted"]) == (2, 2, 0)
 
 
 def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
     pairs = pairs_of(4, original_text=["o", "o", "o", "p"], generated_text=["g", "h", "o", "i"])
     pairs["lost"] = pd.Series([None, None, None, "repeated id"], dtype="str")
-    texts = news_bias.side_texts(pairs)
+    texts = news_words.side_texts(pairs)
     assert sorted(texts) == ["g", "h", "o"]
     assert texts.index.tolist() == texts.tolist()
 
@@ -259,7 +259,7 @@ def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
 def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty() -> None:
     matches = pd.concat([matches_of([[2, 1]], [[1, 1]]), matches_of([[1]], [[1]], bias="c")])
     lexicon = pd.concat([lexicon_of(2), pd.DataFrame({"bias": "c", "group": ["a", "z"]})])
-    table = news_bias.word_scores(pairs_of(1), matches, lexicon=lexicon).set_index("bias")
+    table = news_words.word_scores(pairs_of(1), matches, lexicon=lexicon).set_index("bias")
     assert table["score"].to_dict() == pytest.approx({"b": 2 / 3 - 1 / 2, "c": 0})
     assert np.isnan([table.loc["c", "h_b"], table.loc["c", "difference_b"]]).all()
     assert np.isnan([table.loc["b", "o_z"], table.loc["b", "difference_z"]]).all()
@@ -268,7 +268,7 @@ def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty(
 def test_input_stays_as_it_was() -> None:
     pairs, matches = pairs_of(2), matches_of([[2, 1], [0, 0]], [[1, 1], [1, 0]])
     before = pairs.copy(), matches.copy()
-    news_bias.word_scores(pairs, matches, lexicon=lexicon_of(2))
+    news_words.word_scores(pairs, matches, lexicon=lexicon_of(2))
     pd.testing.assert_frame_equal(pairs, before[0])
     pd.testing.assert_frame_equal(matches, before[1])
 
@@ -279,8 +279,8 @@ def test_texts_are_scored_from_what_a_reader_counts_in_them() -> None:
     generations = pd.DataFrame(answers).assign(source="s", model="m", prompt="p", sample=1)
     pairs = news.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_bias.side_texts(pairs), lexicon)[1]
-    table = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    table = news_words.word_scores(pairs, matches, lexicon=lexicon)
     # Female 3 of 4 in the answer, 1 of 2 in the original.
     assert table["difference_female"].tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
     assert table["reason"].tolist()[1] == "no group words in the answer"
@@ -713,7 +713,7 @@ def test_a_silent_sample_beside_a_speaking_one_costs_no_article() -> None:
 
 
 def test_a_table_without_repeats_stays_as_it_is() -> None:
-    pd.testing.assert_frame_equal(news_bias.pooled(SOME[3], list("abc")), SOME[3])
+    pd.testing.assert_frame_equal(news_words.pooled(SOME[3], list("abc")), SOME[3])
 
 
 # --- estimates: zero, one, two, none ----------------------------------------------------------
@@ -802,8 +802,8 @@ def test_copied_texts_differ_by_nothing_in_any_statistic() -> None:
 
 
 def test_no_pairs_at_all_give_an_empty_table() -> None:
-    nothing = news_bias.word_scores(pairs_of(0), matches_of([], []), lexicon=lexicon_of(2))
-    assert len(nothing) == len(news_bias.losses(nothing)) == 0
+    nothing = news_words.word_scores(pairs_of(0), matches_of([], []), lexicon=lexicon_of(2))
+    assert len(nothing) == len(news_estimates.losses(nothing)) == 0
     assert len(estimated(nothing, 2)) == 0
 
 
@@ -819,8 +819,8 @@ def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: P
     )
     pairs = news.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_bias.side_texts(pairs), lexicon)[1]
-    scores = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     table = news_bias.estimates(scores, lexicon=lexicon, draws=100)
     for prompt, n, distance, chance in (
         ("open_ended", 221, 0.166, 0.111),
@@ -831,7 +831,7 @@ def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: P
         assert row["n"] == n
         assert row["estimate"] == pytest.approx(distance, abs=0.0005)
         assert row["null"] == pytest.approx(chance, abs=0.0005)
-    losses = news_bias.losses(scores)
+    losses = news_estimates.losses(scores)
     steps = losses.drop(columns=[*CELL, "bias", "pairs"])
     assert len(losses) == 13
     assert steps.to_numpy().sum() == losses["pairs"].sum() == len(generations) == 3091

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import lexicons, news, news_bias, news_chance, text
+from nbbias import lexicons, news, news_chance, news_words, text
 from tests.test_news_bias import GROUPS, estimated, lexicon_of, matches_of, pairs_of, row_of
 
 #: A text: its sentences, each the counts of its group words.
@@ -33,7 +33,7 @@ def by_sentence(h: list[Text], o: list[Text], groups: int = 2, **settings: Any) 
     texts = {f"{side}{i}": one for side, all_ in (("h", h), ("o", o)) for i, one in enumerate(all_)}
     pairs, matches = pairs_of(len(h), **columns), matches_in(texts)
     lexicon = lexicon_of(groups)
-    scores = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     return news_chance.by_sentence(
         scores, pairs, matches, lexicon=lexicon, **({"draws": 200, "seed": 1} | settings)
     )
@@ -103,7 +103,7 @@ def test_chance_of_several_pairs_is_the_mean_of_their_chances() -> None:
 def test_sentences_of_one_word_have_the_chance_of_single_words() -> None:
     h, o = [[3, 1], [0, 2]], [[1, 2], [2, 2]]
     pairs, matches, lexicon = pairs_of(2), matches_of(h, o), lexicon_of(2)
-    scores = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
     words = row_of(estimated(scores, 2), "bias")
     # The distance lies in [0, 1], so its mean over 20,000 draws has an error of at most .0036.
@@ -113,7 +113,7 @@ def test_sentences_of_one_word_have_the_chance_of_single_words() -> None:
 def test_words_that_come_in_clusters_make_chance_larger() -> None:
     h, o = [[4, 0], [0, 4], [4, 0]], [[0, 4], [4, 0], [0, 4]]
     matches = matches_in({"h0": h, "o0": o})
-    scores = news_bias.word_scores(pairs_of(1), matches, lexicon=lexicon_of(2))
+    scores = news_words.word_scores(pairs_of(1), matches, lexicon=lexicon_of(2))
     words = row_of(estimated(scores, 2), "bias")
     assert only(by_sentence([h], [o]))["null"] > words["null_high"]
 
@@ -133,7 +133,7 @@ def test_estimate_interval_and_n_are_those_of_the_distance() -> None:
     h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER], [ORIGINAL, ANSWER, ANSWER, ANSWER]
     models = {"model": ["x", "x", "x", "y"]}
     texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
-    scores = news_bias.word_scores(
+    scores = news_words.word_scores(
         pairs_of(4, **models), matches_in(texts), lexicon=lexicon_of(2)
     )  # fmt: skip
     words = estimated(scores, 2)
@@ -184,7 +184,7 @@ def test_chance_of_the_squared_distance_is_that_of_every_possible_deal() -> None
 def test_every_estimate_by_sentence_is_the_one_by_words() -> None:
     h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER, [[3, 0]]], [ORIGINAL, *[ANSWER] * 3, [[0, 1]]]
     texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
-    scores = news_bias.word_scores(pairs_of(5), matches_in(texts), lexicon=lexicon_of(2))
+    scores = news_words.word_scores(pairs_of(5), matches_in(texts), lexicon=lexicon_of(2))
     words, found = estimated(scores, 2), by_sentence(h, o)
     same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
     for statistic in ("prejudice_share", "prejudice_extent"):
@@ -279,8 +279,8 @@ def test_sentences_are_those_of_the_texts() -> None:
         }),
     )  # fmt: skip
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_bias.side_texts(pairs), lexicon)[1]
-    scores = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
     exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])
     assert only(table)["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))

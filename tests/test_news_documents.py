@@ -17,12 +17,14 @@ from statsmodels.stats.contingency_tables import Table
 from nbbias import (
     lexicons,
     news,
-    news_bias,
+    news_document_estimates,
     news_documents,
+    news_estimates,
     news_fits,
     news_sentences,
     news_topics,
     news_topics_chance,
+    news_words,
     simulate,
     text,
     topics,
@@ -403,7 +405,7 @@ def test_every_loss_has_its_reason() -> None:
     ]
     assert table["score"].isna().tolist() == [False, *[True] * 5]
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
-    losses = news_bias.losses(table)
+    losses = news_estimates.losses(table)
     assert losses["pairs"].item() == 6 and losses["counted"].item() == 1
 
 
@@ -429,7 +431,7 @@ def test_a_model_whose_pairs_are_all_lost_stays_in_the_table() -> None:
     table = news_documents.pair_scores(pairs, shares, own, lexicon=lexicon_of(2))
     assert table["score"].tolist() == pytest.approx([0.6, np.nan], nan_ok=True)
     assert table["reason"][1] == "blank answer"
-    found = news_documents.estimates(table, lexicon=lexicon_of(2)).set_index("model")
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2)).set_index("model")
     bias = found.loc["silent"][found.loc["silent"]["statistic"] == "bias"]
     assert bias["reason"].item() == "blank answer (1)" and bias["n_lost"].item() == 1
 
@@ -442,7 +444,7 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
     h, o = rng.dirichlet(np.ones(4), size=(2, 30))
     h[4] = [0, 0, 0, 1]
     table = scored(h, o, common(["a", "b", "c", None]), 3)
-    found = news_documents.estimates(table, lexicon=lexicon_of(3), confidence=0.9)
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(3), confidence=0.9)
     score = table["score"].dropna()
     bias = row_of(found, "bias")
     low, high = scipy.stats.t.interval(0.9, 28, score.mean(), scipy.stats.sem(score))
@@ -474,7 +476,7 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
 def test_prejudice_counts_pairs_whose_original_lacks_the_group() -> None:
     # The second original has nothing of b: at this level it counts all the same.
     table = scored([[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [1, 0]], common(["a", "b"]), 2)
-    found = news_documents.estimates(table, lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
     assert row_of(found, "prejudice_share", "b")[["estimate", "n"]].tolist() == [0.5, 2]
     assert row_of(found, "prejudice_extent", "b")["estimate"] == pytest.approx(-0.3)
 
@@ -482,7 +484,7 @@ def test_prejudice_counts_pairs_whose_original_lacks_the_group() -> None:
 def test_equal_texts_have_no_bias_and_no_prejudice() -> None:
     shares = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
     table = scored(shares, shares, common(["a", "b", None]), 2)
-    found = news_documents.estimates(table, lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
     assert row_of(found, "bias")["estimate"] == 0
     assert row_of(found, "prejudice_share", "a")["estimate"] == 0
     extent = row_of(found, "prejudice_extent", "a")
@@ -491,7 +493,7 @@ def test_equal_texts_have_no_bias_and_no_prejudice() -> None:
 
 def test_nothing_measured_is_missing_with_its_reason() -> None:
     table = scored([[0, 1.0]] * 3, [[0.5, 0.5]] * 3, common(["a", "neutral"]), 2)
-    found = news_documents.estimates(table, lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
     own = found[found["statistic"] != "share_difference_common"]
     assert own["estimate"].isna().all()
     assert set(own["reason"]) == {f"{news_documents.FEW_GROUPS} (3)"}
@@ -500,7 +502,7 @@ def test_nothing_measured_is_missing_with_its_reason() -> None:
 
 def test_a_group_without_topics_is_reported_as_such() -> None:
     table = scored([[0.5, 0.5]] * 3, [[0.1, 0.9]] * 3, common(["a", "b"]), 3)
-    found = news_documents.estimates(table, lexicon=lexicon_of(3))
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(3))
     row = row_of(found, "share_difference", "c")
     assert np.isnan(row["estimate"]) and row["reason"] == "the group has no topic"
 
@@ -511,7 +513,7 @@ def test_repeated_answers_count_as_one_article() -> None:
         h, [[0.5, 0.5]] * 3, common(["a", "b"]), 2,
         article_id=pd.Series(["x", "x", "y"], dtype="str"), sample=[1, 2, 1],
     )  # fmt: skip
-    found = news_documents.estimates(table, lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
     # Article x: mean share .6 against .5; y: .5 against .5.
     assert row_of(found, "bias")[["estimate", "n"]].tolist() == pytest.approx([0.05, 2])
 
@@ -548,7 +550,7 @@ def corpus() -> dict[str, Any]:
     originals = pd.DataFrame(human, columns=["source", "article_id", "text"])
     made = pd.DataFrame(answers, columns=["source", "article_id", "model", "text"])
     pairs = news.pair(originals, made.assign(prompt="p", sample=1))
-    texts = news_bias.side_texts(pairs)
+    texts = news_words.side_texts(pairs)
     lexicon = lexicons.load("gender")
     found, matches = text.annotate(texts, lexicons.expand(lexicon))
     sentences = news_sentences.assign(found, matches, lexicon=lexicon)
@@ -575,7 +577,7 @@ def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
 
 
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
-    found = news_documents.estimates(corpus["scores"], lexicon=corpus["lexicon"])
+    found = news_document_estimates.estimates(corpus["scores"], lexicon=corpus["lexicon"])
     own = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     rows = own.set_index("model")
     # What was planted is also what the sentences' own groups say, whatever the topics.
@@ -674,7 +676,9 @@ def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None
 
 
 def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
-    found = news_documents.estimates(corpus["scores"], lexicon=corpus["lexicon"], chance=dealt)
+    found = news_document_estimates.estimates(
+        corpus["scores"], lexicon=corpus["lexicon"], chance=dealt
+    )
     keys = ["model", "statistic", "group"]
     joined = found.merge(dealt, on=keys, suffixes=("", "_dealt"))
     assert len(joined) == len(dealt) == 2 * 5
@@ -692,9 +696,9 @@ def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.Da
 
 def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
     scores = news_fits.scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
-    found = news_documents.estimates(scores, lexicon=corpus["lexicon"])
+    found = news_document_estimates.estimates(scores, lexicon=corpus["lexicon"])
     each = [
-        news_documents.estimates(own, lexicon=corpus["lexicon"])
+        news_document_estimates.estimates(own, lexicon=corpus["lexicon"])
         for _, own in scores.groupby("seed")
     ]
     for name in ("estimate", "effect_size"):
@@ -718,7 +722,7 @@ def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
     fits = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
     fits[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
     fits[1].loc[3, "reason"] = "no content"
-    found = news_documents.estimates(pd.concat(fits), lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(pd.concat(fits), lexicon=lexicon_of(2))
     assert row_of(found, "share_difference_common", "a")[["n", "n_lost"]].tolist() == [3, 1]
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
@@ -728,7 +732,7 @@ def test_a_fit_that_scores_nothing_takes_no_article_from_the_comparison() -> Non
     shares = rng.dirichlet(np.ones(3), size=(2, 4))
     one = scored(*shares, common(["a", "b", None]), 2).assign(seed=1)
     silent = scored(*shares, common(["a", None, None]), 2).assign(seed=2)
-    found = news_documents.estimates(pd.concat([silent, one]), lexicon=lexicon_of(2))
+    found = news_document_estimates.estimates(pd.concat([silent, one]), lexicon=lexicon_of(2))
     row = row_of(found, "share_difference_common", "a")
     assert (row["n"], row["reason"]) == (4, "measured in 1 of 2 fits")
 
@@ -768,7 +772,7 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     models = {str(size): {"subject": size} for size in sizes}
     originals, made = simulate.corpus(models, desks_apart=True, copies=2, seed=1)
     pairs, lexicon = news.pair(originals, made), lexicons.load("gender")
-    texts = news_bias.side_texts(pairs)
+    texts = news_words.side_texts(pairs)
     found, matches = text.annotate(texts, lexicons.expand(lexicon))
     sentences = news_sentences.assign(found, matches, lexicon=lexicon)
     fits = news_fits.fits(
@@ -776,7 +780,7 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
         lexicon=lexicon, n_topics=8, seeds=range(3),
     )  # fmt: skip
     scores = news_fits.scores(pairs, fits, lexicon=lexicon)
-    table = news_documents.estimates(scores, lexicon=lexicon)
+    table = news_document_estimates.estimates(scores, lexicon=lexicon)
     men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
     assert men["model"].tolist() == list(models)
     assert men["estimate"].is_monotonic_increasing
@@ -802,7 +806,7 @@ def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
     assert chance(corpus, fits).empty
     scores = news_fits.scores(pairs, fits, lexicon=lexicon)
     assert len(scores) == len(pairs) and set(scores["reason"]) == {news_fits.UNFITTED}
-    table = news_documents.estimates(scores, lexicon=lexicon, chance=chance(corpus, fits))
+    table = news_document_estimates.estimates(scores, lexicon=lexicon, chance=chance(corpus, fits))
     assert table["estimate"].isna().all() and (table["n"] == 0).all()
     assert table["reason"].str.startswith(news_fits.UNFITTED).all()
 

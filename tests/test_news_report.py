@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from nbbias import news_bias, news_report, report, simulate
+from nbbias import news_estimates, news_report, report, simulate
 from tests.test_news_bias import FOUND, SOME, estimated, scored
 
 MINUS = "\N{MINUS SIGN}"
@@ -150,7 +150,7 @@ def test_without_a_planted_truth_it_is_said_why() -> None:
 
 def counted(scores: pd.DataFrame) -> list[str]:
     pairs = scores.drop_duplicates("pair_id")
-    return [plain(one) for one in news_report.counted(news_bias.losses(scores), pairs)]
+    return [plain(one) for one in news_report.counted(news_estimates.losses(scores), pairs)]
 
 
 def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
@@ -170,7 +170,7 @@ def test_every_bias_is_told_on_its_own() -> None:
 
 
 def test_steps_that_do_not_add_up_are_refused() -> None:
-    losses = news_bias.losses(SOME[3])
+    losses = news_estimates.losses(SOME[3])
     losses.loc[0, "counted"] += 1
     with pytest.raises(ValueError, match="add up to 61, not 60"):
         news_report.counted(losses, SOME[3])

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import lexicons, news, news_bias, news_robustness, simulate, text
+from nbbias import lexicons, news, news_robustness, news_words, simulate, text
 
 CELL = ["source", "model", "prompt"]
 
@@ -25,8 +25,8 @@ def pairs_of(*sides: tuple[str, str]) -> pd.DataFrame:
 def measured(
     pairs: pd.DataFrame, lexicon: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    _, matches = text.annotate(news_bias.side_texts(pairs), lexicons.expand(lexicon))
-    return news_bias.word_scores(pairs, matches, lexicon=lexicon), pairs, matches
+    _, matches = text.annotate(news_words.side_texts(pairs), lexicons.expand(lexicon))
+    return news_words.word_scores(pairs, matches, lexicon=lexicon), pairs, matches
 
 
 def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
         terms = sorted(entry[matches["bias"] == bias].unique())
         without = {
             term: statistics(
-                news_bias.word_scores(pairs, matches[entry != term], lexicon=lexicon), bias, groups
+                news_words.word_scores(pairs, matches[entry != term], lexicon=lexicon), bias, groups
             )
             for term in terms
         }
@@ -153,7 +153,7 @@ def test_two_hundred_terms_in_three_thousand_pairs_take_seconds() -> None:
     matches = lexicon.iloc[rng.integers(0, 200, 60_000)].reset_index(drop=True)
     ids = [f"{side}{i}" for i, side in zip(rng.integers(0, 3000, 60_000), "ho" * 30_000)]  # noqa: B905
     matches = matches.assign(text_id=ids, sentence_id=0)
-    scores = news_bias.word_scores(pairs, matches, lexicon=lexicon)
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     start = time.perf_counter()
     found = news_robustness.leave_one_word_out(scores, pairs, matches, lexicon=lexicon)
     assert time.perf_counter() - start < 10

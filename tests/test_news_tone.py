@@ -13,7 +13,16 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import lexicons, news, news_bias, news_sentences, news_tone, sentiment, simulate, text
+from nbbias import (
+    lexicons,
+    news,
+    news_sentences,
+    news_tone,
+    news_words,
+    sentiment,
+    simulate,
+    text,
+)
 from nbbias.news import CELL
 
 GENDER = lexicons.load("gender")
@@ -56,7 +65,7 @@ def study_of(
     pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
     scorers: tuple[str, ...] = ("textblob",),
 ) -> Study:  # fmt: skip
-    sentences, matches = text.annotate(news_bias.side_texts(pairs), lexicon)
+    sentences, matches = text.annotate(news_words.side_texts(pairs), lexicon)
     assigned = news_sentences.assign(sentences, matches, lexicon=lexicon)
     scored = news_sentences.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
     measured = news_sentences.measures(scored, toxicity_scorer="offline")

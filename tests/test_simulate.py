@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import contracts, lexicons, news, news_bias, news_chance, simulate, text
+from nbbias import contracts, lexicons, news, news_bias, news_chance, news_words, simulate, text
 
 GENDER = lexicons.load("gender")
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
@@ -285,8 +285,8 @@ def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
 
 def scores_of(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores and matches, all texts read in one call."""
-    matches = text.annotate(news_bias.side_texts(pairs), lexicon)[1]
-    return news_bias.word_scores(pairs, matches, lexicon=lexicon), matches
+    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    return news_words.word_scores(pairs, matches, lexicon=lexicon), matches
 
 
 def mean_and_error(values: pd.Series) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """What a biased prompt does to an answer, at any level that scores pairs.
 
 The comparison of Fang et al. (2024), Figures 8 to 10: share and extent of prejudice under a
-neutral and a biased prompt, from the SCORES of `news_bias.word_scores`,
+neutral and a biased prompt, from the SCORES of `news_words.word_scores`,
 `news_sentences.pair_scores` or `news_documents.pair_scores`. The paper compares two samples;
 here the effect of the prompt itself is the difference on the articles answered under both.
 """
@@ -19,8 +19,8 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from nbbias import (
     contracts,
     models_compared,
-    news_bias,
-    news_documents,
+    news_document_estimates,
+    news_words,
     pooling,
     published,
     stats,
@@ -109,7 +109,7 @@ def compare(
         every = every[every["instrument"] == key["instrument"]]
         several = "seed" in scores
         fits = own["seed"].unique() if several else [None]
-        key["instrument"] += news_documents.fits_named(len(fits)) if several else ""
+        key["instrument"] += news_document_estimates.fits_named(len(fits)) if several else ""
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
             contracts.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
@@ -171,7 +171,7 @@ def _articles(own: pd.DataFrame, group: str) -> pd.DataFrame:
     if len(own) and (own["measure"] == "word").all() and own.duplicated("article_id").any():
         listed = [name.removeprefix("h_") for name in own if name.startswith("h_")]
         listed = [name for name in listed if own[f"h_{name}"].notna().all()]
-        own = news_bias.pooled(own, listed)
+        own = news_words.pooled(own, listed)
     difference = own[f"difference_{group}"].where(own["reason"].isna())
     both = {"difference": difference, "change": difference.where(_counts(own, group))}
     values = pd.DataFrame(both).groupby(own["article_id"]).mean()

@@ -14,7 +14,8 @@ import pandas as pd
 
 from nbbias import contracts, lexicons, stats, text
 from nbbias.news import CELL
-from nbbias.news_bias import adjust, noise, pooled, ratio, spread, why_none
+from nbbias.news_estimates import adjust, ratio, spread, why_none
+from nbbias.news_words import noise, pooled
 
 
 def by_sentence(
@@ -32,7 +33,7 @@ def by_sentence(
     Parameters
     ----------
     scores
-        The table of `news_bias.word_scores`.
+        The table of `news_words.word_scores`.
     pairs, matches
         What the scores were made from.
     lexicon

@@ -22,7 +22,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     Parameters
     ----------
     scores
-        SCORES of `news_bias.word_scores`, `news_sentences.pair_scores`, `news_fits.scores`; of
+        SCORES of `news_words.word_scores`, `news_sentences.pair_scores`, `news_fits.scores`; of
         several instruments of a measure the first counts.
     focus
         The group of a bias whose signed difference is compared; the first where none is named.

@@ -31,7 +31,7 @@ def leave_one_word_out(
     Parameters
     ----------
     scores
-        The table of `news_bias.word_scores`.
+        The table of `news_words.word_scores`.
     pairs, matches
         What the scores were made from.
     lexicon

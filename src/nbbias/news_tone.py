@@ -15,7 +15,7 @@ import pandas as pd
 
 from nbbias import contracts, lexicons, stats
 from nbbias.news import CELL
-from nbbias.news_bias import adjust, ratio, spread
+from nbbias.news_estimates import adjust, ratio, spread
 from nbbias.news_sentences import NEUTRAL, SIDES
 
 Row = dict[str, Any]

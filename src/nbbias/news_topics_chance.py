@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from nbbias import lexicons, news_bias, news_fits, topics
+from nbbias import lexicons, news_estimates, news_fits, topics
 from nbbias.cache import stage
 from nbbias.news import CELL
-from nbbias.news_documents import ROUNDING, per_article
+from nbbias.news_document_estimates import per_article
+from nbbias.news_documents import ROUNDING
 from nbbias.news_fits import Fit
 from nbbias.progress import progress
 
@@ -156,7 +157,7 @@ def _levels(by_fit: list[Deals], draws: int, confidence: float) -> list[dict[str
         for i, (_, deals) in enumerate(measured):
             found[i] = deals
         counted = (~np.isnan(found)).sum(axis=0)
-        mean = news_bias.ratio(np.nansum(found, axis=0), counted)
+        mean = news_estimates.ratio(np.nansum(found, axis=0), counted)
         observed, dealt = mean[0], mean[1:]
         p = np.nan
         if statistic == "bias" and np.isfinite(observed) and np.nanstd(dealt) > ROUNDING:
@@ -166,7 +167,7 @@ def _levels(by_fit: list[Deals], draws: int, confidence: float) -> list[dict[str
         rows.append({
             "statistic": statistic, "group": group, "observed": observed,
             "null": np.nan if np.isnan(dealt).all() else np.nanmean(dealt),
-            **news_bias.spread(dealt, confidence), "p_value": p, "pairs": used,
+            **news_estimates.spread(dealt, confidence), "p_value": p, "pairs": used,
             "test": f"words of {used} pairs dealt anew, {draws} times",
         })  # fmt: skip
     return rows
