@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -208,6 +209,10 @@ def test_an_interrupted_run_says_so_and_leaves_no_kernel(
     assert described["status"] == "interrupted"
     _, alive = psutil.wait_procs(family, timeout=15)
     assert alive == []
+
+
+#: The one block in which the pages of two runs differ: when, how long, which commit.
+PROVENANCE = re.compile(rb'<dl class="provenance">.*?</dl>', re.DOTALL)
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from nbbias import cache as stages
 from nbbias import outputs
 from nbbias.corpus import resolve
 from nbbias.errors import DataError
+from nbbias.progress import watched
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
@@ -149,7 +150,7 @@ def embed(
         folder = chosen if chosen in {OFFLINE, MPNET} else str(resolve(chosen))
         vectors = _encoded(
             list(missing.values()), chosen, stages.stamp(folder), device=device, batch=batch,
-            progress=progress and len(missing) > _FEW,
+            progress=progress and watched() and len(missing) > _FEW,
         )  # fmt: skip
         _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
         if cache_path is not None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 import latex2mathml.converter
@@ -14,6 +17,11 @@ from nbconvert.preprocessors import Preprocessor
 
 from nbbias import manifest, outputs
 from nbbias.corpus import data_path
+
+_HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
+#: The styles that every printed table brings along; a page has one for all.
+_TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
+_CONTENTS = "<!-- contents -->"
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
@@ -31,11 +39,26 @@ class Mathematics(Preprocessor):
         return cell, resources
 
 
+class OneStyle(Preprocessor):
+    """Leave out what each printed table repeats: a page styles them all."""
+
+    def preprocess_cell(
+        self, cell: nbformat.NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if "text/html" in data:
+                data["text/html"] = _TABLE_STYLE.sub("", data["text/html"])
+        return cell, resources
+
+
 def _mathml(tex: str, display: str) -> str:
     return latex2mathml.converter.convert(tex.strip(), display=display)
 
 
-def write_page(notebook: Path, target: Path, *, title: str) -> Path:
+def write_page(
+    notebook: Path, target: Path, *, title: str, about: Mapping[str, Any] | None = None
+) -> Path:
     """Write the page of an executed notebook.
 
     Parameters
@@ -46,15 +69,28 @@ def write_page(notebook: Path, target: Path, *, title: str) -> Path:
         The page, written whole or not at all.
     title
         Shown by the browser.
+    about
+        What the run rests on, from `page_about.about`: it stands in one block at the head, which
+        is all in which two pages of the same run may differ; how to cite and to repeat it stands
+        at the foot.
     """
     exporter = HTMLExporter(
         template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Mathematics], exclude_input_prompt=True, exclude_output_prompt=True,
+        preprocessors=[Mathematics, OneStyle], exclude_input_prompt=True,
+        exclude_output_prompt=True,
     )  # fmt: skip
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title
-    body, _ = exporter.from_notebook_node(node)
-    return outputs.write(target, body)
+    templates = data_path("templates/nbbias")
+    resources = {
+        "style": (templates / "page.css").read_text(encoding="utf-8"),
+        "script": (templates / "page.js").read_text(encoding="utf-8"),
+        "about": about,
+    }
+    body, _ = exporter.from_notebook_node(node, resources)
+    found = _HEADING.findall(body)
+    items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
+    return outputs.write(target, body.replace(_CONTENTS, items, 1))
 
 
 def runs(out: Path) -> list[dict[str, Any]]:

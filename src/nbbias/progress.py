@@ -13,5 +13,9 @@ T = TypeVar("T")
 
 def progress(items: Sequence[T], what: str) -> Iterator[T]:
     """Go through items; where no run records the output, a bar says how far."""
-    silent = "NBBIAS_OUT" in os.environ or len(items) < 2
-    yield from tqdm(items, desc=what, leave=False, disable=silent)
+    yield from tqdm(items, desc=what, leave=False, disable=not watched() or len(items) < 2)
+
+
+def watched() -> bool:
+    """Tell whether somebody may be watching: a run records its output, and a bar is none."""
+    return "NBBIAS_OUT" not in os.environ

@@ -274,7 +274,7 @@ def _end(process: SpawnProcess) -> None:
 
 def _finish(one: _Live, listen: Listener) -> str:
     """Write the page and, last, the manifest. Success is what the process said, nothing else."""
-    from nbbias import page
+    from nbbias import page, page_about
 
     end = one.end or {
         "kind": "failed", "cell": None, "error": "ProcessDied", "source": "", "traceback": "",
@@ -282,20 +282,27 @@ def _finish(one: _Live, listen: Listener) -> str:
     }  # fmt: skip
     status = str(end["kind"])
     folder = one.run.folder
+    outcome: dict[str, Any] = {
+        "started": one.started.isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - one.clock, 2),
+    }
     try:
         if (folder / "notebook.ipynb").is_file():
-            page.write_page(
-                folder / "notebook.ipynb", folder / "index.html", title=f"nbbias: {one.run.label}"
+            about = page_about.about(
+                folder, one.description, {**outcome, "status": status}, home=home()
             )
+            page.write_page(
+                folder / "notebook.ipynb", folder / "index.html",
+                title=f"nbbias: {one.run.label}", about=about,
+            )  # fmt: skip
     except Exception as error:  # a page that cannot be written is a failed run, not a lost one
         log.exception("no page for %s", one.run.label)
         status = "failed"
         end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
     kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
     manifest.write(
-        folder, one.description, status=status, error=kept or None,
-        started=one.started.isoformat(timespec="seconds"),
-        seconds=round(time.monotonic() - one.clock, 2), peak_mb=end.get("peak_mb"),
+        folder, one.description, **outcome, status=status, error=kept or None,
+        peak_mb=end.get("peak_mb"),
         seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
     )  # fmt: skip
     listen(one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock})

@@ -1,0 +1,141 @@
+"""The head and the foot of a run's page: what it rests on, how to cite it, how to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from nbbias import params
+
+#: Longer lists of models or instruments than this are shortened, with their number.
+_LISTED = 8
+
+
+def about(
+    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path
+) -> dict[str, Any]:
+    """Collect what a page says of its run, for the page's template.
+
+    Parameters
+    ----------
+    folder
+        The run's folder, with what its notebook left.
+    description
+        What the run started from, as `manifest.describe` gives it.
+    outcome
+        How it ended: `status`, `started`, `seconds`.
+    home
+        The folder of the notebooks; its ``CITATION.cff`` says what to cite.
+
+    Returns
+    -------
+    dict
+        `label`; `provenance`, pairs of a name and its values; `parameters`, as `parameters`
+        returns them, and how many were `changed`; `cite`, references in words; `command`;
+        `files`, pairs of a relative path and what it holds.
+    """
+    label = f"{description['study']}/{description['run']}"
+    rows = parameters(str(description["study"]), description["parameters"])
+    return {
+        "label": label,
+        "provenance": provenance(folder, description, outcome),
+        "parameters": rows,
+        "changed": sum(row["changed"] for row in rows),
+        "cite": citations(home / "CITATION.cff", str(description["study"])),
+        "command": f"nbbias run params/{label}.yaml",
+        "files": [(path, what) for path, what in _FILES if (folder / path).is_file()],
+    }
+
+
+_FILES = (
+    ("tables/estimates.csv", "every estimate, with its interval and chance level"),
+    ("notebook.ipynb", "the executed notebook"),
+    ("manifest.json", "versions, hashes, times: written when the run has ended"),
+)
+
+
+def provenance(
+    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any]
+) -> list[tuple[str, list[str]]]:
+    """Return what a run rests on: study, corpus, models, instruments, when, and which code."""
+    estimates = _estimates(folder)
+    commit = description["git"]["commit"]
+    changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
+    code = f"{commit[:12]}{changed}" if commit else "no repository"
+    started = str(outcome["started"])[:16].replace("T", " ")
+    versions = description["versions"]
+    rows = [
+        ("Data", _data(description)),
+        ("Models", _distinct(estimates, "model")),
+        ("Instruments", _distinct(estimates, "instrument")),
+        ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
+        ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
+    ]
+    return [(name, values) for name, values in rows if values]
+
+
+def _estimates(folder: Path) -> pd.DataFrame:
+    path = folder / "tables" / "estimates.csv"
+    return pd.read_csv(path) if path.is_file() else pd.DataFrame()
+
+
+def _distinct(table: pd.DataFrame, column: str) -> list[str]:
+    found = [] if column not in table else list(table[column].dropna().astype(str).unique())
+    more = len(found) - _LISTED
+    return [*found[:_LISTED], f"and {more} more"] if more > 0 else found
+
+
+def _data(description: Mapping[str, Any]) -> list[str]:
+    files = [
+        f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
+        for entry in description["data"].values()
+    ]
+    return list(dict.fromkeys(files)) or ["the sample that the package brings"]
+
+
+def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a study's parameters with the run's values; `changed` where one is not the default."""
+    rows = []
+    for row in params.describe(stem).to_dict("records"):
+        value = values.get(row["name"], row["default"])
+        rows.append({**row, "value": _plain(value), "changed": value != row["default"]})
+    return rows
+
+
+def _plain(value: object) -> str:
+    """Write a value as a params file would."""
+    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
+    return text.removesuffix("\n...\n").strip()
+
+
+def citations(path: Path, stem: str) -> list[str]:
+    """Return what to cite: the papers with the study among their keywords, and the software."""
+    if not path.is_file():
+        return []
+    read = yaml.safe_load(path.read_text(encoding="utf-8"))
+    papers = [one for one in read["references"] if stem in one.get("keywords", ())]
+    software = {**read, "year": f"version {read['version']}"}
+    return [_in_words(one) for one in [*papers, software]]
+
+
+def _in_words(one: Mapping[str, Any]) -> str:
+    names = [
+        author.get("name") or f"{author['family-names']}, {_initials(author['given-names'])}"
+        for author in one["authors"]
+    ]
+    who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} & {names[-1]}"
+    where = one.get("journal") or (one.get("conference") or {}).get("name", "")
+    if where and "volume" in one:
+        where += f" {one['volume']}" + (f":{one['start']}" if "start" in one else "")
+    identifiers = [entry["value"] for entry in one.get("identifiers", ())]
+    link = f"https://doi.org/{one['doi']}" if "doi" in one else ", ".join(identifiers)
+    parts = [f"{who.removesuffix('.')} ({one['year']})", one["title"], where, link]
+    return ". ".join(part for part in parts if part).removesuffix(".") + "."
+
+
+def _initials(given: str) -> str:
+    return " ".join(f"{name[0]}." for name in given.split())

@@ -1,0 +1,129 @@
+"""What a page says of its run: what was changed, what was used, whom to cite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from nbbias import outputs, page, page_about, params, run
+from nbbias.studies import STUDIES
+from tests.test_page import HOSTILE, printing, written
+
+ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4}
+
+
+def described(**changes: Any) -> dict[str, Any]:
+    values = params.validate("llmbi", {}).model_dump()
+    return {
+        "study": "llmbi", "run": "sample", "parameters": values, "data": {},
+        "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
+        "git": {"commit": "0123456789abcdef", "dirty": False},
+    } | changes  # fmt: skip
+
+
+def told(folder: Path, **changes: Any) -> dict[str, Any]:
+    return page_about.about(folder, described(**changes), ENDED, home=run.home())
+
+
+def test_defaults_are_not_changed(tmp_path: Path) -> None:
+    found = told(tmp_path)
+    assert found["changed"] == 0
+    assert [row["name"] for row in found["parameters"]] == list(params.describe("llmbi")["name"])
+
+
+def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
+    values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
+    rows = told(tmp_path, parameters=values)["parameters"]
+    assert {row["name"]: row["value"] for row in rows if row["changed"]} == {
+        "draws": "7", "weights": "{age: 2.0}",
+    }  # fmt: skip
+
+
+def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": ["b", "a", "b", None], "instrument": ["x", "x", "y", "x"]})
+    outputs.save_table(table, "estimates", out=tmp_path)
+    found = dict(told(tmp_path)["provenance"])
+    assert found["Models"] == ["b", "a"]
+    assert found["Instruments"] == ["x", "y"]
+
+
+def test_a_long_list_says_how_many_more(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": [f"m{i}" for i in range(20)]})
+    outputs.save_table(table, "estimates", out=tmp_path)
+    assert dict(told(tmp_path)["provenance"])["Models"][-1] == "and 12 more"
+
+
+def test_a_run_without_estimates_names_no_models(tmp_path: Path) -> None:
+    assert "Models" not in dict(told(tmp_path)["provenance"])
+
+
+def test_data_are_named_by_file_and_hash_not_by_path(tmp_path: Path) -> None:
+    data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
+    found = dict(told(tmp_path, data=data)["provenance"])["Data"]
+    assert found == [f"a.csv (SHA-256 {'f' * 12})"]
+
+
+@pytest.mark.parametrize(
+    ("git", "says"),
+    [
+        ({"commit": None, "dirty": None}, "no repository"),
+        ({"commit": "0123456789abcdef", "dirty": False}, "commit 0123456789ab"),
+        ({"commit": "0123456789abcdef", "dirty": True}, "with uncommitted changes"),
+    ],
+)
+def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_path: Path) -> None:
+    assert dict(told(tmp_path, git=git)["provenance"])["Code"][0].endswith(says)
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
+    paper, software = page_about.citations(run.home() / "CITATION.cff", stem)
+    assert "(20" in paper
+    assert "nbbias" in software
+
+
+def test_a_reference_reads_as_one_writes_it() -> None:
+    paper, _ = page_about.citations(run.home() / "CITATION.cff", "news_bias")
+    assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
+    assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
+
+
+def test_all_references_are_cited_by_some_study() -> None:
+    read = yaml.safe_load((run.home() / "CITATION.cff").read_text(encoding="utf-8"))
+    assert all(one["keywords"] for one in read["references"])
+
+
+def test_no_citation_file_is_no_citation(tmp_path: Path) -> None:
+    assert page_about.citations(tmp_path / "CITATION.cff", "llmbi") == []
+
+
+def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
+    written(tmp_path, printing("x"))
+    pages = []
+    for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
+        about = page_about.about(
+            tmp_path, described(), {**ENDED, "started": started}, home=run.home()
+        )
+        made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
+        found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
+        found.select_one("dl.provenance").decompose()
+        pages.append(str(found))
+    assert pages[0] == pages[1]
+    assert "Oketunji" in pages[0]  # what is compared holds the head and the foot
+
+
+def test_hostile_values_are_text(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": [HOSTILE]})
+    outputs.save_table(table, "estimates", out=tmp_path)
+    values = {**described()["parameters"], "answers_path": HOSTILE}
+    about = told(tmp_path, parameters=values, run=HOSTILE)
+    written(tmp_path, printing("x"))
+    made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
+    found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
+    assert found.main.find(["script", "img"]) is None
+    assert found.main.get_text().count(HOSTILE) == 3
