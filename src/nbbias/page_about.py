@@ -133,7 +133,7 @@ def _in_words(one: Mapping[str, Any]) -> str:
         where += f" {one['volume']}" + (f":{one['start']}" if "start" in one else "")
     identifiers = [entry["value"] for entry in one.get("identifiers", ())]
     link = f"https://doi.org/{one['doi']}" if "doi" in one else ", ".join(identifiers)
-    parts = [f"{who.removesuffix('.')} ({one['year']})", one["title"], where, link]
+    parts = [f"{who} ({one['year']})", one["title"], where, link]
     return ". ".join(part for part in parts if part).removesuffix(".") + "."
 
 
