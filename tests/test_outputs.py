@@ -118,10 +118,10 @@ def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_style")
-def test_a_figure_is_saved_twice_with_its_data(tmp_path: Path) -> None:
+def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> None:
     outputs.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path)
     folder = tmp_path / "figures"
-    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.png", "f.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.pdf", "f.png", "f.svg"]
     assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "f.svg").read_text()
     assert (folder / "f.csv").read_text() == TABLE.to_csv(index=False)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import manifest, outputs, page, report
+from nbbias import page, report
 from nbbias.corpus import data_path
 
 HOSTILE = "<script>alert('x')</script><img src=http://example.org/x.png onerror=alert(1)>"
@@ -133,117 +132,3 @@ def test_the_same_notebook_is_the_same_page(tmp_path: Path) -> None:
     path = written(tmp_path, printing("x"))
     other = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="A title")
     assert path.read_bytes() == other.read_bytes()
-
-
-# --- the index of runs ------------------------------------------------------------------------
-
-
-def leave(out: Path, name: str, *, study: str = "llmbi", **outcome: Any) -> Path:
-    folder = out / study / name
-    ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00+00:00", "seconds": 2.4}
-    manifest.write(folder, {"study": study, "run": name}, **ended | outcome)
-    return folder
-
-
-def index(out: Path) -> BeautifulSoup:
-    return soup(page.write_index(out))
-
-
-def test_no_run_is_an_index_that_says_so(tmp_path: Path) -> None:
-    assert "No run yet." in index(tmp_path).get_text()
-
-
-def test_every_run_is_listed_by_study_and_name(tmp_path: Path) -> None:
-    for study, name in [("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")]:
-        leave(tmp_path, name, study=study)
-    headings = [h.get_text() for h in index(tmp_path).find_all("h2")]
-    assert headings == ["cogs / z", "llmbi / a", "llmbi / b"]
-
-
-def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
-    folder = leave(tmp_path, "a")
-    finding = f"The index of {report.escape('gpt_4 *')} is **0.2**."
-    outputs.save_finding(finding, figure="dimensions", out=folder)
-    outputs.write(folder / "figures" / "dimensions.png", b"")
-    outputs.write(folder / "index.html", "")
-    found = index(tmp_path)
-    assert "The index of gpt_4 * is 0.2." in found.get_text()
-    assert found.img["src"] == "llmbi/a/figures/dimensions.png"
-    assert found.h2.a["href"] == "llmbi/a/index.html"
-
-
-def test_a_run_without_page_and_figure_links_to_neither(tmp_path: Path) -> None:
-    leave(tmp_path, "a")
-    found = index(tmp_path)
-    assert found.img is None
-    assert found.h2.a is None
-
-
-@pytest.mark.parametrize("status", ["failed", "interrupted"])
-def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
-    status: str, tmp_path: Path
-) -> None:
-    folder = leave(tmp_path, "a", status=status, error={"message": "cell 3 broke"})
-    outputs.save_finding("All is well.", figure="f", out=folder)
-    text = index(tmp_path).get_text()
-    assert f"{status}: cell 3 broke" in text
-    assert "All is well." not in text
-
-
-def test_a_broken_manifest_is_no_run(tmp_path: Path) -> None:
-    leave(tmp_path, "good")
-    outputs.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
-    assert [h.get_text() for h in index(tmp_path).find_all("h2")] == ["llmbi / good"]
-
-
-@pytest.mark.parametrize("content", ["[1]", "{}", '"text"'])
-def test_json_that_is_no_manifest_is_no_run(content: str, tmp_path: Path) -> None:
-    outputs.write(tmp_path / "llmbi" / "bad" / manifest.NAME, content)
-    assert "No run yet." in index(tmp_path).get_text()
-
-
-def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
-    name = "<script>x<script> \"onerror='y'"
-    folder = leave(tmp_path, name)
-    outputs.save_finding(report.escape(HOSTILE), figure="f", out=folder)
-    outputs.write(folder / "index.html", "")
-    outputs.write(folder / "figures" / "f.png", b"")
-    leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
-    found = index(tmp_path)
-    assert found.find("script") is None
-    assert [img.attrs.keys() for img in found.find_all("img")] == [{"src", "alt"}]
-    assert found.h2.get_text() in {f"llmbi / {name}", "llmbi / b"}
-    assert found.get_text().count(HOSTILE) == 2
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "plain", "with space", "é", "a&b",
-        "a#b", "a?b", "100%25",
-    ],
-)  # fmt: skip
-def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
-    outputs.write(leave(tmp_path, name) / "index.html", "")
-    href = urlsplit(index(tmp_path).h2.a["href"])
-    assert (tmp_path / unquote(href.path)).is_file()
-
-
-# --- plain ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("markdown", "text"),
-    [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
-)
-def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
-    assert page.plain(markdown) == text
-
-
-@pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
-def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
-    assert page.plain(report.escape(name)) == name
-
-
-def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
-    assert page.plain(report.escape("&amp;")) == "&amp;"

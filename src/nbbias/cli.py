@@ -1,4 +1,4 @@
-"""The command line: `nbbias run`, `list`, `params`, `data`, and the developer's verbs."""
+"""The command line: run studies, ask models, list runs and parameters, fetch data."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from rich.table import Table
 from nbbias import (
     __version__,
     asking_view,
+    cli_develop,
+    cli_share,
     datasets,
-    develop,
     generate,
     keys,
     params,
@@ -41,6 +42,8 @@ app = typer.Typer(
 )  # fmt: skip
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
+app.add_typer(cli_share.app)
+app.add_typer(cli_develop.app)
 
 out_console = Console(highlight=False, soft_wrap=True)
 err_console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -176,12 +179,12 @@ def list_command(out: Out = Path("runs")) -> None:
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}")
-    from nbbias import page  # nbconvert takes seconds to import
+    from nbbias import gallery  # nbconvert takes seconds to import
 
-    found = page.runs(out) if out.is_dir() else []
+    found = gallery.runs(out) if out.is_dir() else []
     out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}")
     for one in found:
-        finding = escape(page.plain(one["finding"]))
+        finding = escape(gallery.plain(one["finding"]))
         out_console.print(f"  {one['status']:<12}{one['study']}/{one['run']}  {finding}")
 
 
@@ -227,73 +230,6 @@ def data_release(folder: Path, to: Path) -> None:
         table.add_row(source, model, prompt, f"{len(ids):,}", f"{ids.nunique():,}")
     out_console.print(table)
     out_console.print(f"wrote {to}")
-
-
-# --- the developer's verbs, each also a make target ---------------------------------------------
-
-
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def test(context: typer.Context) -> None:
-    """Run the tests; further arguments go to pytest."""
-    raise typer.Exit(develop.test(context.args))
-
-
-@app.command()
-def lint() -> None:
-    """Check style (ruff)."""
-    raise typer.Exit(develop.lint())
-
-
-@app.command()
-def types() -> None:
-    """Check types (mypy)."""
-    raise typer.Exit(develop.types())
-
-
-@app.command()
-def figures(out: Out = Path("runs")) -> None:
-    """Copy the sample runs' figures, with their CSV twins, to figures/."""
-    for path in develop.figures(out):
-        out_console.print(str(path))
-
-
-@app.command()
-def notebooks() -> None:
-    """Write each notebook's parameters cell from the study's model, and strip outputs."""
-    for path in develop.notebooks():
-        out_console.print(f"wrote {path}")
-
-
-@app.command()
-def kernel() -> None:
-    """Give this environment a Jupyter kernel of its own."""
-    from nbbias.execute import install_kernel
-
-    install_kernel()
-
-
-@app.command()
-def setup() -> None:
-    """Install this checkout anew, with its extras, pinned versions and kernel."""
-    raise typer.Exit(develop.setup())
-
-
-@app.command()
-def constraints() -> None:
-    """Write constraints.txt from the packages that are installed."""
-    out_console.print(f"wrote {develop.constraints()}")
-
-
-@app.command()
-def lab() -> None:
-    """Open JupyterLab on the notebooks."""
-    raise typer.Exit(develop.lab())
-
-
-@app.command()
-def clean() -> None:
-    """Remove what runs and tests leave (runs/, caches); data and .venv stay."""
-    develop.clean()
 
 
 def main() -> None:

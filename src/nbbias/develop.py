@@ -77,7 +77,8 @@ def figures(out: Path) -> Iterator[Path]:
         target = root() / "figures" / stem
         shutil.rmtree(target, ignore_errors=True)
         for path in sorted((folder / "figures").iterdir()):
-            yield outputs.write(target / path.name, path.read_bytes())
+            if path.suffix != ".pdf":  # for manuscripts; a repository needs one vector format
+                yield outputs.write(target / path.name, path.read_bytes())
 
 
 def notebooks() -> Iterator[Path]:

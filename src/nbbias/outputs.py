@@ -65,7 +65,7 @@ def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd
 
 
 def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out: Path) -> HTML:
-    """Save a figure as SVG and PNG with the table that it draws, and show it.
+    """Save a figure as SVG, PNG and PDF with the table that it draws, and show it.
 
     Parameters
     ----------
@@ -86,7 +86,8 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
         The figure with its alternative text, shown in trusted and untrusted notebooks alike.
     """
     images = {}
-    for kind, metadata in {"svg": {"Date": None}, "png": {"Software": None}}.items():
+    undated = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
+    for kind, metadata in undated.items():
         buffer = BytesIO()
         figure.savefig(buffer, format=kind, metadata=metadata, dpi=150)
         images[kind] = buffer.getvalue()

@@ -1,4 +1,4 @@
-"""Executed notebooks and runs as HTML pages that need no network."""
+"""Executed notebooks as HTML pages that need no network."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import jinja2
 import latex2mathml.converter
 import nbformat
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
-from nbbias import manifest, outputs
+from nbbias import outputs
 from nbbias.corpus import data_path
 
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
@@ -48,8 +47,13 @@ class OneStyle(Preprocessor):
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if "text/html" in data:
-                data["text/html"] = _TABLE_STYLE.sub("", data["text/html"])
+                data["text/html"] = one_style(data["text/html"])
         return cell, resources
+
+
+def one_style(text: str) -> str:
+    """Take out of HTML the styles that printed tables bring along."""
+    return _TABLE_STYLE.sub("", text)
 
 
 def _mathml(tex: str, display: str) -> str:
@@ -91,37 +95,3 @@ def write_page(
     found = _HEADING.findall(body)
     items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
     return outputs.write(target, body.replace(_CONTENTS, items, 1))
-
-
-def runs(out: Path) -> list[dict[str, Any]]:
-    """Return every run under a folder, by study and name, with what its manifest says."""
-    found = []
-    for path in sorted(out.glob(f"*/*/{manifest.NAME}")):
-        folder = path.parent
-        described = manifest.read(folder)
-        if described is None:
-            continue
-        finding = outputs.read_finding(folder)
-        thumbnail = folder / "figures" / f"{finding['figure']}.png"
-        found.append({
-            **described, "finding": finding["sentence"], "page": (folder / "index.html").is_file(),
-            "folder": folder.relative_to(out).as_posix(),
-            "thumbnail": thumbnail.relative_to(out).as_posix() if thumbnail.is_file() else None,
-        })  # fmt: skip
-    return found
-
-
-def write_index(out: Path) -> Path:
-    """Write `index.html`, the list of all runs under a folder."""
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
-    )
-    environment.filters["markdown_plain"] = plain
-    page = environment.get_template("runs.html.j2").render(runs=runs(out))
-    return outputs.write(out / "index.html", page)
-
-
-def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
-    text = re.sub(r"(?<!\\)\*+", "", markdown)
-    return re.sub(r"\\(.)", r"\1", text)

@@ -176,7 +176,7 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
     dict
         ``ok``, ``failed``, ``interrupted`` or ``not started``, by label.
     """
-    from nbbias import page  # nbconvert takes seconds to import: a refused file shall not wait
+    from nbbias import gallery  # nbconvert takes seconds to import: a refused file shall not wait
 
     statuses = dict.fromkeys((r.label for r in runs), "not started")
     waiting, live = list(runs), list[_Live]()
@@ -202,7 +202,7 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
         signal.signal(signal.SIGINT, signal.default_int_handler)
     finally:
         signal.signal(signal.SIGTERM, before)
-        page.write_index(out)
+        gallery.write(out)
     return statuses
 
 

@@ -1,0 +1,135 @@
+"""All runs under a folder as pages: a list, the models side by side, any two runs compared."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from nbbias import compare, leaders, manifest, outputs, page
+from nbbias.corpus import data_path
+from nbbias.errors import NbbiasError
+
+#: Pairs of runs of one study that get a page of their own; the newest runs come first.
+_COMPARED = 45
+
+_COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
+
+
+def runs(out: Path) -> list[dict[str, Any]]:
+    """Return every run under a folder, by study and name, with what its manifest says."""
+    found = []
+    for path in sorted(out.glob(f"*/*/{manifest.NAME}")):
+        folder = path.parent
+        described = manifest.read(folder)
+        if described is None:
+            continue
+        finding = outputs.read_finding(folder)
+        thumbnail = folder / "figures" / f"{finding['figure']}.png"
+        found.append({
+            **described, "finding": finding["sentence"], "page": (folder / "index.html").is_file(),
+            "folder": folder.relative_to(out).as_posix(),
+            "thumbnail": thumbnail.relative_to(out).as_posix() if thumbnail.is_file() else None,
+        })  # fmt: skip
+    return found
+
+
+def plain(markdown: str) -> str:
+    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
+    text = re.sub(r"(?<!\\)\*+", "", markdown)
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def write(out: Path) -> Path:
+    """Write the pages about all runs under a folder, and return the list of them.
+
+    Parameters
+    ----------
+    out
+        The folder of all runs. It gets ``index.html``, the list; ``leaders.html``, the models of
+        each study side by side; and ``compare/``, a page for every two finished runs of a study.
+    """
+    every = runs(out)
+    finished = [one for one in every if one["status"] == "ok"]
+    shutil.rmtree(out / "compare", ignore_errors=True)
+    pairs = _compare(out, finished)
+    table = leaders.table(out, finished)
+    _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
+    return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs)
+
+
+def publish(out: Path, site: Path) -> Path:
+    """Copy every finished run to a folder that any static host serves, with the pages about them.
+
+    A run's manifest is copied without the paths of its data: they are nobody else's.
+
+    Raises
+    ------
+    NbbiasError
+        There is no finished run, or `site` holds something else than a site.
+    """
+    finished = [one for one in runs(out) if one["status"] == "ok"] if out.is_dir() else []
+    if not finished:
+        raise NbbiasError(str(out), "holds no finished run; `nbbias studies` makes the samples")
+    mark = site / ".nbbias-site"
+    if site.exists() and any(site.iterdir()) and not mark.is_file():
+        raise NbbiasError(str(site), "is not empty and no earlier site; name another folder")
+    shutil.rmtree(site, ignore_errors=True)
+    outputs.write(mark, "")
+    for one in finished:
+        source, target = out / one["folder"], site / one["folder"]
+        for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
+            copy = target / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        _publish_manifest(source, target)
+    return write(site)
+
+
+def _publish_manifest(source: Path, target: Path) -> None:
+    described = json.loads((source / manifest.NAME).read_text(encoding="utf-8"))
+    for entry in described.get("data", {}).values():
+        entry["path"] = Path(entry["path"]).name
+    outputs.write(target / manifest.NAME, json.dumps(described, indent=2, ensure_ascii=False))
+
+
+def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
+    """Write a page for every two runs of a study; return the links to them, by study."""
+    links: dict[str, list[dict[str, str]]] = {}
+    for study in dict.fromkeys(str(one["study"]) for one in finished):
+        own = [one for one in finished if one["study"] == study]
+        own.sort(key=lambda one: str(one["started"]), reverse=True)
+        for second, first in list(combinations(own, 2))[:_COMPARED]:
+            name = f"{_file(study)}--{_file(first['run'])}--{_file(second['run'])}.html"
+            _render(
+                out / "compare" / name, "compare.html.j2", root="..", first=first, second=second,
+                changes=compare.settings(first, second),
+                **compare.shown(out / first["folder"], out / second["folder"]),
+            )  # fmt: skip
+            label = f"{first['run']} and {second['run']}"
+            links.setdefault(study, []).append({"href": f"compare/{name}", "label": label})
+    return links
+
+
+def _file(name: object) -> str:
+    """Name a file after a run; what no file name should hold is written as its code point."""
+    return re.sub(r"[^\w.-]", lambda m: f"_{ord(m[0]):x}", str(name))
+
+
+def _render(target: Path, template: str, **values: Any) -> Path:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
+    )
+    environment.filters["plain"] = plain
+    templates = data_path("templates/nbbias")
+    text = environment.get_template(template).render(
+        style=(templates / "page.css").read_text(encoding="utf-8"),
+        script=(templates / "page.js").read_text(encoding="utf-8"),
+        **values,
+    )
+    return outputs.write(target, page.one_style(text))

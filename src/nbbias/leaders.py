@@ -1,0 +1,81 @@
+"""The models of each study side by side: the leading estimates with intervals and chance levels.
+
+No ranks: runs differ in corpus, lists and instruments, and models whose intervals overlap are
+not told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbbias import report
+from nbbias.corpus import data_path
+
+COLUMNS = [
+    *("study", "run", "what", "reading", "bias", "group", "source", "prompt", "model", "estimate"),
+    *("ci_low", "ci_high", "null", "null_low", "null_high", "n", "instrument", "reason"),
+]
+_NUMBERS = ("ci_low", "ci_high", "null", "null_low", "null_high", "n")
+
+
+def leads() -> pd.DataFrame:
+    """Return which statistics stand for a study: `what` they measure, and the `reading`."""
+    return pd.read_csv(data_path("leads.csv"))
+
+
+def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Collect the leading estimates of finished runs.
+
+    Parameters
+    ----------
+    out
+        The folder of all runs.
+    runs
+        Finished runs, as `gallery.runs` gives them.
+
+    Returns
+    -------
+    DataFrame
+        One row per run, statistic and what it is about, with `COLUMNS`; a judge stands under
+        `model` where the study compares judges.
+    """
+    found = []
+    for one in runs:
+        path = out / one["folder"] / "tables" / "estimates.parquet"
+        path = path if path.is_file() else path.with_suffix(".csv")
+        if not path.is_file():
+            continue
+        read = pd.read_parquet if path.suffix == ".parquet" else pd.read_csv
+        rows = read(path).merge(leads(), on=["study", "measure", "statistic"])
+        if "judge" in rows:
+            rows["model"] = rows["judge"].where(rows["judge"].notna(), rows["model"])
+        # Of a study's finer rows (by task, topic, dimension) the whole stands for it.
+        finer = [name for name in ("dimension", "task", "topic") if name in rows]
+        rows = rows[rows[finer].isna().all(axis=1)]
+        found.append(rows.assign(run=str(one["run"])).reindex(columns=COLUMNS))
+    whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
+    return whole.dropna(subset=["model"]).reset_index(drop=True)
+
+
+def sections(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what a page shows: by statistic and run a heading, the reading, and a table."""
+    shown = []
+    for (study, what, run), own in rows.groupby(["study", "what", "run"], sort=False):
+        about = [name for name in ("bias", "group", "source", "prompt") if own[name].nunique() > 1]
+        ordered = own.sort_values([*about, "estimate"], na_position="last")
+        columns = [name for name in _NUMBERS if ordered[name].notna().any()]
+        if ordered["estimate"].isna().any():
+            columns.append("reason")
+        by = "; ".join(ordered["instrument"].dropna().unique())
+        html = report.show(
+            ordered[["model", *about, "estimate", *columns]], title=f"{what}, {run}",
+            labels={"null": "by chance", "null_low": "chance low", "null_high": "chance high"},
+            note=f"{own['reading'].iloc[0]}. Instrument: {by or 'none named'}."
+            + ("" if "null" in columns else " Chance: no level is given for this statistic."),
+        ).data  # fmt: skip
+        shown.append({"study": study, "what": what, "run": run, "table": html})
+    return shown
