@@ -57,7 +57,9 @@ def one_style(text: str) -> str:
 
 
 def _mathml(tex: str, display: str) -> str:
-    return latex2mathml.converter.convert(tex.strip(), display=display)
+    found = latex2mathml.converter.convert(tex.strip(), display=display)
+    # A long formula scrolls on a phone, so a keyboard must reach it.
+    return found.replace("<math ", '<math tabindex="0" ', 1) if display == "block" else found
 
 
 def write_page(

@@ -1,0 +1,99 @@
+"""A real browser for the pages: Debian's Chromium, driven by playwright, with no network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.conftest import ROOT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+#: What a page may ask for: nothing but itself.
+OWN = ("file:", "data:", "blob:", "about:")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A browser; without Chromium tests are skipped, but fail in CI."""
+    if CHROMIUM is None:
+        message = "no chromium here: install it to test pages in a browser"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every study's executed sample: those named by NBBIAS_PAGES, or made once for all workers."""
+    named = os.environ.get("NBBIAS_PAGES")
+    if named:
+        return Path(named).absolute()
+    shared = tmp_path_factory.getbasetemp().parent / "pages"
+    try:
+        shared.mkdir()
+    except FileExistsError:  # another worker is at it
+        return _awaited(shared)
+    command = [sys.executable, "-m", "nbbias", "studies", "--out", str(shared / "runs")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    (shared / "done").write_text(done.stderr)
+    assert done.returncode == 0, done.stderr
+    return shared / "runs"
+
+
+def _awaited(shared: Path) -> Path:
+    import time
+
+    while not (shared / "done").is_file():
+        time.sleep(1)
+    return shared / "runs"
+
+
+@pytest.fixture
+def shots() -> Path:
+    """Where screenshots are kept for people to look at."""
+    folder = Path(os.environ.get("NBBIAS_SHOTS", ROOT / "runs" / "screenshots"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class Heard:
+    """What a page asked for and complained about."""
+
+    def __init__(self, page: Page) -> None:
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda one: self._asked(one.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda said: self.complaints.append(said.text) if said.type == "error" else None,
+        )
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith(OWN):
+            self.requests.append(url)
+
+
+@pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page with the network cut, at desktop and at phone width."""
+    width, height = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, offline=True, accept_downloads=True
+    )
+    opened = context.new_page()
+    opened.set_default_timeout(60_000)
+    yield opened
+    context.close()
