@@ -30,7 +30,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         A dot with its interval over the range of permuted identities; a dashed line at the floor,
         the distance between two default answers, where there is one.
     """
-    own = cogs_tables.whole(estimates)
+    own = cogs_tables.by_setting(cogs_tables.whole(estimates))
     rows = own[own["statistic"] == "distance"]
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
 
@@ -65,7 +65,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
     by
         The column whose values are the panels: ``"model"`` or ``"evaluator"``.
     """
-    rows = estimates[estimates["statistic"] == statistic]
+    rows = cogs_tables.by_setting(estimates[estimates["statistic"] == statistic])
     part_of = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
     label = rows["bias"] if part_of is None else rows["bias"] + ", " + rows[part_of].astype(str)
     rows = rows.assign(row=label)

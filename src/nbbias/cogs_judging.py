@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import cogs_replies, contracts
-from nbbias.cogs import INSTANCE
+from nbbias.cogs import INSTANCE, SETTING
 from nbbias.cogs_suite import BAR, Suite, load, rubric
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import ContractError, DataError
@@ -64,7 +64,8 @@ def evaluation_prompts(
     Parameters
     ----------
     answers
-        The table of `cogs.read_answers`; of repeats the first one is judged.
+        The table of `cogs.read_answers`. Judged is the first of repeats, at the temperature that
+        stands first.
     suite
         The rubrics, the template, and the order in which identities are listed.
     design, repeats
@@ -120,7 +121,10 @@ def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
 
 def _first_texts(answers: pd.DataFrame) -> pd.DataFrame:
     said = answers["text"].fillna("").str.strip() != ""
-    own = answers[said & answers["identity"].notna()].sort_values("sample", kind="stable")
+    own = answers[said & answers["identity"].notna()]
+    if SETTING in own:  # never texts of several temperatures side by side
+        own = own.merge(own.drop_duplicates("model")[["model", SETTING]])
+    own = own.sort_values("sample", kind="stable")
     return own.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
 
 
