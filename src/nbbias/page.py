@@ -16,7 +16,6 @@ from nbbias import manifest, outputs
 from nbbias.corpus import data_path
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
-_LIVE = "application/vnd.jupyter.widget-view+json"
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
 
 
@@ -30,19 +29,6 @@ class Mathematics(Preprocessor):
             text = _DISPLAY.sub(lambda m: _mathml(m[1], "block"), cell.source)
             cell.source = _INLINE.sub(lambda m: _mathml(m[1], "inline"), text)
         return cell, resources
-
-
-class NoWidgets(Preprocessor):
-    """Drop live views, which need a kernel: what stands for them as text is shown instead."""
-
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
-        nb.metadata.pop("widgets", None)
-        for cell in nb.cells:
-            for output in cell.get("outputs", []):
-                output.get("data", {}).pop(_LIVE, None)
-        return nb, resources
 
 
 def _mathml(tex: str, display: str) -> str:
@@ -63,8 +49,7 @@ def write_page(notebook: Path, target: Path, *, title: str) -> Path:
     """
     exporter = HTMLExporter(
         template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Mathematics, NoWidgets], exclude_input_prompt=True,
-        exclude_output_prompt=True,
+        preprocessors=[Mathematics], exclude_input_prompt=True, exclude_output_prompt=True,
     )  # fmt: skip
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title

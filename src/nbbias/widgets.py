@@ -156,7 +156,7 @@ class BlindPicks(w.VBox):
         else:
             told = "" if all_over else " The next one is about another axis."
             self._head.value = _line(
-                f"<b>{len(self._over)} of {len(self._parts)} parts are over.</b>{told}"
+                f"<b>Parts over: {len(self._over)} of {len(self._parts)}.</b>{told}"
             )
 
     def _show_round(self, one: pd.Series) -> None:
@@ -175,7 +175,7 @@ class BlindPicks(w.VBox):
 
     def _card(self, position: int) -> w.VBox:
         choose = _button(f"Choice {position}", partial(self._pick, position), style="primary")
-        choose.layout.width = "100%"
+        choose.layout.width = "calc(100% - 4px)"  # its margin is 2px on either side
         return w.VBox([w.HTML(), choose], layout=w.Layout(justify_content="space-between"))
 
     def _show_results(self) -> None:
@@ -242,7 +242,9 @@ class BlindPicks(w.VBox):
 
 
 def _button(label: str, act: Any, *, style: str = "") -> w.Button:
-    button = w.Button(description=label, button_style=style, layout=w.Layout(width="auto"))
+    button = w.Button(
+        description=label, button_style=style, layout=w.Layout(width="auto", flex="0 0 auto")
+    )
     button.on_click(lambda _: act())
     return button
 
