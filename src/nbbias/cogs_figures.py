@@ -43,7 +43,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
 
     height = 1.4 + 0.27 * rows.groupby("model").size().max()
-    figure = figures.panels(rows, draw, by="model", height=height)
+    figure = figures.panels(rows, draw, by="model", height=height, width=_width(rows, "model"))
     extra: list[Patch | Line2D] = [Patch(color=figures.BAND, label=PERMUTED)]
     if floors.notna().any():
         extra.append(
@@ -51,6 +51,11 @@ def distances(estimates: pd.DataFrame) -> Figure:
         )
     figures.legend_below(figure, figure.axes[0], extra=[*extra, figures.interval_key()])
     return figure
+
+
+def _width(rows: pd.DataFrame, by: str) -> float:
+    """Return inches that leave room for names of models with their temperature."""
+    return 4.0 * min(max(rows[by].nunique(), 2), 4)
 
 
 def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Figure:
@@ -76,7 +81,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
     height = 1.3 + 0.3 * rows.groupby(by).size().max()
-    figure = figures.panels(rows, draw, by=by, height=height)
+    figure = figures.panels(rows, draw, by=by, height=height, width=_width(rows, by))
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
     band = Patch(color=figures.BAND, label=PERMUTED)
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])

@@ -33,8 +33,12 @@ def whole(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Name models with their temperature, where one answered at several."""
+    """Name models with their temperature, where one answered at several, one below the other."""
     several = estimates.groupby("model")["prompt"].transform("nunique") > 1
+    if not several.any():
+        return estimates
+    at = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
+    estimates, several = estimates.iloc[at], several.iloc[at]
     named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature not told")
     return estimates.assign(model=estimates["model"].where(~several, named))
 
