@@ -56,6 +56,8 @@ class FakeOpenAI(ThreadingHTTPServer):
         self.random, self.lock = random.Random(seed), threading.Lock()
         #: How often an answer to a prompt was made, and so paid for.
         self.billed: Counter[str] = Counter()
+        #: The temperature of each call that was billed; None where it was left to the server.
+        self.temperatures: list[float | None] = []
         #: How often each outcome was sent.
         self.sent: Counter[str] = Counter()
         #: When each request came, with its outcome.
@@ -162,6 +164,8 @@ class _Handler(BaseHTTPRequestHandler):
             "index": 0, "message": message,
             "finish_reason": "content_filter" if kind == "content_filter" else "stop",
         }  # fmt: skip
+        with self.server.lock:
+            self.server.temperatures.append(body.get("temperature"))
         answer = {
             "id": "x", "object": "chat.completion", "created": 0, "model": body["model"],
             "choices": [] if kind == "no_choices" else [choice],

@@ -57,6 +57,17 @@ def dots(ax: plt.Axes) -> list[float]:
     ]
 
 
+def test_temperatures_have_panels_of_their_own() -> None:
+    tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
+    found = cogs_estimates.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    panels = cogs_figures.distances(found).axes
+    assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
+    assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
+    one = cogs_estimates.rbs(tables[0], draws=100)
+    assert [ax.get_title(loc="left") for ax in cogs_figures.distances(one).axes] == ["m"]
+    pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
+
+
 def test_a_fingerprint_has_a_spoke_an_identity_around_the_ring_of_chance(
     estimates: pd.DataFrame,
 ) -> None:

@@ -60,6 +60,20 @@ def answers(texts: dict[str, str | None]) -> pd.DataFrame:
 THREE = answers({"white": "Glow {rubric}.", "black": "Ink.", "asian": "Silk choice 9."})
 
 
+def test_a_judge_reads_texts_of_one_temperature() -> None:
+    cold = answers({"white": "a", "black": "b", "asian": None}).assign(temperature=0.2)
+    warm = answers({"white": "A", "black": "B", "asian": "C"}).assign(temperature=1.0)
+    both = pd.concat([cold, warm], ignore_index=True)
+    # At the first temperature an answer is missing; one of another does not take its place.
+    assert cogs_judging.evaluation_prompts(both, SUITE).empty
+    turned = pd.concat([warm, cold], ignore_index=True)
+    asked = cogs_judging.evaluation_prompts(turned, SUITE)["prompt"]
+    assert len(asked) == 6
+    assert asked.str.contains(": C").all() and not asked.str.contains(": a").any()
+    untold = both.assign(temperature=float("nan")).drop_duplicates("text")
+    assert len(cogs_judging.evaluation_prompts(untold, SUITE)) == 6
+
+
 def test_the_prompt_is_worded_as_in_table_5() -> None:
     table = cogs_judging.evaluation_prompts(THREE, SUITE, design="listed")
     (prompt,) = table["prompt"]

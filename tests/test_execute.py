@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from nbbias import execute
+from nbbias import execute, page
 
 
 def notebook(path: Path) -> Path:
@@ -40,3 +40,20 @@ def test_seconds_are_added_up_by_heading(tmp_path: Path) -> None:
     assert execute.by_section(path, clocked) == {"A study": 2.0, "Words": 3.5}
     assert execute.by_section(path, clocked[:2]) == {"A study": 2.0, "Words": 0.0}
     assert execute.by_section(tmp_path / "none.ipynb", clocked) == {}
+
+
+def test_no_live_view_is_left_of_a_run(tmp_path: Path) -> None:
+    live = {execute._LIVE: {"model_id": "1f", "version_major": 2}, "text/plain": "Batches: 0%"}
+    cell = new_code_cell("bar()", outputs=[
+        new_output("display_data", data=live),
+        new_output("execute_result", data={"text/plain": "42"}, execution_count=1),
+    ])  # fmt: skip
+    whole = new_notebook(cells=[new_markdown_cell("text"), cell], metadata={"widgets": {"a": {}}})
+    nbformat.write(whole, tmp_path / "n.ipynb")
+    execute._strip(tmp_path / "n.ipynb")
+    node = nbformat.read(tmp_path / "n.ipynb", as_version=4)
+    assert "widgets" not in node.metadata
+    assert [one["data"] for one in node.cells[1].outputs] == [{"text/plain": "42"}]
+    page.write_page(tmp_path / "n.ipynb", tmp_path / "n.html", title="t")
+    text = (tmp_path / "n.html").read_text()
+    assert "42" in text and "Batches" not in text and "vnd.jupyter.widget" not in text

@@ -15,7 +15,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import cli, cogs, cogs_suite, generate, generate_params, params, prompts, recorded, run
+from nbbias import (
+    cli,
+    cogs,
+    cogs_estimates,
+    cogs_suite,
+    generate,
+    generate_params,
+    params,
+    prompts,
+    recorded,
+    run,
+)
 from nbbias.errors import ParameterError
 from nbbias.generate_params import Generate
 from tests.conftest import ROOT
@@ -60,6 +71,9 @@ def nbbias(
         ({"temprature": 1.0}, "did you mean temperature?"),
         ({"temperature": "hot"}, "valid number"),
         ({"temperature": 3.0}, "less than or equal to 2"),
+        ({"temperature": []}, "at least 1 item"),
+        ({"temperature": [0.5, 2.5]}, "temperature.list.1: input should be less than or equal"),
+        ({"temperature": [0.5, 0.5]}, "stands twice"),
         ({"models": []}, "at least 1 item"),
         ({"models": ["gpt-4"]}, "openai/gpt-4"),
         ({"models": [MODEL, MODEL]}, "stands twice"),
@@ -176,6 +190,97 @@ def test_the_papers_run_of_cogs_asks_its_prompts_of_each_model(
     # the rest.
     assert "openai/gpt-4-0613" in told
     assert "cost at most 120.03" in told
+
+
+def test_a_list_of_temperatures_is_counted_in_the_dry_run(
+    tmp_path: Path, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    given = yaml.safe_load((ROOT / "params/cogs/kumar2024.yaml").read_text())
+    given["generate"]["temperature"] = [0.2, 0, 1]
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(given))
+    code, told = nbbias("generate", path, "--dry-run")
+    assert code == 0
+    assert told.count("9,720 calls, 0 answered, 9,720 to ask") == 3
+    assert "Each prompt is asked at 3 temperatures: 0.2, 0, 1." in told
+    assert "cost at most 360.09" in told  # three times 120.03
+    given["study"] = "llmbi"
+    path.write_text(yaml.safe_dump({k: given[k] for k in ("study", "generate")}))
+    code, told = nbbias("generate", path, "--dry-run")
+    assert code == 2
+    assert "generate.temperature: llmbi does not tell answers at several apart" in told
+
+
+# The keys under which answers were filed before a list could be given.
+FILED = {
+    0.2: "653166c53a1805582ebd5047fee0fe228f5f0fec6f4f33a9a95c136f4d20911f",
+    0: "0f72a2670f5e7f05b2abf4c0206f103c3a2eb44ae5a204f5dcdcc9ea9d6458fe",
+    1: "9c82899346195e1910943447fa52de3459c8c72530f75d6d38e5fdbc1b8b003e",
+    None: "162e36b70062119b2d922748d70b61fbe1ce265a977389fdc302414445ee6ffa",
+}
+
+
+def keys_at(temperature: object) -> list[str]:
+    values = {"models": ["openai/gpt-4o-mini"], "prompts": "llmbi", "limit": 1}
+    block = generate_params.block(values | {"temperature": temperature}, where="mine.yaml")
+    return generate.plan(block).calls["key"].tolist()
+
+
+def test_a_temperature_alone_or_in_a_list_is_the_question_that_it_was() -> None:
+    assert {one: keys_at(one) for one in FILED} == {one: [key] for one, key in FILED.items()}
+    assert keys_at([1, 0.2, 0]) == [FILED[1], FILED[0.2], FILED[0]]
+
+
+def of_cogs(folder: Path, url: str, **further: Any) -> Path:
+    """Ask haiku on two themes for one axis: six prompts."""
+    suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
+    asked = cogs_suite.prompts(suite)
+    themes = asked["theme"].unique()[:2]
+    path = write(folder, url, asked[asked["theme"].isin(themes)], **further)
+    given = yaml.safe_load(path.read_text()) | {"study": "cogs", "parts": ["rbs"]}
+    given["answers_path"] = given["generate"]["export_path"]
+    path.write_text(yaml.safe_dump(given))
+    return path
+
+
+def test_what_was_asked_at_one_temperature_is_not_asked_again_among_several(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    assert nbbias("generate", of_cogs(tmp_path, server.url, temperature=0.5))[0] == 0
+    assert server.temperatures == [0.5] * 6
+    several = of_cogs(tmp_path, server.url, temperature=[0, 0.5, 1.0], replicates=2)
+    code, told = nbbias("generate", several)
+    assert code == 0
+    assert "36 calls, 6 answered, 30 to ask" in told
+    assert sorted(map(float, server.temperatures)) == [0.0] * 12 + [0.5] * 12 + [1.0] * 12
+    table = pd.read_parquet(tmp_path / "answers.parquet")
+    assert table["text"].notna().all()
+    cells = table.groupby(["prompt_id", "temperature"])["sample"].agg(list)
+    assert len(cells) == 18
+    assert all(one == [1, 2] for one in cells)
+    assert nbbias("generate", several)[0] == 0
+    assert len(server.temperatures) == 36
+    # The exported table brings a lost store back, each answer to its temperature.
+    (tmp_path / "answers.sqlite").unlink()
+    assert "36 answered, 0 to ask" in nbbias("generate", several)[1]
+    again = pd.read_parquet(tmp_path / "answers.parquet")
+    pd.testing.assert_series_equal(again["text"], table["text"])
+    pd.testing.assert_series_equal(again["temperature"], table["temperature"])
+
+
+def test_cogs_compares_temperatures_by_what_was_exported(
+    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+) -> None:
+    path = of_cogs(tmp_path, server.url, temperature=[0, 0.5, 1.0])
+    assert nbbias("generate", path)[0] == 0
+    suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
+    answers = cogs.read_answers(generate.of_params(path).export_path, suite=suite)
+    distances = cogs.distances(answers, model="offline", progress=False)
+    assert len(distances) == 3 * 2 * 2
+    found = cogs_estimates.temperatures(cogs_estimates.rbs(distances, draws=100))
+    assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
+    assert found["n"].tolist() == [2, 2, 2]
+    assert found["rbs"].notna().all()
 
 
 def test_answers_to_cogs_are_read_from_what_was_exported(

@@ -153,6 +153,25 @@ def test_answers_are_matched_by_prompt_id_or_by_the_very_text(tmp_path: Path) ->
     assert recorded.table(plan).set_index("key").loc[first["key"], "text"] == "Said."
 
 
+def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
+    plan = generate.plan(
+        Generate.model_validate({
+            "models": MODELS[:1], "prompts": "llmbi", "limit": 1, "temperature": [0.0, 0.5],
+            "store_path": str(tmp_path / "a.sqlite"), "export_path": str(tmp_path / "a.parquet"),
+        })
+    )  # fmt: skip
+    (one,) = plan.calls["prompt_id"].unique()
+    given = pd.DataFrame({"prompt_id": one, "model": MODELS[0], "text": ["Warm.", "Hot."]})
+    given.to_csv(tmp_path / "given.csv", index=False)
+    with pytest.raises(DataError, match="names no temperature"):
+        recorded.take_in(plan, tmp_path / "given.csv")
+    given.assign(temperature=[0.5, 1.5]).to_csv(tmp_path / "given.csv", index=False)
+    assert counts(plan, tmp_path / "given.csv")["filed"] == 1
+    table = recorded.table(plan).set_index("temperature")["text"]
+    assert table[0.5] == "Warm."
+    assert pd.isna(table[0.0])
+
+
 def test_answers_without_a_source_are_not_guessed_at(tmp_path: Path) -> None:
     path = tmp_path / "given.csv"
     path.write_text(f"article_id,model,text\n1,{MODELS[0]},Which outlet?\n")

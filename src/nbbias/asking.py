@@ -78,6 +78,8 @@ def open_model(
 ) -> Any:
     """Return inspect_ai's model, ready to be asked; the key comes from the environment.
 
+    `parameters` are those of all calls; the temperature goes with each call.
+
     Raises
     ------
     NbbiasError
@@ -123,8 +125,10 @@ def _plain(error: BaseException) -> str:
     return " ".join(message.split())
 
 
-async def ask_once(model: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
-    """Ask once.
+async def ask_once(
+    model: Any, messages: Sequence[Mapping[str, str]], temperature: float | None = None
+) -> Answer:
+    """Ask once; no temperature leaves it to the provider.
 
     Raises
     ------
@@ -132,7 +136,7 @@ async def ask_once(model: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
         There was no answer.
     """
     from inspect_ai.log._transcript import Transcript, init_transcript
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+    from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
     from tenacity import RetryError
 
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
@@ -140,7 +144,7 @@ async def ask_once(model: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
     init_transcript(Transcript())  # or inspect keeps every call in memory
     started = time.monotonic()
     try:
-        output = await model.generate(sent)
+        output = await model.generate(sent, config=GenerateConfig(temperature=temperature))
     except RetryError as error:
         raise failure(model, error.last_attempt.exception()) from None
     except Exception as error:
@@ -233,6 +237,7 @@ async def ask(
     model: Any,
     messages: Sequence[Mapping[str, str]],
     *,
+    temperature: float | None,
     transport: Transport,
     listen: Callable[[Failure], None],
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -278,4 +283,4 @@ async def ask(
         sleep=pause,
         reraise=True,
     )
-    return await attempts(ask_once, model, messages)
+    return await attempts(ask_once, model, messages, temperature)

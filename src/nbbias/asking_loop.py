@@ -30,13 +30,19 @@ INTERRUPTED = "interrupted"
 
 
 class Call(NamedTuple):
-    """One call to make, and what it costs at most."""
+    """One call to make: `parameters` are those that its key rests on; what it costs at most."""
 
     key: str
     model: str
     messages: list[dict[str, str]]
     replicate: int
+    parameters: Mapping[str, Any]
     cost_at_most: float
+
+    @property
+    def temperature(self) -> float | None:
+        """None leaves it to the provider."""
+        return self.parameters.get("temperature")
 
 
 @dataclass
@@ -76,7 +82,6 @@ class Desk(NamedTuple):
     connection: sqlite3.Connection
     path: Path
     run: str
-    parameters: Mapping[str, Any]
     transport: Transport
     #: Price of a million input tokens and of a million output tokens.
     prices: Mapping[str, tuple[float, float]]
@@ -104,7 +109,10 @@ async def ask_all(calls: list[Call], models: Mapping[str, Callable[[], Any]], de
                     break
                 async with models[name]() as model:
                     mine = [call for call in calls if call.model == name]
-                    await _Round(model, desk, tally, stop).make(mine)
+                    # One temperature at a time: a local model may answer several calls as one.
+                    for warmth in dict.fromkeys(call.temperature for call in mine):
+                        own = [call for call in mine if call.temperature == warmth]
+                        await _Round(model, desk, tally, stop).make(own)
     except asyncio.CancelledError:  # the second Ctrl-C; what was in flight is dropped
         tally.stopped = tally.stopped or INTERRUPTED
     finally:
@@ -201,7 +209,7 @@ class _Round:
         self.in_flight += call.cost_at_most
         try:
             answer = await asking.ask(
-                self.model, call.messages,
+                self.model, call.messages, temperature=call.temperature,
                 transport=self.desk.transport, listen=heard, pause=self._pause,
             )  # fmt: skip
         except Failure as failure:
@@ -263,7 +271,7 @@ class _Round:
         row = {
             "key": call.key, "model": call.model, "base_url": self.desk.transport.base_url,
             "messages": store.canonical(call.messages),
-            "parameters": store.canonical(self.desk.parameters), "replicate": call.replicate,
+            "parameters": store.canonical(call.parameters), "replicate": call.replicate,
             **outcome, "attempts": attempts, "asked_at": store.now(), "run": self.desk.run,
         }  # fmt: skip
         try:

@@ -36,6 +36,11 @@ def show_plan(laid_out: Plan, console: Console) -> int:
         if row.to_ask and not math.isnan(row.cost):
             told += f"; cost {_range(row.cost_likely, row.cost, ',.2f')}"
         console.print(told, markup=False)
+    if len(laid_out.block.temperatures) > 1:
+        told = ", ".join(f"{one:g}" for one in laid_out.block.temperatures)
+        console.print(
+            f"Each prompt is asked at {len(laid_out.block.temperatures)} temperatures: {told}."
+        )
     if not table["to_ask"].sum():
         return 0
     if len(table) > 1 and table["cost"].notna().all():

@@ -20,7 +20,7 @@ from nbbias.errors import ContractError, DataError
 
 #: A problem instance of one model, and what else tells two answers apart.
 INSTANCE = ["task", "topic", "theme"]
-_SETTING = "temperature"
+SETTING = "temperature"
 
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
@@ -95,7 +95,7 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         table = table.rename(columns={"response": "text"})
     contracts.need(table, ["model", "text"], where=where)
     table = _located(table, suite, where=where)
-    keys = ["model", *INSTANCE, "axis", "identity", *([_SETTING] if _SETTING in table else [])]
+    keys = ["model", *INSTANCE, "axis", "identity", *([SETTING] if SETTING in table else [])]
     if "sample" not in table:
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
     for name in ("model", "task", "topic", "theme", "axis", "identity", "text"):
@@ -106,7 +106,7 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
             where, f"{twice} answers stand twice; number repeats in the column sample"
         )
     checked = contracts.check(table, contracts.COGS_ANSWERS, where=where)
-    kept = [*contracts.COGS_ANSWERS.columns, *([_SETTING] if _SETTING in table else [])]
+    kept = [*contracts.COGS_ANSWERS.columns, *([SETTING] if SETTING in table else [])]
     return checked[kept].reset_index(drop=True)
 
 
@@ -199,7 +199,7 @@ def distances(
     vectors = embeddings.embed(
         answers["text"], model=model, cache_path=cache_path, device=device, progress=progress
     )
-    writer = ["model", *([_SETTING] if _SETTING in answers else [])]
+    writer = ["model", *([SETTING] if SETTING in answers else [])]
     cells = _sums(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
     defaults = cells[cells["identity"].isna()].drop(columns=["axis", "identity"])
     asked = answers.dropna(subset=["identity"])[["axis", "identity"]].drop_duplicates()

@@ -30,7 +30,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         A dot with its interval over the range of permuted identities; a dashed line at the floor,
         the distance between two default answers, where there is one.
     """
-    own = cogs_tables.whole(estimates)
+    own = cogs_tables.by_setting(cogs_tables.whole(estimates))
     rows = own[own["statistic"] == "distance"]
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
 
@@ -43,7 +43,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
         ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
 
     height = 1.4 + 0.27 * rows.groupby("model").size().max()
-    figure = figures.panels(rows, draw, by="model", height=height)
+    figure = figures.panels(rows, draw, by="model", height=height, width=_width(rows, "model"))
     extra: list[Patch | Line2D] = [Patch(color=figures.BAND, label=PERMUTED)]
     if floors.notna().any():
         extra.append(
@@ -51,6 +51,11 @@ def distances(estimates: pd.DataFrame) -> Figure:
         )
     figures.legend_below(figure, figure.axes[0], extra=[*extra, figures.interval_key()])
     return figure
+
+
+def _width(rows: pd.DataFrame, by: str) -> float:
+    """Return inches that leave room for names of models with their temperature."""
+    return 4.0 * min(max(rows[by].nunique(), 2), 4)
 
 
 def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Figure:
@@ -65,7 +70,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
     by
         The column whose values are the panels: ``"model"`` or ``"evaluator"``.
     """
-    rows = estimates[estimates["statistic"] == statistic]
+    rows = cogs_tables.by_setting(estimates[estimates["statistic"] == statistic])
     part_of = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
     label = rows["bias"] if part_of is None else rows["bias"] + ", " + rows[part_of].astype(str)
     rows = rows.assign(row=label)
@@ -76,7 +81,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
     height = 1.3 + 0.3 * rows.groupby(by).size().max()
-    figure = figures.panels(rows, draw, by=by, height=height)
+    figure = figures.panels(rows, draw, by=by, height=height, width=_width(rows, by))
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
     band = Patch(color=figures.BAND, label=PERMUTED)
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])

@@ -100,6 +100,32 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     return figure
 
 
+def own_picks(estimates: pd.DataFrame) -> Figure:
+    """Draw a person's shares of identities beside those of positions, an axis below the other.
+
+    Parameters
+    ----------
+    estimates
+        Of `cogs_fingerprint.fingerprint`.
+    """
+    named = {"share": "whose texts you picked", "position_share": "where they stood"}
+    rows = estimates[estimates["statistic"].isin(list(named))]
+    rows = rows.assign(cell=rows["group"], what=rows["statistic"].map(named))
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="cell")
+        ax.set_xlim(-0.03, 1.03)  # all or none of the picks is a dot at the end
+
+    figure = figures.grid(rows, draw, rows="bias", columns="what", width=8)
+    for ax in figure.axes:
+        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        ax.tick_params(axis="y", labelleft=True)  # the two columns have rows of their own
+    band = Patch(color=figures.BAND, label="by chance")
+    key = figures.interval_key(label="share of your picks")
+    figures.legend_below(figure, figure.axes[0], extra=[band, key])
+    return figure
+
+
 def identity_or_position(estimates: pd.DataFrame) -> Figure:
     """Draw the ABS in three ways and the spread over positions: a row an axis, a column a judge.
 

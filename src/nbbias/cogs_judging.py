@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import cogs_replies, contracts
-from nbbias.cogs import INSTANCE
+from nbbias.cogs import INSTANCE, SETTING
 from nbbias.cogs_suite import BAR, Suite, load, rubric
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import ContractError, DataError
@@ -64,7 +64,8 @@ def evaluation_prompts(
     Parameters
     ----------
     answers
-        The table of `cogs.read_answers`; of repeats the first one is judged.
+        The table of `cogs.read_answers`. Judged is the first of repeats, at the temperature that
+        stands first.
     suite
         The rubrics, the template, and the order in which identities are listed.
     design, repeats
@@ -79,7 +80,7 @@ def evaluation_prompts(
         `topic`, `theme`, `axis`, `order` (identities as shown, joined by ``|``), `repeat` (from 1)
         and `prompt`. The texts are shown as they are: one that speaks to the judge is heard.
     """
-    texts = _first_texts(answers)
+    texts = first_texts(answers)
     rows = []
     for (model, task, topic, theme), own in texts.groupby(["model", *INSTANCE], sort=False):
         said = dict(zip(own["identity"], own["text"], strict=True))
@@ -105,7 +106,7 @@ def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     DataFrame
         By `model` and `axis`: `instances`, `judged`, `incomplete`.
     """
-    texts = _first_texts(answers)
+    texts = first_texts(answers)
     rows = []
     for model, asked in answers.groupby("model", sort=False):
         instances = asked[["task", "theme"]].drop_duplicates()
@@ -118,9 +119,16 @@ def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"])
 
 
-def _first_texts(answers: pd.DataFrame) -> pd.DataFrame:
+def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return of each model and prompt with an identity the answer that is judged, if it has text.
+
+    It is the first of repeats, at the model's first temperature in the table.
+    """
     said = answers["text"].fillna("").str.strip() != ""
-    own = answers[said & answers["identity"].notna()].sort_values("sample", kind="stable")
+    own = answers[said & answers["identity"].notna()]
+    if SETTING in own:  # never texts of several temperatures side by side
+        own = own.merge(own.drop_duplicates("model")[["model", SETTING]])
+    own = own.sort_values("sample", kind="stable")
     return own.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
 
 

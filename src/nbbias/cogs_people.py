@@ -244,7 +244,7 @@ def beside_models(
         items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
         tables: list[tuple[str, str, pd.DataFrame]] = []
         for rater, part in own.groupby("rater", sort=False):
-            tables.append(("person", str(rater), _one_hot(part, identities)))
+            tables.append(("person", str(rater), one_hot(part, identities)))
         together = pd.concat([table for _, _, table in tables]).groupby(level=_ITEM, sort=False)
         tables.append((PEOPLE, PEOPLE, together.mean()))
         for evaluator, judged in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
@@ -267,7 +267,11 @@ def beside_models(
     return table.assign(kind=kinds)
 
 
-def _one_hot(part: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+def one_hot(part: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+    """Lay out one person's choices: a row per task and theme, 1 for the identity chosen, else 0.
+
+    A row without a choice is NaN.
+    """
     chosen = {name: (part["identity"] == name).astype(float) for name in identities}
     table = pd.DataFrame(chosen).where(part["identity"].notna())
     return table.set_index(pd.MultiIndex.from_frame(part[_ITEM]))

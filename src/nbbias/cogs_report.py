@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.cogs_tables import together, whole
+from nbbias.cogs_tables import by_setting, together, whole
 from nbbias.report import escape, interval, number, p_value
 
 _UNIT = "task × theme"
@@ -51,7 +51,7 @@ def _spread(row: Mapping[str, Any], confidence: float) -> str:
 
 def floors(estimates: pd.DataFrame) -> list[str]:
     """Put the distance between two default answers beside the identities' distances."""
-    rows = whole(estimates)
+    rows = by_setting(whole(estimates))
     sentences = []
     for model, own in rows.groupby("model", sort=False):
         means = own.loc[own["statistic"] == "distance", "estimate"]
@@ -73,7 +73,8 @@ def by_part(estimates: pd.DataFrame, *, statistic: str, confidence: float) -> li
     """Count tasks, and topics, with a spread beyond chance, and name the largest one."""
     sentences = []
     for part in ("task", "topic"):
-        rows = estimates[estimates[part].notna() & (estimates["statistic"] == statistic)]
+        rows = by_setting(estimates)
+        rows = rows[rows[part].notna() & (rows["statistic"] == statistic)]
         tested = rows[rows["p_adjusted"].notna()]
         if tested.empty:
             continue

@@ -32,6 +32,17 @@ def whole(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[estimates[["task", "topic"]].isna().all(axis=1)]
 
 
+def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Name models with their temperature, where one answered at several, one below the other."""
+    several = estimates.groupby("model")["prompt"].transform("nunique") > 1
+    if not several.any():
+        return estimates
+    at = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
+    estimates, several = estimates.iloc[at], several.iloc[at]
+    named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature not told")
+    return estimates.assign(model=estimates["model"].where(~several, named))
+
+
 def together(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return, of each judge, the rows of all writers together, or those of the only one."""
     several = estimates.groupby("evaluator", dropna=False)["model"].transform("nunique") > 1
@@ -166,7 +177,7 @@ def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd
         `null`, `null_low`, `null_high`, `identity`, and for printed values `significant`. Printed
         are the axes that ours have.
     """
-    own = whole(estimates)
+    own = by_setting(whole(estimates))
     own = own[own["statistic"] == {"RBS": "rbs", "ABS": "abs_raw"}[score]]
     own = together(own) if score == "ABS" else own
     who = own["evaluator"] if score == "ABS" else own["model"]

@@ -17,7 +17,7 @@ import pandas as pd
 import yaml
 
 from nbbias import embeddings, stats
-from nbbias.cogs import INSTANCE
+from nbbias.cogs import INSTANCE, SETTING
 from nbbias.cogs_affinity import instance_shares
 from nbbias.cogs_suite import Suite
 from nbbias.corpus import SAMPLE, data_path, is_file, resolve
@@ -126,7 +126,7 @@ def _listed(hits: list[str]) -> str:
 
 def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
     """Take away the mean of the default answers to the same prompt."""
-    keys = ["model", *INSTANCE]
+    keys = ["model", *INSTANCE, *([SETTING] if SETTING in table else [])]
     near = table[keys].assign(cosine=cosine.astype(float))
     default = near[table["identity"].isna()].groupby(keys, dropna=False)["cosine"].mean()
     joined = near.merge(default.rename("default").reset_index(), on=keys, how="left")
@@ -192,7 +192,9 @@ def preferences(
         (1 / identities) and `reason`. A share that is far from `null` where the identity is
         imperceptible is no preference for an identity that the judge could see.
     """
-    first = levels.sort_values("sample").drop_duplicates(["model", "task", "theme", "identity"])
+    first = levels.sort_values("sample", kind="stable").drop_duplicates(
+        ["model", "task", "theme", "identity"]
+    )
     tables = []
     for (evaluator, model, axis), own in decided.groupby(
         ["evaluator", "model", "axis"], sort=False

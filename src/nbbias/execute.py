@@ -22,6 +22,7 @@ except ModuleNotFoundError:  # Windows has none
 
 KERNEL = "nbbias"
 _COUNTED = re.compile(r"(\d+)/(\d+)")
+_LIVE = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 #: What makes two runs of the same parameters give the same bytes, and no run ask the network.
@@ -147,16 +148,19 @@ def _failure(error: BaseException) -> dict[str, Any]:
 
 
 def _strip(target: Path) -> None:
-    """Take out what differs from run to run: times, paths, random ids."""
+    """Take out what differs from run to run, and what is dead: times, paths, ids, live views."""
     import nbformat
 
     if not target.is_file():
         return
     node = nbformat.read(target, as_version=4)
     node.metadata.pop("papermill", None)
+    node.metadata.pop("widgets", None)
     for cell in node.cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":  # a progress bar, once its kernel is gone
+            cell.outputs = [one for one in cell.outputs if _LIVE not in one.get("data", {})]
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     outputs.write(target, nbformat.writes(node) + "\n")

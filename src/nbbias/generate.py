@@ -7,6 +7,7 @@ from it. So a notebook costs nothing to run again, and nobody pays twice.
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -30,7 +31,10 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class Plan(NamedTuple):
-    """What is to be asked. `calls`: one row for each prompt, model and repeat, with its `key`."""
+    """What is to be asked.
+
+    `calls`: one row for each prompt, model, temperature and repeat, with its `key`.
+    """
 
     block: Generate
     calls: pd.DataFrame
@@ -46,7 +50,7 @@ class Plan(NamedTuple):
 
 
 def plan(chosen: Generate, *, where: str = "generate") -> Plan:
-    """Lay out every call: each prompt, for each model, as often as `replicates` says.
+    """Lay out every call: each prompt, for each model and temperature, `replicates` times.
 
     Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
     a call of its own, with the next `replicate`.
@@ -59,11 +63,18 @@ def plan(chosen: Generate, *, where: str = "generate") -> Plan:
     repeats = [suite.assign(sample=n) for n in range(1, chosen.replicates + 1)]
     asked = pd.concat(repeats, ignore_index=True)
     asked["replicate"] = asked.groupby("prompt").cumcount() + 1
-    calls = pd.concat([asked.assign(model=name) for name in chosen.models], ignore_index=True)
+    rounds = [
+        asked.assign(model=name, temperature=temperature)
+        for name in chosen.models
+        for temperature in chosen.temperatures
+    ]
+    calls = pd.concat(rounds, ignore_index=True)
     calls["key"] = [
-        store.key(model, chosen.base_url, messages(chosen, prompt), settings(chosen), replicate)
-        for model, prompt, replicate in zip(
-            calls["model"], calls["prompt"], calls["replicate"], strict=True
+        store.key(
+            model, chosen.base_url, messages(chosen, prompt), settings(chosen, temperature), n
+        )
+        for model, prompt, temperature, n in zip(
+            calls["model"], calls["prompt"], calls["temperature"], calls["replicate"], strict=True
         )
     ]
     return Plan(chosen, calls, where)
@@ -88,9 +99,10 @@ def exported(laid_out: Plan) -> set[str]:
     return set(table.loc[table["text"].notna(), "key"]) & set(laid_out.calls["key"])
 
 
-def settings(chosen: Generate) -> dict[str, Any]:
+def settings(chosen: Generate, temperature: float) -> dict[str, Any]:
     """Return what, beside model, address and messages, can change an answer."""
-    return {**chosen.parameters, "model_args": chosen.model_args}
+    warmth = {} if math.isnan(temperature) else {"temperature": temperature}
+    return {**chosen.parameters, **warmth, "model_args": chosen.model_args}
 
 
 def estimate(laid_out: Plan) -> pd.DataFrame:
@@ -159,7 +171,12 @@ def ask(
         settled = {"answered"} if again else {"answered", "rejected"}
         calls = [
             Call(
-                row.key, row.model, messages(chosen, row.prompt), row.replicate, _cost(row, chosen)
+                row.key,
+                row.model,
+                messages(chosen, row.prompt),
+                row.replicate,
+                settings(chosen, row.temperature),
+                _cost(row, chosen),
             )
             for row in laid_out.calls.itertuples()
             if known.get(row.key) not in settled
@@ -178,7 +195,7 @@ def ask(
             noted = keys.redact(store.canonical(chosen.model_dump()))
             store.begin(connection, run, version=__version__, parameters=noted)
             desk = Desk(
-                connection, path, run, settings(chosen), chosen.transport, prices,
+                connection, path, run, chosen.transport, prices,
                 chosen.max_cost, again, listen,
             )  # fmt: skip
             tally = asyncio.run(asking_loop.ask_all(calls, models, desk))

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+    model_validator,
+)
 
 from nbbias import asking, keys, params, prompts
 from nbbias.asking import Transport
@@ -37,6 +46,19 @@ def _resolvable(path: str) -> str:
 
 
 _OutputFile = Annotated[str, Field(min_length=1)]
+_Temperature = Annotated[float, Field(ge=0, le=2)]
+
+
+def _kind(value: object) -> str:
+    return "list" if isinstance(value, list) else "number"
+
+
+# One number (or null) or several; a mistake is told of the kind that was given, not of both.
+_Temperatures = Annotated[
+    Annotated[_Temperature | None, Tag("number")]
+    | Annotated[list[_Temperature], Field(min_length=1), Tag("list")],
+    Discriminator(_kind),
+]
 
 
 def _unknown(name: str, known: list[str]) -> str:
@@ -82,8 +104,10 @@ class Generate(BaseModel):
     )
     seed: Seed = Field(20231222, description="start of that draw; a larger one holds a smaller one")
     replicates: int = Field(1, ge=1, le=1000, description="answers to each prompt, each one a call")
-    temperature: float | None = Field(
-        1.0, ge=0, le=2, description="of sampling; null leaves it to the provider"
+    temperature: _Temperatures = Field(
+        1.0,
+        description="of sampling; null leaves it to the provider; a list asks every prompt at each "
+        "(only cogs tells them apart)",
     )
     top_p: float | None = Field(
         None, gt=0, le=1, description="nucleus of sampling; null leaves it to the provider"
@@ -121,13 +145,14 @@ class Generate(BaseModel):
     def _can_be_resolved(cls, path: str) -> str:
         return _resolvable(path)
 
-    @field_validator("models", "ways", "ideologies")
+    @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        twice = sorted({name for name in names if names.count(name) > 1})
+    def _each_once(cls, given: Any) -> Any:
+        names = given if isinstance(given, list) else []
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"{', '.join(twice)} stands twice")
-        return names
+        return given
 
     @field_validator("ideologies")
     @classmethod
@@ -173,12 +198,15 @@ class Generate(BaseModel):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What of this can change an answer, beside the model, the address and the messages."""
-        sampling = {"temperature": self.temperature, "top_p": self.top_p}
-        return {
-            **{name: value for name, value in sampling.items() if value is not None},
-            "max_tokens": self.max_tokens,
-        }
+        """What can change an answer, beside model, address, messages and temperature."""
+        nucleus = {} if self.top_p is None else {"top_p": self.top_p}
+        return {**nucleus, "max_tokens": self.max_tokens}
+
+    @property
+    def temperatures(self) -> list[float]:
+        """The temperatures that each prompt is asked at; NaN leaves one to the provider."""
+        given = self.temperature if isinstance(self.temperature, list) else [self.temperature]
+        return [math.nan if one is None else one for one in given]
 
     @property
     def transport(self) -> Transport:
@@ -235,6 +263,9 @@ def take(
             chosen = block(values["generate"], where=where)
         except ParameterError as error:
             found += error.breaches
+    if chosen is not None and len(chosen.temperatures) > 1 and stem != "cogs":
+        told = f"{stem} does not tell answers at several apart; give one"
+        found.append(f"generate.temperature: {told}")
     absent = {*to_come, *_named(values.get("generate"))}
     try:
         parameters = params.validate(stem, own, where=where, to_come=absent)

@@ -94,9 +94,14 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
         write(out / "figures" / f"{name}.{kind}", images[kind])
     write(out / "figures" / f"{name}.csv", data.to_csv(index=False, lineterminator="\n"))
     plt.close(figure)
-    encoded = base64.b64encode(images["svg"]).decode()
+    return HTML(inline(images["svg"], alt=alt))
+
+
+def inline(svg: bytes, *, alt: str) -> str:
+    """Return an SVG image as HTML that needs no file, with its alternative text."""
+    encoded = base64.b64encode(svg).decode()
     text = html.escape(alt, quote=True)
-    return HTML(
+    return (
         f'<figure style="margin:0"><img src="data:image/svg+xml;base64,{encoded}" alt="{text}" '
         f'style="max-width:100%;height:auto"></figure>'
     )

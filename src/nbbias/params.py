@@ -238,14 +238,14 @@ _PYTHON_TYPES = {
 
 
 def _type(schema: Mapping[str, Any]) -> str:
-    if "anyOf" in schema:
-        return " | ".join(dict.fromkeys(_type(one) for one in schema["anyOf"]))
+    if any_of := schema.get("anyOf") or schema.get("oneOf"):
+        return " | ".join(dict.fromkeys(" | ".join(map(_type, any_of)).split(" | ")))
     return _PYTHON_TYPES[schema["type"]]
 
 
 def _range(schema: Mapping[str, Any]) -> str:
-    if "anyOf" in schema:
-        return _range(schema["anyOf"][0])
+    if any_of := schema.get("anyOf") or schema.get("oneOf"):
+        return _range(any_of[0])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("format") == "file":

@@ -35,7 +35,7 @@ def table(laid_out: Plan) -> pd.DataFrame:
         the text otherwise), `sample`, `text` (missing where there is no answer; ``error`` says
         why), `prompt_id`, `asked` (the text), `stop_reason`, `refusal` (``content_filter``,
         ``provider_refusal`` or empty), `error`, `input_tokens`, `output_tokens`, `asked_at`, `run`,
-        `key`, and the suite's own columns.
+        `key`, `temperature` (NaN where it was left to the provider), and the suite's own columns.
     """
     path = laid_out.store_path
     with closing(store.connect(path, readonly=path.is_file())) as connection:
@@ -97,7 +97,8 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
         rescued from a full disk) is filed by its `key`. Any other needs `model` and `text`, and
         either `prompt_id`, or `article_id` with `source` and `prompt` (the way) where there are
         any, or `prompt` with the very text that is asked; repeats are counted where there is no
-        `sample`. The folder of a release of Fang et al. is read by `release`.
+        `sample`, and where there is a `temperature` it must be the plan's. The folder of a release
+        of Fang et al. is read by `release`.
 
     Returns
     -------
@@ -157,13 +158,16 @@ def _matched(calls: pd.DataFrame, given: pd.DataFrame, *, where: str) -> pd.Data
         on = ["prompt"]
     else:
         raise DataError(where, "needs prompt_id, article_id or prompt, to know what was asked")
-    given = given[[*on, "model", "text", *(c for c in _SAID[1:] if c in given),
-                   *(c for c in ("sample",) if c in given)]].copy()  # fmt: skip
+    if "temperature" not in given and asked["temperature"].nunique(dropna=False) > 1:
+        raise DataError(where, "names no temperature, but the plan asks at several; add it")
+    kept = [*_SAID[1:], "sample", "temperature"]
+    given = given[[*on, "model", "text", *(c for c in kept if c in given)]].copy()
     for name in [*on, "model"]:
         given[name] = given[name].astype("str")
+    on += ["temperature"] if "temperature" in given else []
     if "sample" not in given:
-        given["sample"] = given.groupby([*on, "model"]).cumcount() + 1
-    asked["sample"] = asked.groupby([*on, "model"]).cumcount() + 1
+        given["sample"] = given.groupby([*on, "model"], dropna=False).cumcount() + 1
+    asked["sample"] = asked.groupby([*on, "model"], dropna=False).cumcount() + 1
     given = given.drop_duplicates([*on, "model", "sample"])
     return asked.merge(given, on=[*on, "model", "sample"], how="inner")
 
@@ -178,8 +182,9 @@ def _filed(row: Mapping[str, Any], laid_out: Plan, name: str) -> dict[str, Any]:
     return {
         "key": row["key"], "model": row["model"], "base_url": chosen.base_url,
         "messages": store.canonical(generate.messages(chosen, row["asked"])),
-        "parameters": store.canonical(generate.settings(chosen)), "replicate": row["replicate"],
-        "stop_reason": "recorded", "refusal": "", "asked_at": store.now(), **known, **tokens,
+        "parameters": store.canonical(generate.settings(chosen, row["temperature"])),
+        "replicate": row["replicate"], "stop_reason": "recorded", "refusal": "",
+        "asked_at": store.now(), **known, **tokens,
         "status": "answered", "text": text, "attempts": 0, "run": f"recorded: {name}",
     }  # fmt: skip
 
