@@ -13,7 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.corpus import SAMPLE
 from nbbias.errors import NbbiasError
-from nbbias.studies_base import InputFile, Parameters, Scorer
+from nbbias.studies_base import InputFile, Parameters, Scorer, no_twins
 from nbbias.studies_news import BiasedPrompts, NewsBias
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -123,7 +123,7 @@ class Cogs(Parameters):
     @field_validator("parts", "axes", "suite_paths")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        return _no_twins(names)
+        return no_twins(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -166,13 +166,6 @@ class Cogs(Parameters):
         suite = ["suite"] if "reference" in self.parts else []
         sample = [] if self.answers_path == SAMPLE else ["sample"]
         return [*tags, *suite, *sample]
-
-
-def _no_twins(names: list[str]) -> list[str]:
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{', '.join(twice)} stands twice")
-    return names
 
 
 #: The studies that stand, by stem.

@@ -43,3 +43,11 @@ class Parameters(BaseModel):
     def left_out(self) -> list[str]:
         """Return the tags of the notebook's cells that are no part of a run."""
         return []
+
+
+def no_twins(names: list[str]) -> list[str]:
+    """Return the names, or refuse those that stand twice."""
+    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands twice")
+    return names

@@ -1,0 +1,118 @@
+"""The parameters of `biasalert`."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from nbbias.corpus import SAMPLE
+from nbbias.studies_base import InputFile, Parameters, no_twins
+
+Judge = Literal["majority", "keywords", "toxicity", "classifier", "tuned"]
+
+
+class Biasalert(Parameters):
+    """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
+
+    labelled_path: InputFile = Field(
+        SAMPLE,
+        description="texts that people judged: columns text and biased, and where known "
+        "bias_type, group, attribute; or RedditBias' columns",
+    )
+    evaluation_path: InputFile | None = Field(
+        None,
+        description="another such file: judges learn from all of labelled_path and are tested on "
+        "this; without it a part of labelled_path is held out",
+    )
+    knowledge_path: InputFile | None = Field(
+        SAMPLE,
+        description="what prejudice says: a table with the column statement, or a folder of "
+        "versions; None takes the training texts that people called biased",
+    )
+    pairs_path: InputFile | None = Field(
+        None, description="pairs of minimally different sentences, as CrowS-Pairs; None: no pairs"
+    )
+    answers_path: InputFile | None = Field(
+        SAMPLE,
+        description="answers whose bias level is measured: columns text_id, model, text, and "
+        "where known prompt_id, domain; None: no answers",
+    )
+    human_path: InputFile | None = Field(
+        None, description="people's labels of some answers: columns text_id, biased"
+    )
+    human_sample: bool = Field(
+        False, description="whether those labels are of a random sample of each model's answers"
+    )
+    judges: list[Judge] = Field(
+        ["majority", "keywords", "toxicity", "classifier"],
+        min_length=1,
+        description="who judges: majority, keywords, toxicity (Detoxify or its fallback), "
+        "classifier (seconds), tuned (minutes)",
+    )
+    replies_paths: dict[str, InputFile] = Field(
+        {},
+        description="recorded replies of language models by the judge's name, as asked from "
+        "tables/judge_prompts.csv",
+    )
+    moderation_paths: dict[str, InputFile] = Field(
+        {}, description="recorded outputs of moderation tools by the tool's name"
+    )
+    k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
+    embedding_model: str = Field(
+        "auto",
+        min_length=1,
+        description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever, or the folder "
+        "of a sentence-transformers model",
+    )
+    test_share: float = Field(
+        0.3, gt=0, lt=1, description="share of the labelled texts that is held out"
+    )
+    near: float = Field(
+        0.6,
+        gt=0,
+        le=1,
+        description="likeness (cosine over pieces of words) from which two texts count as "
+        "near-duplicates, which never stand on both sides",
+    )
+    epochs: float = Field(2, gt=0, le=50, description="judge tuned: passes over the texts")
+    copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
+    toxicity_scorer: str = Field(
+        "auto", min_length=1, description="auto, offline, or a model of Detoxify"
+    )
+    device: str = Field("cpu", description="where models run: cpu, cuda, mps")
+    draws: int = Field(
+        2000, ge=100, le=100_000, description="resamples and permutations behind each number"
+    )
+
+    @field_validator("judges")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        return no_twins(names)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        told = []
+        shared: set[str] = set(self.judges) & (set(self.replies_paths) | set(self.moderation_paths))
+        shared |= set(self.replies_paths) & set(self.moderation_paths)
+        if shared:
+            told.append(f"two judges are called {', '.join(sorted(shared))}")
+        if self.human_path is not None and self.answers_path is None:
+            told.append("human_path: labels of answers, and answers_path is None")
+        if self.human_sample and self.human_path is None:
+            told.append("human_sample: there is no human_path")
+        if self.evaluation_path is not None and self.labelled_path == SAMPLE:
+            told.append("evaluation_path: name the labelled_path to learn from, too")
+        if told:
+            raise ValueError("; ".join(told))
+        return self
+
+    def left_out(self) -> list[str]:
+        """Return the tags of what this run has no texts for."""
+        parts = {
+            "part:pairs": self.pairs_path is not None,
+            "part:answers": self.answers_path is not None,
+            "part:people": self.human_path is not None,
+            "sample": self.labelled_path == SAMPLE,
+        }
+        return [tag for tag, there in parts.items() if not there]
