@@ -36,6 +36,31 @@ def groups() -> pd.DataFrame:
 
 
 @cache
+def _wider() -> dict[str, str]:
+    read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
+    return {one["group"]: one["part_of"] for one in read if "part_of" in one}
+
+
+def same_group(first: str | None, second: str | None) -> bool:
+    """Tell whether two names are of one group, as far as RedditBias tells groups apart.
+
+    Names are compared as `target` reads them, so "Jews" and "Jewish people" are one; gay people
+    are LGBTQ+ people, whom it has one file for.
+    """
+    one, two = (_named(name) for name in (first, second))
+    return one is not None and one == two
+
+
+def _named(name: str | None) -> str | None:
+    if not isinstance(name, str) or not name.strip():
+        return None
+    listed = set(groups()["group"])
+    found = None if name in listed else target(name)
+    group = found.group if found else name.strip()
+    return _wider().get(group, group).lower()
+
+
+@cache
 def attributes() -> dict[str, tuple[str, ...]]:
     """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end."""
     read = yaml.safe_load(data_path("biasalert/attributes.yaml").read_text(encoding="utf-8"))
