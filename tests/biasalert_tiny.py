@@ -1,0 +1,63 @@
+"""Sentences with labels that words give away, and models small enough to be made by a test."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+
+GROUPS = {
+    "women": "gender",
+    "older people": "social",
+    "immigrants": "culture",
+    "gay people": "orientation",
+    "Muslims": "religion",
+    "Black people": "race",
+}
+SAID = ("lazy", "stupid", "dangerous", "greedy", "weak", "dirty")
+FRAMES = ("{} are {} again", "everyone knows that {} are {}", "in our town {} are always {}")
+DONE = ("came late", "asked for tea", "sang two songs", "took the train", "won", "voted early")
+STORIES = ("{} {} again", "the paper says that {} {}", "in our town {} {} on monday")
+
+
+def labelled() -> pd.DataFrame:
+    """Return 216 texts, half of them biased, each with its type and group."""
+    rows = []
+    for biased, frames, endings in ((True, FRAMES, SAID), (False, STORIES, DONE)):
+        for (group, kind), ending, frame in product(GROUPS.items(), endings, frames):
+            rows.append((frame.format(group, ending), biased, kind, group))
+    table = pd.DataFrame(rows, columns=["text", "biased", "bias_type", "group"])
+    return table.assign(text_id=[f"t{at}" for at in range(len(table))])
+
+
+def words() -> list[str]:
+    """Return every word of `labelled`, once."""
+    return sorted({word.lower() for text in labelled()["text"] for word in text.split()})
+
+
+def bag_of_words(folder: Path) -> str:
+    """Save a sentence-transformers model whose vector counts words, and return its folder."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import BoW
+
+    SentenceTransformer(modules=[BoW(vocab=words())], device="cpu").save(str(folder))
+    return str(folder)
+
+
+def transformer(folder: Path, *, size: int = 32) -> str:
+    """Save a tiny BERT with random weights and its tokenizer, and return the folder."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words()]
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join(pieces), encoding="utf-8")
+    BertTokenizer(str(vocabulary)).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(pieces), hidden_size=size, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=2 * size, initializer_range=0.3,
+    )  # fmt: skip
+    BertModel(config).save_pretrained(folder)
+    return str(folder)

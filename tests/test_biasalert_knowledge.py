@@ -1,0 +1,263 @@
+"""Knowledge: what becomes an entry, what is lost, versions that are content, SBIC's two layouts."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import biasalert_knowledge as knowledge
+from nbbias import biasalert_sources as sources
+from nbbias.biasalert_groups import groups, mentions, same_group, target, types
+from nbbias.contracts_biasalert import TYPES
+from nbbias.errors import ContractError, DataError, ParameterError
+
+LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
+
+
+def entries(lines: list[str] | None = None) -> pd.DataFrame:
+    return knowledge.build(pd.DataFrame({"statement": lines or LINES}), source="test")[0]
+
+
+# --- groups -------------------------------------------------------------------------------------
+
+
+def test_groups_have_a_known_type_and_terms_stand_once() -> None:
+    table = groups()
+    assert set(table["bias_type"]) == set(TYPES)
+    assert not table["term"].duplicated().any()
+    assert (table["term"] == table["term"].str.strip().str.lower()).all()
+    assert set(types().values()) == set(TYPES)
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "kind"),
+    [
+        ("Black women vote", "Black people", "race"),
+        ("the ladies left", "women", "gender"),
+        ("she said that Muslims pray", "Muslims", "religion"),
+        ("women and gay people", "gay people", "orientation"),
+        ("two  old\npeople", "older people", "social"),
+        ("GAYS", "gay people", "orientation"),
+        ("jewellery and manners, Shemar, blackbird", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_group_that_a_text_is_about(text: str, group: str | None, kind: str | None) -> None:
+    found = target(text)
+    assert (found.group if found else None, found.bias_type if found else None) == (group, kind)
+
+
+def test_overlapping_names_are_one_mention() -> None:
+    found = mentions("Black women and Muslims")
+    assert [(one.group, one.start) for one in found] == [("Black people", 0), ("Muslims", 16)]
+
+
+def test_names_of_one_group_are_the_same() -> None:
+    assert same_group("gay people", "LGBTQ+ people")
+    assert same_group("jews", "Jewish people")
+    assert not same_group("women", "men")
+    assert not same_group(None, None)
+    assert not same_group("women", None)
+
+
+# --- entries ------------------------------------------------------------------------------------
+
+
+def test_entries_are_normalised_once_and_losses_counted() -> None:
+    table, lost = knowledge.build(pd.DataFrame({"statement": LINES}), source="test")
+    assert table["statement"].tolist() == ["women are bad at maths", "old people are slow"]
+    assert table["bias_type"].tolist() == ["gender", "social"]
+    assert table["group"].tolist() == ["women", "older people"]
+    assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
+        "no statement": 1, "of no type, and names no group that is known": 1, "said before": 1,
+    }  # fmt: skip
+    assert len(table) + lost["n"].sum() == len(LINES)
+
+
+def test_a_stated_type_counts_and_an_unknown_one_is_lost() -> None:
+    table = pd.DataFrame({"statement": ["women a", "women b"], "bias_type": ["victim", "weather"]})
+    found, lost = knowledge.build(table, source="test")
+    assert found["bias_type"].tolist() == ["social"]
+    assert lost["n"].tolist() == [1]
+
+
+def test_one_statement_of_two_types_is_two_entries() -> None:
+    table = pd.DataFrame({"statement": ["they lie"] * 2, "bias_type": ["race", "religion"]})
+    found, _ = knowledge.build(table, source="test")
+    assert found["entry_id"].nunique() == 2
+
+
+def test_nothing_gives_an_empty_knowledge_with_a_version() -> None:
+    empty, lost = knowledge.build(pd.DataFrame({"statement": []}, dtype="str"), source="test")
+    assert empty.empty
+    assert lost.empty
+    assert knowledge.version(empty) == knowledge.version(knowledge.empty())
+    with pytest.raises(ContractError, match="statement"):
+        knowledge.build(pd.DataFrame({"text": ["a"]}), source="test")
+
+
+def test_a_version_is_its_content_not_its_order() -> None:
+    table = entries()
+    own = knowledge.version(table)
+    assert knowledge.version(table.iloc[::-1]) == own
+    assert knowledge.version(table.assign(attribute="bad")) != own
+    more = knowledge.add(table, entries(["immigrants are loud"]))
+    assert knowledge.version(more) != own
+    assert knowledge.version(knowledge.withdraw(more, [more["entry_id"].iloc[-1]])) == own
+    assert knowledge.version(knowledge.add(more, more)) == knowledge.version(more)
+    with pytest.raises(ParameterError, match="nowhere"):
+        knowledge.withdraw(table, ["nowhere"])
+
+
+def test_versions_are_kept_with_a_log(tmp_path: Path) -> None:
+    table = entries()
+    first = knowledge.save(table, tmp_path, note="start")
+    assert knowledge.save(table, tmp_path) == first
+    second = knowledge.save(knowledge.withdraw(table, [table["entry_id"].iloc[0]]), tmp_path)
+    third = knowledge.save(table, tmp_path, note="back")
+    log = knowledge.history(tmp_path)
+    assert log["version"].tolist() == [first, second, third]
+    assert log["previous"].tolist() == ["", first, second]
+    assert log[["added", "withdrawn"]].to_numpy().tolist() == [[2, 0], [0, 1], [1, 0]]
+    pd.testing.assert_frame_equal(knowledge.load(tmp_path, version=first), table)
+    assert len(knowledge.load(tmp_path, version=second)) == 1
+    assert knowledge.version(knowledge.load(tmp_path)) == third
+    with pytest.raises(DataError, match="has no version"):
+        knowledge.load(tmp_path, version="0")
+
+
+def test_a_version_that_was_changed_is_refused(tmp_path: Path) -> None:
+    own = knowledge.save(entries(), tmp_path)
+    entries(["men are loud"]).to_parquet(tmp_path / f"{own}.parquet", index=False)
+    with pytest.raises(DataError, match="changed after"):
+        knowledge.load(tmp_path)
+
+
+def test_a_knowledge_is_read_from_csv_too(tmp_path: Path) -> None:
+    table = entries()
+    table.to_csv(tmp_path / "k.csv", index=False)
+    pd.testing.assert_frame_equal(knowledge.load(tmp_path / "k.csv"), table)
+    (tmp_path / "none").mkdir()
+    with pytest.raises(DataError, match="no knowledge"):
+        knowledge.load(tmp_path / "none")
+
+
+# --- sources ------------------------------------------------------------------------------------
+
+SBIC_HEAD = ["targetMinority", "targetCategory", "targetStereotype", "post"]
+SBIC_ROWS = [
+    ("women", "gender", "can't park", "p"),
+    ("women", "gender", "women can't park", "p"),  # the same entry
+    ("muslim folks", "culture", "muslims are strict", "q"),  # a faith, filed under culture
+    ("gay men", "gender", "are loud", "q"),
+    ("fat people", "body", "eat a lot", "r"),
+    ("", "", "", "s"),
+]
+SBIC_SAID = ["women can't park", "muslims are strict", "gay men are loud", "fat people eat a lot"]
+SBIC_TYPES = ["gender", "religion", "orientation", "social"]
+
+
+def sbic_frame() -> pd.DataFrame:
+    return pd.DataFrame(SBIC_ROWS, columns=SBIC_HEAD).assign(whoTarget="1.0")
+
+
+def test_sbic_by_annotation(tmp_path: Path) -> None:
+    path = tmp_path / "SBIC.v2.trn.csv"
+    sbic_frame().to_csv(path, index=False)
+    found, lost = sources.sbic(str(path))
+    assert found["statement"].tolist() == SBIC_SAID
+    assert found["bias_type"].tolist() == SBIC_TYPES
+    assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
+        "no group, or nothing said of it": 1, "said before": 1,
+    }  # fmt: skip
+
+
+def test_sbic_as_published_and_aggregated(tmp_path: Path) -> None:
+    path = tmp_path / "SBIC.v2.tgz"
+    lists = sbic_frame()
+    for name in SBIC_HEAD[:3]:
+        lists[name] = lists[name].map(lambda one: json.dumps([one] if one else []))
+    with tarfile.open(path, "w:gz") as archive:
+        for name, table in {"SBIC.v2.trn.csv": sbic_frame(), "SBIC.v2.agg.trn.csv": lists}.items():
+            data = table.to_csv(index=False).encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    assert sources.sbic(str(path))[0]["statement"].tolist() == SBIC_SAID
+    aggregated = tmp_path / "SBIC.v2.agg.trn.csv"
+    lists.to_csv(aggregated, index=False)
+    found, lost = sources.sbic(str(aggregated))
+    assert found["statement"].tolist() == SBIC_SAID
+    assert found["bias_type"].tolist() == SBIC_TYPES
+
+
+def test_of_several_groups_the_one_that_is_named_counts(tmp_path: Path) -> None:
+    row = {
+        "targetMinority": json.dumps(["women", "immigrants"]),
+        "targetCategory": json.dumps(["gender", "culture"]),
+        "targetStereotype": json.dumps(["immigrants steal jobs", "are weak"]),
+    }
+    path = tmp_path / "agg.csv"
+    pd.DataFrame([row]).to_csv(path, index=False)
+    found, lost = sources.sbic(str(path))
+    assert found[["statement", "bias_type"]].to_numpy().tolist() == [
+        ["immigrants steal jobs", "culture"]
+    ]
+    assert lost["n"].tolist() == [1]
+
+
+def test_what_is_not_sbic_is_refused(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1]}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ContractError, match="targetMinority"):
+        sources.sbic(str(tmp_path / "a.csv"))
+    (tmp_path / "b.tgz").write_bytes(b"no archive")
+    with pytest.raises(DataError, match="archive"):
+        sources.sbic(str(tmp_path / "b.tgz"))
+
+
+def test_labels_in_two_layouts(tmp_path: Path) -> None:
+    reddit = pd.DataFrame(
+        {
+            "id": ["gender-0"] * 5, "bias_type": ["religion2"] * 5,
+            "comment": ["a b", "a b", "c d", "c d", "e f"], "phrase": ["b", "b", "d", "d", "f"],
+            "bias_sent": [1, 1, 0, 1, 0],
+        }
+    )  # fmt: skip
+    path = tmp_path / "reddit.csv"
+    reddit.to_csv(path, index=False)
+    found = sources.labelled(str(path))
+    # "a b" stands twice with one label, "c d" with both.
+    assert found["text"].tolist() == ["a b", "e f"]
+    assert found["biased"].tolist() == [True, False]
+    assert found["bias_type"].tolist() == ["religion"] * 2
+    assert found["group"].tolist() == ["Muslims"] * 2
+    assert found["attribute"].tolist() == ["b", "f"]
+    own = tmp_path / "own.jsonl"
+    own.write_text('{"text": "x", "biased": true}\n{"text": "y", "biased": "0"}\n')
+    assert sources.labelled(str(own))["biased"].tolist() == [True, False]
+    own.write_text('{"text": "x", "biased": "maybe"}\n')
+    with pytest.raises(DataError, match="maybe"):
+        sources.labelled(str(own))
+
+
+def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
+    table = pd.DataFrame(
+        {"text_id": ["a", "b"], "text": ["They lie.", "hello"], "biased": [True, False],
+         "bias_type": ["race", "race"], "group": ["Black people"] * 2, "attribute": ["lie"] * 2}
+    )  # fmt: skip
+    found, _ = sources.from_labelled(table)
+    assert found["statement"].tolist() == ["they lie"]
+    assert found[["group", "attribute"]].isna().all(axis=None)
+
+
+@pytest.mark.data
+def test_biasasker_statements_need_a_group(data_folder: Path) -> None:
+    found, lost = sources.biasasker(str(data_folder / "biasalert" / "biasasker_biases.parquet"))
+    assert len(found) + lost["n"].sum() == 7343
+    assert 500 < len(found) < 3000
+    assert found["group"].notna().all()
