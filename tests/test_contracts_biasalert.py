@@ -1,0 +1,74 @@
+"""The tables of biasalert: what is refused, and in which words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias.contracts import check
+from nbbias.contracts_biasalert import EVIDENCE, JUDGEMENTS, KNOWLEDGE, LABELLED, TEXTS, TYPES
+from nbbias.errors import ContractError
+
+
+def judgements(**changed: object) -> pd.DataFrame:
+    rows = {
+        "text_id": ["a", "b"],
+        "judge": "one",
+        "biased": [True, pd.NA],
+        "bias_type": ["gender", None],
+        "group": ["women", None],
+        "attribute": [None, None],
+        "confidence": [0.75, np.nan],
+        "explanation": ["near to a known bias", None],
+        "evidence_ids": ["x y", ""],
+        "knowledge": "0",
+        "outcome": ["judged", "refused"],
+        "reason": [None, "the model declined"],
+        "raw": [None, "I cannot"],
+    }
+    return pd.DataFrame(rows | changed)
+
+
+def test_a_missing_verdict_stays_missing() -> None:
+    checked = check(judgements(), JUDGEMENTS)
+    assert checked["biased"].isna().tolist() == [False, True]
+    assert checked["bias_type"].isna().tolist() == [False, True]
+    assert checked["confidence"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"biased": [True, False]}, "go together"),
+        ({"biased": [pd.NA, pd.NA]}, "go together"),
+        ({"reason": [None, None]}, "has no reason"),
+        ({"confidence": [1.5, np.nan]}, "outside 0 to 1"),
+        ({"bias_type": ["sexism", None]}, "no type of bias"),
+        ({"outcome": ["judged", "lost"]}, "no outcome"),
+        ({"text_id": ["a", "a"]}, "twice"),
+    ],
+)
+def test_faults_of_judgements_are_named(changed: dict[str, object], words: str) -> None:
+    with pytest.raises(ContractError, match=words):
+        check(judgements(**changed), JUDGEMENTS)
+
+
+def test_labels_need_no_type_and_ids_become_text() -> None:
+    table = pd.DataFrame({"text_id": [7, 8], "text": ["one", None], "biased": [1, 0]})
+    checked = check(table, LABELLED)
+    assert checked["biased"].tolist() == [True, False]
+    assert checked["text_id"].tolist() == ["7", "8"]
+    assert check(table, TEXTS)["text"].isna().tolist() == [False, True]
+
+
+def test_an_entry_has_one_of_seven_types_and_one_place() -> None:
+    row = {"entry_id": "e", "statement": "people of the coast are slow", "bias_type": "culture",
+           "group": "people of the coast", "attribute": "slow", "source": "test"}  # fmt: skip
+    assert len(TYPES) == 7
+    assert len(check(pd.DataFrame([row]), KNOWLEDGE)) == 1
+    with pytest.raises(ContractError, match="no type of bias"):
+        check(pd.DataFrame([row | {"bias_type": "age"}]), KNOWLEDGE)
+    found = row | {"text_id": "a", "rank": 1, "similarity": 0.5, "used": True}
+    with pytest.raises(ContractError, match="one rank"):
+        check(pd.DataFrame([found, found]), EVIDENCE)
