@@ -18,8 +18,9 @@ import pandas as pd
 from nbbias import refusal_features, refusals
 from nbbias.biasalert_objects import field, names, objects, probability
 
-#: Characters read at the start and at the end of a reply, and kept of an explanation.
-_ENDS, _EXPLAINED = 4000, 500
+#: Characters read at the start and at the end of a reply, looked at for a refusal, and kept of an
+#: explanation.
+_ENDS, _OPENING, _EXPLAINED = 4000, 1500, 500
 
 _BLANK, _BOTH, _NONE = "the reply is blank", "the reply contradicts itself", "no verdict was found"
 
@@ -107,7 +108,7 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
     # Only replies without a plain verdict can be refusals; the house's detector tells.
     unsure = [at for at, (one, plain) in enumerate(first) if not plain and one.reason != _BLANK]
     if unsure:
-        said = [_THOUGHTS.sub(" ", str(given.iloc[at]))[:_ENDS] for at in unsure]
+        said = [_THOUGHTS.sub(" ", str(given.iloc[at]))[:_OPENING] for at in unsure]
         found = refusals.detect(said, progress=False)
         for at, words, kind, reason in zip(
             unsure, said, found["kind"], found["reason"], strict=True
