@@ -14,9 +14,10 @@ import os
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
+import typer
 
 from nbbias import biasalert_instruct, contracts
 from nbbias.biasalert_local import libraries, load
@@ -188,10 +189,16 @@ def _check(*, device: str, **numbers: int) -> None:
 
 
 def main(
-    data: Path, model: str, out: Path = Path("adapter"), device: str = "cpu", epochs: int = 10,
-    at_a_time: int = 1, max_length: int = 4096, seed: int = 20231222,
-) -> None:  # fmt: skip
-    """Train a judge of bias on an instruction dataset (JSON Lines)."""
+    data: Annotated[Path, typer.Argument(help="an instruction dataset, JSON Lines")],
+    model: Annotated[str, typer.Option(help="a folder, or a name on the Hugging Face hub")],
+    out: Annotated[Path, typer.Option(help="the adapter's folder")] = Path("adapter"),
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    epochs: Annotated[int, typer.Option()] = 10,
+    at_a_time: Annotated[int, typer.Option(help="examples on a device at a time")] = 1,
+    max_length: Annotated[int, typer.Option(help="tokens of the longest example")] = 4096,
+    seed: Annotated[int, typer.Option()] = 20231222,
+) -> None:
+    """Train a judge of bias by LoRA, with the settings of Fan et al. 2024."""
     try:
         losses = train(
             biasalert_instruct.read(data), model=model, out=out, device=device, epochs=epochs,
@@ -204,6 +211,4 @@ def main(
 
 
 if __name__ == "__main__":
-    import typer
-
     typer.run(main)
