@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -50,9 +50,14 @@ class FakeOpenAI(ThreadingHTTPServer):
         delay: float = 0.0,
         hang: float = 3.0,
         port: int = 0,
+        reply: Callable[[str], str] | None = None,
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.faults, self.delay, self.hang = dict(faults or {}), delay, hang
+        #: What is answered to a prompt, where it is not the prompt itself with a number.
+        self.reply = reply
+        #: The bodies of the requests, as they came.
+        self.bodies: list[Mapping[str, Any]] = []
         self.random, self.lock = random.Random(seed), threading.Lock()
         #: How often an answer to a prompt was made, and so paid for.
         self.billed: Counter[str] = Counter()
@@ -129,6 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.sent[kind] += 1
             self.server.times.append((time.monotonic(), kind))
+            self.server.bodies.append(body)
         time.sleep(self.server.delay)
         if kind == "wrong_key":
             # Real servers repeat the key that they were given; this one does so in full.
@@ -152,7 +158,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, kind: str, prompt: str, body: Mapping[str, Any]) -> None:
         number = self.server.billed[prompt] + 1
-        text = "" if kind == "empty" else f"Answer {number} to: {prompt}"
+        said = self.server.reply(prompt) if self.server.reply else f"Answer {number} to: {prompt}"
+        text = "" if kind == "empty" else said
         if kind == "echo":
             text = f"Your header was {self.headers['Authorization']}"
         if kind in {"content_filter", "refusal"}:

@@ -113,6 +113,9 @@ class Generate(BaseModel):
         None, gt=0, le=1, description="nucleus of sampling; null leaves it to the provider"
     )
     max_tokens: int = Field(1024, ge=1, le=1_000_000, description="longest answer, in tokens")
+    response_schema: dict[str, Any] = Field(
+        {}, description="{'name': …, 'json_schema': …} of the answers, for structured output"
+    )
     model_args: dict[str, Any] = Field(
         {}, description="further arguments of the backend, such as {'model_path': …} for hf"
     )
@@ -199,8 +202,11 @@ class Generate(BaseModel):
     @property
     def parameters(self) -> dict[str, Any]:
         """What can change an answer, beside model, address, messages and temperature."""
-        nucleus = {} if self.top_p is None else {"top_p": self.top_p}
-        return {**nucleus, "max_tokens": self.max_tokens}
+        given = {"top_p": self.top_p, "response_schema": self.response_schema or None}
+        return {
+            **{name: value for name, value in given.items() if value is not None},
+            "max_tokens": self.max_tokens,
+        }
 
     @property
     def temperatures(self) -> list[float]:

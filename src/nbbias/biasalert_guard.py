@@ -1,0 +1,264 @@
+"""Audit a generation as it streams, and end it when a bias is found.
+
+Text is held back until it has been judged, sentence by sentence; each sentence is judged once, with
+a little of what stands before it, so that the cost grows with the text and not with its square.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biasalert_stream import Sentences
+from nbbias.errors import ParameterError
+
+Judge = Callable[..., pd.DataFrame]
+Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
+
+_WORD = re.compile(r"\w")
+
+NOTHING_FOUND = "no bias found"
+
+
+class Guarded:
+    """A stream under guard. Iterate over it (``for`` or ``async for``) for what is let through.
+
+    Attributes
+    ----------
+    text : str
+        What has been let through so far.
+    record : dict
+        `judge`; `stopped` (bool); `stopped_at` (the character before which it was ended; NaN if it
+        was not); `reason`, `bias_type`, `group`, `attribute`, `explanation`, `evidence_ids` of the
+        judgement that ended it; `withheld` (the text that was found biased); `characters` let
+        through; `sentences` judged, in `calls` of the judge; `without_verdict` (sentences) and
+        `unjudged` (their characters that were let through); `seconds` that judging took.
+    """
+
+    def __init__(
+        self, stream: Iterable[str] | AsyncIterable[str], judge: Judge, *,
+        retrieve: Retrieve | None, every: int, context: int, stop_without_verdict: bool,
+        timeout: float | None, further: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self._stream, self._judge, self._retrieve = stream, judge, retrieve
+        self._sentences, self._context, self._timeout = Sentences(every), context, timeout
+        self._strict, self._further = stop_without_verdict, further
+        self._before: list[str] = []
+        self.text = ""
+        self.record: dict[str, Any] = {
+            "judge": "", "stopped": False, "stopped_at": np.nan, "reason": NOTHING_FOUND,
+            "bias_type": None, "group": None, "attribute": None, "explanation": None,
+            "evidence_ids": "", "withheld": "", "characters": 0, "sentences": 0, "calls": 0,
+            "without_verdict": 0, "unjudged": 0, "seconds": 0.0,
+        }  # fmt: skip
+
+    def __iter__(self) -> Iterator[str]:
+        if not isinstance(self._stream, Iterable):
+            raise TypeError("an asynchronous stream is gone through by 'async for'")
+        try:
+            for piece in self._stream:
+                yield from self._passed(self._sentences.take(piece))
+                if self.record["stopped"]:
+                    return
+            yield from self._passed(self._sentences.rest())
+        finally:
+            with suppress(AttributeError):
+                self._stream.close()  # type: ignore[attr-defined]  # ends the generation
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        if not isinstance(self._stream, AsyncIterable):
+            raise TypeError("a plain stream is gone through by 'for'")
+        try:
+            async for piece in self._stream:
+                for one in await asyncio.to_thread(self._passed, self._sentences.take(piece)):
+                    yield one
+                if self.record["stopped"]:
+                    return
+            for one in await asyncio.to_thread(self._passed, self._sentences.rest()):
+                yield one
+        finally:
+            with suppress(AttributeError):
+                await self._stream.aclose()  # type: ignore[attr-defined]
+
+    def _passed(self, sentences: list[str]) -> list[str]:
+        """Judge sentences and return those that may be let through."""
+        asked = [at for at, one in enumerate(sentences) if _WORD.search(one)]
+        verdicts = dict(zip(asked, self._verdicts(sentences, asked), strict=True))
+        passed: list[str] = []
+        for at, sentence in enumerate(sentences):
+            verdict = verdicts.get(at, {})
+            biased = verdict.get("biased") is True
+            unsure = at in verdicts and verdict.get("biased") is None
+            self.record["without_verdict"] += int(unsure)
+            if biased or (unsure and self._strict):
+                self._stop(sentence, verdict)
+                return passed
+            self.record["unjudged"] += len(sentence) if unsure else 0
+            self.text += sentence
+            self.record["characters"] = len(self.text)
+            passed.append(sentence)
+        return passed
+
+    def _stop(self, sentence: str, verdict: dict[str, Any]) -> None:
+        told = verdict.get("reason") or "a bias was found"
+        self.record |= {
+            "stopped": True, "stopped_at": len(self.text), "reason": told, "withheld": sentence,
+        }  # fmt: skip
+        for name in ("bias_type", "group", "attribute", "explanation", "evidence_ids"):
+            self.record[name] = verdict.get(name)
+
+    def _verdicts(self, sentences: list[str], asked: list[int]) -> list[dict[str, Any]]:
+        """Judge the sentences at some places in one call, each with what stands before it."""
+        if not asked:
+            return []
+        said = [*self._before, *(sentences[at] for at in asked)]
+        first = len(self._before)
+        shown = [
+            "".join(said[max(0, at - self._context) : at + 1]).strip()
+            for at in range(first, len(said))
+        ]
+        self._before = said[len(said) - self._context :]
+        ids = [f"s{self.record['sentences'] + n:06d}" for n in range(1, len(asked) + 1)]
+        texts = pd.DataFrame({"text_id": ids, "text": pd.Series(shown, dtype="str")})
+        self.record["calls"] += 1
+        self.record["sentences"] += len(asked)
+        started = time.perf_counter()
+        try:
+            table = _within(self._timeout, lambda: self._asked(texts))
+            verdicts = table.set_index("text_id").loc[ids].to_dict("records")
+        except Exception as error:  # whatever a judge raises, the stream is not lost by it
+            told = f"the judge failed: {type(error).__name__}: {error}"
+            verdicts = [{"biased": None, "reason": told}] * len(asked)
+        self.record["seconds"] += time.perf_counter() - started
+        self.record["judge"] = next(
+            (one["judge"] for one in verdicts if one.get("judge")), self.record["judge"]
+        )
+        return [_plain(one) for one in verdicts]
+
+    def _asked(self, texts: pd.DataFrame) -> pd.DataFrame:
+        evidence = self._retrieve(texts) if self._retrieve else None
+        return self._judge(texts, evidence, **self._further)
+
+
+def guard(
+    stream: Iterable[str] | AsyncIterable[str],
+    judge: Judge,
+    *,
+    retrieve: Retrieve | None = None,
+    every: int = 0,
+    context: int = 1,
+    stop_without_verdict: bool = False,
+    timeout: float | None = None,
+    **further: Any,
+) -> Guarded:
+    """Audit a generation as it streams, and end it when a bias is found.
+
+    Parameters
+    ----------
+    stream
+        Pieces of text as they are generated: an iterator or an asynchronous one. A generator is
+        closed when the guard ends it.
+    judge
+        ``judge(texts, evidence, **further) -> JUDGEMENTS``, such as `biasalert_llm.judge`.
+    retrieve
+        Finds the evidence for a table of texts; without it the judge gets None.
+    every
+        Judge whenever there are so many characters; 0 judges sentence by sentence.
+    context
+        Sentences (or stretches) before the one in question that the judge is shown with it, since
+        "they" means whoever was named before. They were judged themselves and are not judged again
+        from the start.
+    stop_without_verdict
+        What happens where the judge refuses, fails or cannot be read: end the generation, or let
+        the text through and count it as `unjudged`. The paper does not say.
+    timeout
+        Seconds after which a judge that has not answered has given no verdict; None waits.
+
+    Returns
+    -------
+    Guarded
+        Goes through what may be seen, and keeps the `record`.
+
+    Examples
+    --------
+    >>> guarded = guard(pieces, judge)  # doctest: +SKIP
+    >>> for piece in guarded:
+    ...     print(piece, end="")
+    >>> guarded.record["stopped_at"], guarded.record["bias_type"]
+    """
+    told = [
+        f"{name}: must be {least} or more, but is {number}"
+        for name, number, least in (("every", every, 0), ("context", context, 0))
+        if number < least
+    ]
+    if timeout is not None and timeout <= 0:
+        told.append(f"timeout: must be above 0 seconds, but is {timeout}")
+    if told:
+        raise ParameterError("guard", told)
+    return Guarded(
+        stream, judge, retrieve=retrieve, every=every, context=context,
+        stop_without_verdict=stop_without_verdict, timeout=timeout, further=further,
+    )  # fmt: skip
+
+
+def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFrame:
+    """Put recorded generations under guard, as if each were streaming.
+
+    Parameters
+    ----------
+    texts
+        `text_id`, `text`; other columns pass through. A missing text is an empty stream.
+    judge, **settings
+        As in `guard`.
+
+    Returns
+    -------
+    DataFrame
+        `texts` with `let_through` and the columns of `Guarded.record`.
+    """
+    rows = []
+    for words in texts["text"]:
+        guarded = guard([words] if isinstance(words, str) else [], judge, **settings)
+        through = "".join(guarded)
+        rows.append({"let_through": through, **guarded.record})
+    columns = ["let_through", *guard([], judge).record]
+    found = pd.DataFrame(rows, columns=columns, index=texts.index)
+    return texts.drop(columns=[c for c in columns if c in texts]).join(found)
+
+
+def _plain(verdict: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of JUDGEMENTS with None for whatever is missing."""
+    plain = {name: None if pd.isna(value) else value for name, value in verdict.items()}
+    biased = plain.get("biased")
+    return plain | {"biased": None if biased is None else bool(biased)}
+
+
+def _within(timeout: float | None, ask: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """Call a judge, and wait no longer than so many seconds for it."""
+    if timeout is None:
+        return ask()
+    done: list[pd.DataFrame | BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(ask())
+        except BaseException as error:
+            done.append(error)
+
+    # A daemon: a judge that hangs must not keep the process from ending.
+    worker = threading.Thread(target=work, daemon=True)
+    worker.start()
+    worker.join(timeout)
+    if not done:
+        raise TimeoutError(f"no verdict within {timeout:g} s")
+    if isinstance(done[0], BaseException):
+        raise done[0]
+    return done[0]

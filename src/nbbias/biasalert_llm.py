@@ -1,0 +1,220 @@
+"""A language model as the judge of bias: asked once, recorded, and read tolerantly.
+
+Models are asked by the transport of `nbbias generate`, so that every answer is kept in a store and
+none is paid for twice. Whatever goes wrong with a text is said in its row; no text is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import biasalert_prompt, biasalert_replies, contracts
+from nbbias.biasalert_asking import Ask, Reply, asker
+from nbbias.contracts_biasalert import JUDGEMENTS, TEXTS
+from nbbias.errors import DataError
+
+#: Providers that are asked for JSON by a schema, unless told otherwise.
+STRUCTURED = ("openai", "google", "mistral", "grok", "vllm", "sglang")
+
+NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
+
+
+def judge(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    model: str,
+    store_path: str | Path = "answers/biasalert.sqlite",
+    retrieval: bool = True,
+    steps: bool = True,
+    demonstrations: bool = True,
+    structured: bool | None = None,
+    longest: int = biasalert_prompt.LONGEST,
+    knowledge: str = "",
+    name: str = "",
+    again: bool = False,
+    **asking: Any,
+) -> pd.DataFrame:
+    """Let a model judge texts; what it has said before is not asked again.
+
+    Parameters
+    ----------
+    texts
+        TEXTS: `text_id`, `text`.
+    evidence
+        EVIDENCE, or None.
+    model
+        As inspect_ai names it: ``openai/gpt-4o-mini``, ``hf/name`` with ``model_args``, …
+    store_path
+        The store of answers.
+    retrieval, steps, demonstrations
+        Parts of the prompt; the switches of Table 2 (Fan et al. 2024).
+    structured
+        Ask for JSON by a schema. None: where the provider has it (`STRUCTURED`); older models of
+        such providers may reject it, and want False.
+    longest
+        Characters that one prompt shows; a longer text is judged in pieces, and is biased if a
+        piece is.
+    knowledge
+        Version of the knowledge base that the evidence is from.
+    name
+        The judge's name in the table; the model and the parts left out by default.
+    again
+        Ask rejected prompts once more.
+    **asking
+        Whatever the `generate:` block of a params file takes: `base_url`, `max_tokens`,
+        `attempt_timeout`, `max_retries`, `concurrency`, `prices`, `max_cost`, …
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS, one row per text, in their order. `outcome` is ``failed`` where no answer
+        came (`reason`: why), ``refused``, ``unreadable``, ``empty``, or ``judged``.
+
+    Raises
+    ------
+    ParameterError
+        A setting of `asking` is unknown or out of range.
+    NbbiasError
+        The model cannot be opened (no key, no package), or the store not written; nothing was
+        asked then.
+    """
+    provider = model.split("/", 1)[0]
+    as_json = provider in STRUCTURED if structured is None else structured
+    parts = {"retrieval": retrieval, "steps": steps, "demonstrations": demonstrations}
+    ask = asker(model, store_path=store_path, structured=as_json, again=again, **asking)
+    return judge_by(
+        texts, evidence, ask=ask, name=name or named(model, **parts), longest=longest,
+        knowledge=knowledge, form="json" if as_json else "template", **parts,
+    )  # fmt: skip
+
+
+def named(model: str, **parts: bool) -> str:
+    """Return a judge's name: its model, and the parts that its prompt does without."""
+    return ", ".join([model, *(f"no {part}" for part, there in parts.items() if not there)])
+
+
+def judge_by(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    ask: Ask,
+    name: str,
+    knowledge: str = "",
+    **prompt: Any,
+) -> pd.DataFrame:
+    """Let whatever answers prompts judge texts.
+
+    Parameters
+    ----------
+    texts, evidence, name, knowledge
+        As in `judge`.
+    ask
+        Is called once with the distinct prompts, if there are any.
+    **prompt
+        As in `biasalert_prompt.prompts`.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS.
+
+    Raises
+    ------
+    DataError
+        There are not as many replies as prompts.
+    """
+    asked = biasalert_prompt.prompts(texts, evidence, **prompt)
+    distinct = asked.drop_duplicates("prompt_id")
+    given = list(ask(list(distinct["prompt"]))) if len(distinct) else []
+    if len(given) != len(distinct):
+        raise DataError(name, f"{len(distinct)} prompts were asked and {len(given)} replies came")
+    replies = {
+        one: got if isinstance(got, Reply) else Reply(got)
+        for one, got in zip(distinct["prompt_id"], given, strict=True)
+    }
+    return judgements(texts, asked, replies, name=name, knowledge=knowledge)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def judgements(
+    texts: pd.DataFrame,
+    asked: pd.DataFrame,
+    replies: Mapping[str, Reply],
+    *,
+    name: str,
+    knowledge: str,
+) -> pd.DataFrame:
+    """Read every reply once, and put the pieces of a text together.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    asked
+        `text_id`, `piece`, `prompt_id` and `evidence_ids` of what was asked; nothing of blank ones.
+    replies
+        By `prompt_id`; a prompt without one failed.
+    name, knowledge
+        The judge, and the version of the knowledge base.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS, one row per text.
+    """
+    given = contracts.check(texts, TEXTS, where="texts")
+    read = _read(asked, replies)
+    by_text = {str(text_id): own for text_id, own in read.groupby("text_id", sort=False)}
+    rows = [_row(text_id, by_text.get(text_id)) for text_id in given["text_id"]]
+    table = pd.DataFrame(rows, columns=list(JUDGEMENTS.columns))
+    table = table.assign(judge=name, knowledge=knowledge)
+    for column in ("bias_type", "group", "attribute", "explanation", "reason", "raw"):
+        table[column] = table[column].astype("str").where(table[column].notna())
+    return contracts.check(table.astype({"biased": "boolean"}), JUDGEMENTS, where=name)
+
+
+def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
+    got = [replies.get(one, Reply(None)) for one in asked["prompt_id"]]
+    known = list(dict.fromkeys(one.text for one in got if one.text is not None and not one.refusal))
+    verdicts = dict(zip(known, biasalert_replies.read(known).to_dict("records"), strict=True))
+    rows: list[dict[str, Any]] = []
+    for one in got:
+        if one.refusal:
+            told = f"the provider says {one.refusal}"
+            rows.append({"outcome": "refused", "reason": told, "biased": pd.NA})
+        elif one.text is None:
+            told = one.error or NO_REPLY
+            rows.append({"outcome": "failed", "reason": told, "biased": pd.NA})
+        else:
+            rows.append(verdicts[one.text])
+    found = pd.DataFrame(rows, columns=list(biasalert_replies.Verdict._fields), index=asked.index)
+    return asked.join(found).assign(raw=[one.text for one in got])
+
+
+def _row(text_id: str, own: pd.DataFrame | None) -> dict[str, Any]:
+    """Return the judgement of one text: of its pieces, one that is biased decides."""
+    if own is None:
+        return {
+            "text_id": text_id, "outcome": "empty", "reason": NO_TEXT, "evidence_ids": "",
+            "biased": pd.NA,
+        }  # fmt: skip
+    pieces = own.to_dict("records")
+    biased = [one for one in pieces if one["biased"] is True]
+    without = [one for one in pieces if one["outcome"] != "judged"]
+    chosen = (biased or without or pieces)[0]
+    row = {name: chosen[name] for name in JUDGEMENTS.columns if name in chosen}
+    said = [one["raw"] for one in pieces if isinstance(one["raw"], str)]
+    row |= {"text_id": text_id, "raw": "\n\n".join(said) if said else None}
+    if len(pieces) > 1:
+        if not biased and without:
+            row["reason"] = f"piece {chosen['piece']} of {len(pieces)}: {chosen['reason']}"
+        row["confidence"] = np.nan if without else max(one["confidence"] for one in pieces)
+    return row
