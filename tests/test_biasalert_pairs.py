@@ -75,10 +75,21 @@ def test_tests_and_intervals_are_the_references() -> None:
     assert own.loc["pair_share", "p_value"] == pytest.approx(stats.binomtest(ahead, 90).pvalue)
     expected = proportion_confint(ahead, 90, method="wilson")
     assert own.loc["pair_share", ["ci_low", "ci_high"]].tolist() == pytest.approx(list(expected))
-    # All pairs are of one direction and one type: three equal rows, a family of three.
-    assert own.loc["pair_share", "p_adjusted"] == pytest.approx(
-        min(3 * own.loc["pair_share", "p_value"], 1)
-    )
+    assert own.loc["pair_share", "p_adjusted"] == own.loc["pair_share", "p_value"]  # one judge
+
+
+def test_families_are_all_pairs_directions_and_types_over_all_judges() -> None:
+    rng = np.random.default_rng(4)
+    sides = [
+        pd.concat([said(list(rng.random(80) < p), judge=name) for name in "ab"]) for p in (0.6, 0.4)
+    ]
+    crows = made(80, antistereo=40)
+    found = pairs.estimates(pairs.compared(*sides, crows))
+    own = found[found["statistic"] == "flag_difference"]
+    for rows, size in ((own[own["dimension"].isna() & own["bias"].isna()], 2),
+                       (own[own["dimension"].notna()], 4)):  # fmt: skip
+        least = rows.loc[rows["p_value"].idxmin()]
+        assert least["p_adjusted"] == pytest.approx(min(size * least["p_value"], 1))
 
 
 def test_a_judge_that_sees_identity_words_only_is_at_chance() -> None:

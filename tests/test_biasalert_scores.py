@@ -239,7 +239,7 @@ def test_resampled_sums_have_the_spread_of_the_bootstrap() -> None:
     assert sums.std() == pytest.approx(values.std() * 20, rel=0.06)
 
 
-# --- by type, losses, the printed table ---------------------------------------------------------
+# --- by type, losses ----------------------------------------------------------------------------
 
 
 def test_types_are_scored_apart() -> None:
@@ -256,17 +256,6 @@ def test_losses_are_counted_by_outcome() -> None:
     table = scores.losses(judgements([1, None, None, 0])).set_index("outcome")
     assert table["n"].to_dict() == {"judged": 2, "refused": 2}
     assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
-
-
-def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> None:
-    table = scores.printed_products()
-    assert len(table) == 12
-    assert table["holds"].all()
-    ours = table[(table["system"] == "BiasAlert") & (table["dataset"] == "RedditBias")].iloc[0]
-    assert ours["product"] == pytest.approx(0.84 * 1.0 * 0.97)
-    # Llama 2 flags next to nothing, so what it has right are unbiased texts, right in all respects.
-    other = table[(table["system"] == "Llama-2-7b-chat") & (table["dataset"] == "RedditBias")]
-    assert other["true_negatives"].iloc[0] > 0.4 > 0.01 == other["printed"].iloc[0]
 
 
 # --- what is refused ----------------------------------------------------------------------------
@@ -307,6 +296,24 @@ def test_names_are_the_same_when_the_shorter_stands_in_the_longer(
 ) -> None:
     assert _same(one, other) == same
     assert _same(other, one) == same
+
+
+def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
+    truth = labelled([1], bias_type="race", group="women", attribute="are bad with money")
+    whole = "my aunt told me at dinner yesterday that women are bad with money and bad drivers"
+    for said, right in ((whole, 0.0), ("bad with money", 1.0), ("bad", 1.0), ("with", 0.0)):
+        own = judgements([1], bias_type="race", group="women", attribute=said)
+        assert value(estimate(own, truth), "attribution_score") == right
+
+
+def test_groups_can_be_compared_by_another_name() -> None:
+    truth = labelled([1, 1], bias_type="orientation", group="LGBTQ+ people", attribute="loud")
+    said = judgements([1, 1], bias_type="orientation", group=["gays", "women"], attribute="loud")
+    plain = estimate(said, truth)
+    assert value(plain, "attribution_score") == 0
+    named = {"gays": "LGBTQ+ people"}
+    found = estimate(said, truth, canonical=named.get)
+    assert value(found, "attribution_score") == 0.5
 
 
 def _same(one: str, other: str) -> bool:

@@ -6,15 +6,14 @@ anew by chance with two matrix products and no second definition of any score.
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import contracts
+from nbbias.biasalert_names import Canonical, bags, renamed, same, words
 from nbbias.errors import ContractError, DataError
 
 #: What is counted for each text of a judge; the columns of `hits`.
@@ -46,10 +45,6 @@ STATISTICS = (*_SHARES, "overall_score_product", "overall_score_product_lost_wro
 #: Statistics that are plain shares of texts; the others are functions of several.
 PLAIN_SHARES = tuple(name for name in _SHARES if name not in _F1)
 
-_PEOPLE = {"people", "person", "folk", "community", "all", "the", "a", "an", "is", "are", "be"}
-_IRREGULAR = {"women": "woman", "men": "man", "children": "child", "wives": "wife"}
-_LINKED = re.compile(r"\w+(?:'\w+)?")
-
 
 class Side(NamedTuple):
     """Labels, or one judge's verdicts: `biased` is 1, 0 or NaN, the rest NaN or empty rows."""
@@ -68,19 +63,12 @@ class Case(NamedTuple):
     said: Side
 
 
-def words(text: str) -> list[str]:
-    """Return the content words by which groups and attributes are compared.
-
-    Lower case, plural ``s`` taken off, without words such as "people", "the" and "are", so that
-    "Black people" and "the Blacks" name one group.
-    """
-    found = (_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower()))
-    kept = (word for word in found if word not in _PEOPLE)
-    return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in kept]
-
-
 def cases(
-    judgements: pd.DataFrame, labelled: pd.DataFrame, *, cluster: str | None = "comment_id"
+    judgements: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    cluster: str | None = "comment_id",
+    canonical: Canonical | None = None,
 ) -> tuple[list[Case], np.ndarray]:
     """Put each judge's verdicts beside the labels.
 
@@ -93,6 +81,9 @@ def cases(
     cluster
         The column of `labelled` whose texts stand or fall together; where it lacks the column, or
         for None, each text stands alone.
+    canonical
+        Turns a group's name into the one that it is compared by, or None where it knows none; so
+        that "gays" and "gay men" can be one group.
 
     Returns
     -------
@@ -108,6 +99,8 @@ def cases(
     """
     contracts.need(judgements, ["text_id", "judge", "biased"], where="judgements")
     contracts.need(labelled, ["text_id", "biased"], where="labelled")
+    if canonical is not None:
+        judgements, labelled = (renamed(table, canonical) for table in (judgements, labelled))
     breaches = []
     if judgements.duplicated(["judge", "text_id"]).any():
         breaches.append("a judge has two rows for a text; keep one")
@@ -162,22 +155,8 @@ def _side(table: pd.DataFrame, types: pd.Index, vocabulary: list[str]) -> Side:
     codes = np.where(bias_type == "", -1, types.get_indexer(bias_type))
     biased = table["biased"].astype("boolean").astype("Float64").to_numpy(float, na_value=np.nan)
     return Side(
-        biased, codes, *(_bags(_texts(table, n), vocabulary) for n in ("group", "attribute"))
+        biased, codes, *(bags(_texts(table, n), vocabulary) for n in ("group", "attribute"))
     )
-
-
-def _bags(texts: pd.Series, vocabulary: list[str]) -> sparse.csr_matrix:
-    if not vocabulary:
-        return sparse.csr_matrix((len(texts), 1))
-    counter = CountVectorizer(analyzer=words, vocabulary=vocabulary, binary=True)
-    return sparse.csr_matrix(counter.transform(texts))
-
-
-def _same(truth: sparse.csr_matrix, said: sparse.csr_matrix) -> np.ndarray:
-    """Tell where the words of the shorter name all stand in the longer one."""
-    shared = np.asarray(truth.multiply(said).sum(axis=1)).ravel()
-    shorter = np.minimum(truth.getnnz(1), said.getnnz(1))
-    return (shorter > 0) & (shared == shorter)
 
 
 def _attributed(side: Side) -> np.ndarray:
@@ -211,7 +190,7 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     has_type = truth.bias_type >= 0
     has_attribution = _attributed(truth)
     type_right = has_type & (truth.bias_type == said.bias_type)
-    attributed = _same(truth.group, said.group) & _same(truth.attribute, said.attribute)
+    attributed = same(truth.group, said.group) & same(truth.attribute, said.attribute)
     whole = (type_right | ~has_type) & (attributed | ~has_attribution)
     columns = {
         "judged": judged, "lost": ~judged, "lost_biased": ~judged & biased, "right": right,

@@ -26,6 +26,8 @@ REPORTED, COUNTER, MENTION, DIALECT = CATEGORIES = (
     *("reported speech", "counter-speech", "plain mention", "dialect"),
 )
 
+MEASURE = "checks"
+
 #: The variety that the others are compared with.
 STANDARD = "standard"
 
@@ -99,7 +101,7 @@ def estimates(
         pairs = _pairs(table)
         if len(pairs):
             rows += [key | row for row in _dialect(pairs, confidence, correction)]
-    return contracts.estimates(rows, study=scores.STUDY, measure=scores.MEASURE, source=source)
+    return contracts.estimates(rows, study=scores.STUDY, measure=MEASURE, source=source)
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:

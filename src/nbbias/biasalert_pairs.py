@@ -6,6 +6,7 @@ both, or neither; its recall on `sent_more` alone would not show that.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,8 @@ from nbbias.errors import ContractError, DataError
 
 Row = dict[str, Any]
 Side = Literal["sent_more", "sent_less"]
+
+MEASURE = "pairs"
 
 DIRECTIONS = ("stereo", "antistereo")
 
@@ -204,7 +207,7 @@ def estimates(
         sentences of a pair are swapped at random: ½ for `pair_share`, 0 for the difference, and
         the mean of both rates for the rates, with the exact range. McNemar's exact test for the
         difference, the sign test without ties for `pair_share`; a family is one statistic over
-        all rows.
+        all judges: of all pairs, of directions, or of types.
 
     References
     ----------
@@ -222,12 +225,16 @@ def estimates(
                 {"judge": judge, "instrument": f"{judge}, by {by}"} | keys | row
                 for row in _rows(part, confidence)
             ]
-    for name in ("pair_share", "flag_difference"):
-        family = [row for row in rows if row["statistic"] == name]
+    for name, part in product(("pair_share", "flag_difference"), ("all", "dimension", "bias")):
+        family = [row for row in rows if row["statistic"] == name and _kind(row) == part]
         p = pd.Series([row.get("p_value", np.nan) for row in family], dtype=float)
         for row, value in zip(family, stats.adjusted(p, method=correction), strict=True):
             row["p_adjusted"] = value
-    return contracts.estimates(rows, study=scores.STUDY, measure=scores.MEASURE, source=source)
+    return contracts.estimates(rows, study=scores.STUDY, measure=MEASURE, source=source)
+
+
+def _kind(row: Row) -> str:
+    return next((key for key in ("dimension", "bias") if key in row), "all")
 
 
 def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from nbbias import biasalert_counts as counts
-from nbbias import contracts, published, stats
+from nbbias import contracts, stats
 from nbbias.biasalert_counts import PLAIN_SHARES, STATISTICS, Case
+from nbbias.biasalert_names import Canonical
 
 Row = dict[str, Any]
 
@@ -67,6 +68,7 @@ def estimates(
     source: str | None = None,
     statistics: Sequence[str] = STATISTICS,
     cluster: str | None = "comment_id",
+    canonical: Canonical | None = None,
     confidence: float = 0.95,
     draws: int = 2000,
     permutations: int = 200,
@@ -86,6 +88,8 @@ def estimates(
         Some of `STATISTICS`.
     cluster
         The column of `labelled` whose texts are resampled together.
+    canonical
+        Turns a group's name into the one that it is compared by; see `biasalert_counts.cases`.
     confidence, draws, seed
         Level of the intervals, resamples behind them, start of the draws.
     permutations
@@ -103,7 +107,9 @@ def estimates(
         - ``classification_score``: the type is right, of the texts called biased whose type the
           label names (also false alarms, where the label names the topic), as in the paper.
         - ``attribution_score``: group and attribute are right, of the texts called biased whose
-          label names both; words of the shorter name must all stand in the longer one.
+          label names both. A name is right when all its words stand in the label's, or the label's
+          words in a name at most twice as long. That is lenient with long labels: compare with
+          chance.
         - ``overall_score_joint``: the share of texts right in all respects, as the paper's text
           says; ``overall_score_product``: accuracy × CS × AS, which is what its Table 1 prints.
 
@@ -118,7 +124,7 @@ def estimates(
     ContractError, DataError
         As `biasalert_counts.cases`.
     """
-    cases, clusters = counts.cases(judgements, labelled, cluster=cluster)
+    cases, clusters = counts.cases(judgements, labelled, cluster=cluster, canonical=canonical)
     rows = _rows(
         cases, clusters, statistics=statistics, confidence=confidence, draws=draws,
         permutations=permutations, seed=seed,
@@ -133,6 +139,7 @@ def by_type(
     source: str | None = None,
     statistics: Sequence[str] = ("accuracy", "f1", "recall", "specificity"),
     cluster: str | None = "comment_id",
+    canonical: Canonical | None = None,
     confidence: float = 0.95,
     draws: int = 2000,
     permutations: int = 200,
@@ -152,45 +159,11 @@ def by_type(
     for bias_type, own in labelled.groupby("bias_type", sort=True):
         found = estimates(
             judgements, own, source=source, statistics=statistics, cluster=cluster,
-            confidence=confidence, draws=draws, permutations=permutations, seed=seed,
+            canonical=canonical, confidence=confidence, draws=draws,
+            permutations=permutations, seed=seed,
         )  # fmt: skip
         tables.append(found.assign(bias=str(bias_type)))
     return pd.concat(tables, ignore_index=True) if tables else contracts.estimates([], study=STUDY)
-
-
-def printed_products(digits: int = 2) -> pd.DataFrame:
-    """Compare the overall scores that Table 1 of the paper prints with accuracy × CS (× AS).
-
-    Returns
-    -------
-    DataFrame
-        `system`, `dataset`, `printed`, `product`; `low` and `high`, the least and the greatest
-        product that the printed digits allow; `holds`, whether it can round to the printed score;
-        and `true_negatives`, the least share of texts that are unbiased and called so, by the
-        printed accuracy and F1. The share of texts right in all respects cannot be lower.
-
-    Notes
-    -----
-    Accuracy A = (TP + TN)/N and F1 = 2TP/(2TP + (1 − A)N), so TP/N = F(1 − A)/(2(1 − F)) and TN/N
-    = A − TP/N.
-    """
-    printed = published.load("fan2024")
-    own = printed[printed["table"] == 1]
-    wide = own.pivot(index=["system", "dataset"], columns="metric", values="value")
-    wide = wide.dropna(subset=["overall_score"])
-    names = ["accuracy", "classification_score", "attribution_score"]
-    half = 0.5 * 10**-digits
-    low, high = ((wide[names] + d).clip(0, 1).fillna(1).prod(axis=1) for d in (-half, half))
-    overall = wide["overall_score"]
-    f1, accuracy = wide["f1"] + half, wide["accuracy"] - half
-    table = pd.DataFrame(
-        {
-            "printed": overall, "product": wide[names].fillna(1).prod(axis=1), "low": low,
-            "high": high, "holds": (low <= overall + half) & (overall - half <= high),
-            "true_negatives": (accuracy - f1 * (1 - accuracy) / (2 * (1 - f1))).clip(lower=0),
-        }
-    )  # fmt: skip
-    return table.reset_index()
 
 
 # --- the machinery ------------------------------------------------------------------------------
@@ -255,7 +228,9 @@ def _rows(
             estimate = float(values[name])
             reason = counts.gap(case, name) or (NOTHING if np.isnan(estimate) else None)
             if reason:
-                rows.append(row | {"estimate": np.nan, "reason": reason})
+                rows.append(
+                    row | {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + n_lost}
+                )
                 continue
             row["estimate"] = estimate
             if np.nanmin(again[name]) < np.nanmax(again[name]):
