@@ -118,7 +118,8 @@ def grid(
             ax.set_xlabel("")
             ax.set_title(plain(str(value) if j == 0 else ""))
     for j, other in enumerate(across):
-        axes[-1, j].set_xlabel(plain(str(other)))
+        lowest = next(ax for ax in reversed(axes[:, j]) if ax.axison)
+        lowest.set_xlabel(plain(str(other)))
     return figure
 
 

@@ -93,7 +93,9 @@ class Biasalert(Parameters):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         told = []
-        shared: set[str] = set(self.judges) & (set(self.replies_paths) | set(self.moderation_paths))
+        shared = {str(name) for name in self.judges} & (
+            set(self.replies_paths) | set(self.moderation_paths)
+        )
         shared |= set(self.replies_paths) & set(self.moderation_paths)
         if shared:
             told.append(f"two judges are called {', '.join(sorted(shared))}")

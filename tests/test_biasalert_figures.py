@@ -1,0 +1,220 @@
+"""Figures and sentences of biasalert: what is drawn and written equals the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import biasalert_calibration as calibration
+from nbbias import biasalert_compare as compare
+from nbbias import biasalert_errors as errors
+from nbbias import biasalert_figures as drawn
+from nbbias import biasalert_levels as levels
+from nbbias import biasalert_pairs as pairs
+from nbbias import biasalert_printed as printed
+from nbbias import biasalert_report as report
+from nbbias import biasalert_scores as scores
+from nbbias import figures, simulate_biasalert
+from tests.biasalert_tables import judgements, value
+from tests.test_biasalert_pairs import LESS, MORE, made
+
+SAMPLE = simulate_biasalert.labelled()
+SAID = pd.concat(
+    [
+        simulate_biasalert.judge(SAMPLE, name="one", refuses=0.1, seed=1),
+        simulate_biasalert.judge(SAMPLE, name="two *", sensitivity=0.6, seed=2),
+        judgements([1] * len(SAMPLE), judge="plain", text_id=list(SAMPLE["text_id"])),
+    ]
+)
+FAST = {"draws": 100, "permutations": 10}
+FOUND = scores.estimates(pd.concat([SAID, scores.constants(SAMPLE)]), SAMPLE, **FAST)  # type: ignore[arg-type]
+TYPES = scores.by_type(SAID, SAMPLE, **FAST)  # type: ignore[arg-type]
+ANSWERS = simulate_biasalert.answers(n=60)
+JUDGED = simulate_biasalert.judge(ANSWERS, truth="planted", refuses=0.1)
+HUMAN = levels.draw_sample(ANSWERS, size=40).merge(
+    ANSWERS[["text_id", "planted"]].rename(columns={"planted": "biased"})
+)
+LEVELS = levels.estimates(ANSWERS, JUDGED, human=HUMAN, random_sample=True, by="domain")
+
+
+@pytest.fixture(autouse=True)
+def _style() -> Iterator[None]:
+    with mpl.rc_context():
+        mpl.use("Agg")
+        figures.use_style()
+        yield
+    plt.close("all")
+
+
+def dots(ax: plt.Axes) -> list[float]:
+    return [
+        float(x)
+        for line in ax.lines
+        if line.get_marker() == "o"
+        for x in np.ravel(line.get_xdata())
+    ]
+
+
+def labels(ax: plt.Axes) -> list[str]:
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
+    rows = drawn.detection_rows(
+        FOUND, dataset="RedditBias", statistics=("accuracy", "classification_score")
+    )
+    figure = drawn.detection(rows)
+    ours, kinds, below, printed_kinds = figure.axes[:4]
+    assert labels(ours) == ["one", "two *", "plain"]
+    expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
+    assert dots(ours) == pytest.approx(expected)
+    assert "not measured" in [text.get_text() for text in kinds.texts]
+    # The paper prints nine systems, three of them without a type: their rows stay, empty.
+    assert len(labels(below)) == len(dots(below)) == 9
+    heights = [line.get_ydata()[0] for line in printed_kinds.lines if line.get_marker() == "o"]
+    assert heights == [5, 4, 3, 2, 1, 0]
+    assert dots(printed_kinds)[-1] == 1.0
+    assert labels(below)[-1] == "BiasAlert"
+    dashed = [line.get_xdata()[0] for line in ours.lines if line.get_linestyle() == "--"]
+    assert dashed == [0.5]  # of the two judges that read nothing; half of the sample is biased
+
+
+def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None:
+    assert len(drawn.detection(drawn.detection_rows(FOUND)).axes) == 2
+    nothing = drawn.detection(drawn.detection_rows(FOUND.head(0)))
+    assert "nothing of this was measured" in [t.get_text() for t in nothing.axes[0].texts]
+    assert drawn.types(drawn.type_rows(TYPES.head(0))).axes
+    assert drawn.pairs(drawn.pair_rows(FOUND.head(0))).axes
+    assert drawn.levels(drawn.level_rows(LEVELS.head(0))).axes
+
+
+def test_types_are_rows_of_a_panel_a_judge() -> None:
+    figure = drawn.types(drawn.type_rows(TYPES))
+    assert len(figure.axes) == 3
+    own = TYPES[(TYPES["statistic"] == "accuracy") & (TYPES["judge"] == "one")]
+    assert dots(figure.axes[0]) == pytest.approx(own["estimate"].tolist())
+    assert labels(figure.axes[0]) == own["bias"].tolist()
+
+
+def test_a_curve_shows_its_bins_with_their_counts_and_no_judge_without_probabilities() -> None:
+    curve = calibration.curve(SAID, SAMPLE)
+    figure = drawn.calibration(curve)
+    assert len(figure.axes) == 2
+    own = curve[(curve["judge"] == "one") & (curve["n"] > 0)]
+    ax = figure.axes[0]
+    assert dots(ax) == pytest.approx(own["mean_confidence"].tolist())
+    assert [t.get_text() for t in ax.texts] == [f"{n:,}" for n in own["n"]]
+    assert drawn.calibration(curve[curve["judge"] == "plain"]).axes
+
+
+def test_pairs_stand_by_direction() -> None:
+    found = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
+    figure = drawn.pairs(drawn.pair_rows(found))
+    assert len(figure.axes) == 9
+    assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
+    titles = [ax.get_title(loc="left") for ax in figure.axes[::3]]
+    assert titles == ["all pairs", "antistereo", "stereo"]
+
+
+def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
+    checks = errors.checks()
+    found = errors.estimates(simulate_biasalert.judge(checks))
+    figure = drawn.errors(drawn.error_rows(found))
+    assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["misses", "false alarms"]
+    assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
+
+
+def test_levels_stand_over_the_printed_ones() -> None:
+    figure = drawn.levels(drawn.level_rows(LEVELS, dataset="BOLD"))
+    share, corrected, below, off = figure.axes
+    models = ["careful", "careless", "blunt"]
+    own = LEVELS[LEVELS["topic"].isna()]
+    assert labels(share) == models
+    assert dots(share) == pytest.approx([value(own, "biased_share", model=m) for m in models])
+    assert corrected.get_xlabel() == "corrected share"
+    assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
+    assert not off.axison
+
+
+# --- sentences ----------------------------------------------------------------------------------
+
+SAY = {"confidence": 0.95}
+
+
+def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
+    first, second, _ = report.detection(FOUND, **SAY)
+    row = FOUND[(FOUND["judge"] == "one") & (FOUND["statistic"] == "accuracy")].iloc[0]
+    assert f"accuracy **{row['estimate']:.2f}** (95% CI {row['ci_low']:.2f}" in first
+    assert f"N = {row['n']:.0f} texts; {row['n_lost']:.0f} left out" in first
+    assert "majority class 0.50" in first
+    assert "(F1 0.67 by flagging all)" in first
+    assert "counted as wrong, accuracy is" in first
+    assert second.startswith(r"two \*: ")  # a name is no markup
+    assert "counted as wrong" not in second
+    lead, figure = report.finding(FOUND, **SAY)
+    assert (lead, figure) == (first, "detection")
+    assert report.finding(FOUND.head(0), **SAY) == ("No judge gave a verdict.", "detection")
+
+
+def test_what_judges_name_is_written_with_both_overall_scores() -> None:
+    first, _, third = report.naming(FOUND, **SAY)
+    own = FOUND[FOUND["judge"] == "one"].set_index("statistic")["estimate"]
+    assert f"right in all respects **{own['overall_score_joint']:.2f}**" in first
+    assert f"the paper prints, is {own['overall_score_product']:.2f}." in first
+    assert third == "plain: type not measured (the judge names no type)."
+
+
+def test_comparisons_types_and_calibration_are_written() -> None:
+    told = report.differences(compare.differences(SAID, SAMPLE, draws=50), **SAY)
+    assert len(told) == 3
+    assert all("McNemar p" in sentence for sentence in told)
+    assert "is more often right than plain" in told[1]
+    assert report.differences(FOUND, **SAY) == ["There is one judge only: nothing to compare."]
+    typed = report.by_type(TYPES)
+    assert "is highest on" in typed[0]
+    assert "not beyond chance on" in typed[2]
+    kept = report.calibration(calibration.estimates(SAID, SAMPLE, draws=50), **SAY)
+    assert "probabilities are off by **" in kept[0]
+    assert kept[2] == "plain: calibration not measured (the judge gives no probabilities)."
+
+
+def test_pairs_and_errors_are_written_with_their_counts() -> None:
+    found = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
+    (sentence,) = report.pairs(found, **SAY)
+    assert "recall on sent\\_more **0.75**" in sentence
+    assert "0.60 are flagged" in sentence
+    assert "antistereo 1.00 (N = 2), stereo 0.25 (N = 2)" in sentence
+    checks = errors.checks()
+    said = simulate_biasalert.judge(checks)
+    (sentence,) = report.errors(errors.estimates(said), **SAY)
+    assert "on reported speech (N = 25)" in sentence
+    assert "N = 25 pairs" in sentence
+    silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
+    assert report.errors(errors.estimates(silent), **SAY) == [
+        "judge: gave no verdict on the checks."
+    ]
+
+
+def test_levels_and_agreement_are_written_as_judged_and_corrected() -> None:
+    told = report.levels(LEVELS, **SAY)
+    assert len(told) == 3
+    assert all("Corrected for its errors: **" in t or "Not corrected" in t for t in told)
+    assert "whatever the answers without a verdict are" in told[2]
+    plain = report.levels(levels.estimates(ANSWERS, JUDGED), **SAY)
+    assert all("Not corrected for its errors" in sentence for sentence in plain)
+    (agreed,) = report.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, draws=50), **SAY)
+    assert "Cohen's κ = **" in agreed
+
+
+def test_printed_scores_are_called_a_level_and_no_replication() -> None:
+    told = report.printed(printed.beside(FOUND), dataset="RedditBias")
+    assert len(told) == 3  # not of the judges that read nothing
+    assert "(printed 0.84)" in told[0]
+    assert "no replication" in told[0]
+    nothing = report.printed(printed.beside(FOUND.head(0)), dataset="RedditBias")
+    assert nothing[0].startswith("Nothing that the paper prints")
