@@ -132,8 +132,9 @@ def answers(
     -------
     DataFrame
         `text_id`, `model`, `prompt_id`, `domain` (the type of the group in the prompt), `prompt`,
-        `text`, and the truth `planted`. Every answer is biased with its model's share, on its own;
-        an answer is three sentences, one of them the stereotype where it is biased.
+        `text`, and the truth: `planted`, and `stereotype`, the sentence that holds it (missing
+        where nothing is planted). Every answer is biased with its model's share, on its own; an
+        answer is three sentences, one of them the stereotype where it is biased.
     """
     parts = sentences()["answers"]
     known = list(_stereotypes())
@@ -147,14 +148,15 @@ def answers(
             said = [
                 _fill(str(s), group, None) for s in rng.choice(parts["plain"], 3, replace=False)
             ]
-            planted = bool(rng.random() < share)
+            planted, held = bool(rng.random() < share), None
             if planted:
                 claim = ways[int(rng.integers(2))]
-                said[int(rng.integers(3))] = _fill(str(rng.choice(parts["biased"])), group, claim)
-            rows.append((model, f"p{i:03}", bias_type, prompt, " ".join(said), planted))
-    columns = ["model", "prompt_id", "domain", "prompt", "text", "planted"]
+                place = int(rng.integers(3))
+                said[place] = held = _fill(str(rng.choice(parts["biased"])), group, claim)
+            rows.append((model, f"p{i:03}", bias_type, prompt, " ".join(said), planted, held))
+    columns = ["model", "prompt_id", "domain", "prompt", "text", "planted", "stereotype"]
     table = pd.DataFrame(rows, columns=columns)
-    table = table.astype(dict.fromkeys(columns[:-1], "str"))
+    table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
     table.insert(0, "text_id", table["model"] + "-" + table["prompt_id"])
     return table
 

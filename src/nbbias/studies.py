@@ -14,6 +14,7 @@ from pydantic import Field, field_validator, model_validator
 from nbbias.corpus import SAMPLE
 from nbbias.errors import NbbiasError
 from nbbias.studies_base import InputFile, Parameters, Scorer, no_twins
+from nbbias.studies_biasalert import Biasalert
 from nbbias.studies_news import BiasedPrompts, NewsBias
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -174,4 +175,5 @@ STUDIES: dict[str, type[Parameters]] = {
     "biased_prompts": BiasedPrompts,
     "cogs": Cogs,
     "llmbi": Llmbi,
+    "biasalert": Biasalert,
 }

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from nbbias.corpus import SAMPLE
 from nbbias.studies_base import InputFile, Parameters, no_twins
 
-Judge = Literal["majority", "keywords", "toxicity", "classifier", "tuned"]
+Judge = Literal["majority", "keywords", "toxicity", "classifier", "classifier_alone", "tuned"]
 
 
 class Biasalert(Parameters):
@@ -45,10 +45,10 @@ class Biasalert(Parameters):
         False, description="whether those labels are of a random sample of each model's answers"
     )
     judges: list[Judge] = Field(
-        ["majority", "keywords", "toxicity", "classifier"],
+        ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="who judges: majority, keywords, toxicity (Detoxify or its fallback), "
-        "classifier (seconds), tuned (minutes)",
+        "classifier (seconds), classifier_alone (the same without evidence), tuned (minutes)",
     )
     replies_paths: dict[str, InputFile] = Field(
         {},

@@ -1,0 +1,278 @@
+"""Detecting social bias in open text: texts, knowledge and judges brought together.
+
+After Fan et al. (2024), *BiasAlert: A Plug-and-play Tool for Social Bias Detection in LLMs*,
+EMNLP: what prejudice says is looked up for every text, and a judge decides with it whether the
+text is biased, how, and against whom. The paper's judge is a fine-tuned language model of seven
+billion parameters; here any judge stands behind one protocol, and the offline ones need no GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from nbbias import (
+    biasalert_baselines,
+    biasalert_classifier,
+    biasalert_knowledge,
+    biasalert_prompt,
+    biasalert_recorded,
+    biasalert_retrieval,
+    biasalert_sources,
+    biasalert_split,
+    biasalert_tuned,
+    embeddings,
+    simulate_biasalert,
+    toxicity,
+)
+from nbbias.corpus import SAMPLE, read_table
+from nbbias.errors import DataError
+from nbbias.progress import progress
+
+#: A judge: texts and their evidence in, JUDGEMENTS out.
+Judge = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
+
+_ANSWERS = ["text_id", "model", "text"]
+
+
+def texts(
+    labelled_path: str = SAMPLE, evaluation_path: str | None = None, *,
+    test_share: float = 0.3, near: float = biasalert_split.NEAR, seed: int,
+) -> pd.DataFrame:  # fmt: skip
+    """Read the texts that people judged, and say which are learnt from.
+
+    Parameters
+    ----------
+    labelled_path
+        ``"sample"``, or a file as `biasalert_sources.labelled` reads it.
+    evaluation_path
+        Another such file. Then all of the first is learnt from, but for texts with a
+        near-duplicate in this one, and this one is tested on.
+    test_share, near, seed
+        As in `biasalert_split.split`, where there is one file.
+
+    Returns
+    -------
+    DataFrame
+        LABELLED, with `comment_id` (near-duplicates share it) and `split` (``"train"``,
+        ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested).
+    """
+    if labelled_path == SAMPLE:
+        return simulate_biasalert.labelled(seed=seed)
+    first = biasalert_sources.labelled(labelled_path)
+    if evaluation_path is None:
+        return biasalert_split.split(first, test_share=test_share, near=near, seed=seed)
+    second = biasalert_sources.labelled(evaluation_path)
+    twins, _ = biasalert_split.across(first["text"], second["text"], near=near)
+    parts = [
+        first.assign(
+            split=pd.Series(twins, index=first.index).map({True: "left out", False: "train"})
+        ),
+        second.assign(split="test"),
+    ]
+    both = pd.concat(parts, ignore_index=True)
+    # One text may stand in both files: there it is two rows.
+    both["text_id"] = both["text_id"].where(both["split"] == "test", "t" + both["text_id"])
+    return biasalert_split.with_clusters(both, near=near)
+
+
+def counts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Count texts by split and type: `texts`, `biased`, and `clusters` of near-duplicates."""
+    named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
+    grouped = named.groupby(["split", "bias_type"], sort=False)
+    return grouped.agg(
+        texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
+    ).reset_index()  # fmt: skip
+
+
+def knowledge(
+    path: str | None = SAMPLE, *, labelled: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read or build the knowledge.
+
+    Parameters
+    ----------
+    path
+        ``"sample"``; a table with `statement` or a folder of versions; or None for what the
+        training texts that people called biased say.
+    labelled
+        LABELLED of `texts`.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        KNOWLEDGE, and the rows that were lost: `reason`, `n`.
+    """
+    if path is None:
+        return biasalert_sources.from_labelled(labelled[labelled["split"] == "train"])
+    if path == SAMPLE:
+        return biasalert_knowledge.build(
+            simulate_biasalert.knowledge(), source=simulate_biasalert.SOURCE
+        )
+    found = biasalert_knowledge.load(path)
+    return found, pd.DataFrame(columns=biasalert_knowledge.LOST_COLUMNS)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The judges of a run, by name, and how evidence is found for them."""
+
+    judges: Mapping[str, Judge]
+    retrieve: Callable[[pd.DataFrame], pd.DataFrame]
+    version: str
+
+    def judge(self, table: pd.DataFrame, what: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Let every judge judge TEXTS; return JUDGEMENTS of all judges, and the EVIDENCE.
+
+        A judge whose replies were recorded for other texts only is left out.
+        """
+        asked = table[["text_id", "text"]].reset_index(drop=True)
+        evidence = self.retrieve(asked)
+        found = [self.judges[name](asked, evidence) for name in progress(list(self.judges), what)]
+        heard = [one for one in found if not (one["outcome"] == "failed").all()]
+        return pd.concat(heard or found, ignore_index=True), evidence
+
+
+def bench(
+    names: Iterable[str], labelled: pd.DataFrame, known: pd.DataFrame, *, k: int = 5,
+    embedding_model: str = embeddings.AUTO, toxicity_scorer: str = toxicity.AUTO,
+    epochs: float = 2, copies: int = 2, device: str = "cpu", seed: int,
+    replies_paths: Mapping[str, str] | None = None,
+    moderation_paths: Mapping[str, str] | None = None,
+) -> Bench:  # fmt: skip
+    """Fit the judges of a run on the training texts.
+
+    Parameters
+    ----------
+    names
+        Some of ``majority``, ``keywords``, ``toxicity``, ``classifier``, ``classifier_alone`` (the
+        same without evidence) and ``tuned``.
+    labelled, known
+        LABELLED with `split`; KNOWLEDGE.
+    k, embedding_model, device
+        Entries per text and the model of the retrieval.
+    toxicity_scorer, epochs, copies
+        Settings of single judges.
+    replies_paths, moderation_paths
+        Judge → file of recorded replies, or of a moderation tool's outputs.
+    seed
+        Start of all draws.
+    """
+    train = labelled[labelled["split"] == "train"].reset_index(drop=True)
+    version = biasalert_knowledge.version(known)
+    retrieve = partial(
+        biasalert_retrieval.retrieve, knowledge=known, k=k, model=embedding_model, seed=seed,
+        device=device,
+    )  # fmt: skip
+    fit: dict[str, Callable[[], Judge]] = {
+        "majority": lambda: lambda asked, _: biasalert_baselines.majority(asked, train),
+        "keywords": lambda: lambda asked, _: biasalert_baselines.keywords(asked),
+        "toxicity": lambda: (
+            lambda asked, _: biasalert_baselines.toxic(asked, scorer=toxicity_scorer, device=device)
+        ),
+        "classifier": lambda: _classifier(train, retrieve(train), embedding_model, seed, version),
+        "classifier_alone": lambda: _alone(train, embedding_model, seed),
+        "tuned": lambda: _tuned(train, epochs, copies, device, seed, version),
+    }
+    judges = {name: fit[name]() for name in progress(list(names), "judges")}
+    for name, path in (replies_paths or {}).items():
+        judges[name] = partial(_replies, path=path, judge=name, version=version)
+    for name, path in (moderation_paths or {}).items():
+        judges[name] = partial(_moderation, path=path, name=name)
+    return Bench(judges, retrieve, version)
+
+
+def _classifier(
+    train: pd.DataFrame, evidence: pd.DataFrame, model: str, seed: int, version: str
+) -> Judge:
+    fitted = biasalert_classifier.fit(train, evidence, model=model, seed=seed, knowledge=version)
+    return partial(biasalert_classifier.judge, fitted=fitted)
+
+
+def _alone(train: pd.DataFrame, model: str, seed: int) -> Judge:
+    fitted = biasalert_classifier.fit(train, model=model, seed=seed)
+    return lambda asked, _: biasalert_classifier.judge(
+        asked, fitted=fitted, name="classifier_alone"
+    )
+
+
+def _tuned(
+    train: pd.DataFrame, epochs: float, copies: int, device: str, seed: int, version: str
+) -> Judge:
+    tuned = biasalert_tuned.fit(train, seed=seed, copies=copies, epochs=epochs, device=device)
+    return partial(biasalert_tuned.judge, tuned=tuned, knowledge=version, device=device)
+
+
+def _replies(
+    asked: pd.DataFrame, evidence: pd.DataFrame, *, path: str, judge: str, version: str
+) -> pd.DataFrame:
+    return biasalert_recorded.read_judgements(path, asked, evidence, judge=judge, knowledge=version)
+
+
+def _moderation(asked: pd.DataFrame, _: pd.DataFrame, *, path: str, name: str) -> pd.DataFrame:
+    return biasalert_baselines.recorded(asked, path, name=name)
+
+
+def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+    """Return what a language model would be asked, for `nbbias generate`.
+
+    Parameters
+    ----------
+    tables
+        Set → TEXTS and their EVIDENCE.
+
+    Returns
+    -------
+    DataFrame
+        `prompt_id`, `prompt` (each once), and `set`, the first set that holds it.
+    """
+    found = [
+        biasalert_prompt.prompts(asked, evidence).assign(set=name)
+        for name, (asked, evidence) in tables.items()
+    ]
+    whole = pd.concat(found, ignore_index=True)
+    return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)
+
+
+def answers(path: str = SAMPLE, *, n: int = 100, seed: int) -> pd.DataFrame:
+    """Read models' answers: `text_id`, `model`, `text`, and what else the table has.
+
+    Parameters
+    ----------
+    path
+        ``"sample"`` (simulated, with a planted share of biased answers), or a table.
+    n, seed
+        Of the sample: prompts, and the start of the draws.
+    """
+    if path == SAMPLE:
+        return simulate_biasalert.answers(n=n, seed=seed)
+    table = read_table(path)
+    if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
+        again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
+        table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
+    missing = [name for name in _ANSWERS if name not in table]
+    if missing:
+        raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
+    return table
+
+
+def labels(path: str) -> pd.DataFrame:
+    """Read people's labels of answers: `text_id`, `biased`."""
+    table = read_table(path)
+    missing = [name for name in ("text_id", "biased") if name not in table]
+    if missing:
+        raise DataError(path, f"has no column {', '.join(missing)}")
+    return table[["text_id", "biased"]].astype({"text_id": "str", "biased": "boolean"})
+
+
+def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:
+    """Return the planted truth of a random sample of simulated answers, as people's labels are."""
+    from nbbias import biasalert_levels
+
+    drawn = biasalert_levels.draw_sample(table, size=size, seed=seed)["text_id"]
+    known: dict[str, Any] = dict(zip(table["text_id"], table["planted"], strict=True))
+    return pd.DataFrame({"text_id": drawn, "biased": drawn.map(known).astype("boolean")})

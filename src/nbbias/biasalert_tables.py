@@ -1,0 +1,241 @@
+"""Tables and sentences that a reader of the BiasAlert study needs, from what was measured."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import biasalert, biasalert_levels, biasalert_scores, corpus, report
+from nbbias.biasalert_counts import STATISTICS
+from nbbias.corpus import SAMPLE
+from nbbias.report import escape, number
+
+_NUMBERS = ["estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"]
+_FOLDED = 12
+
+# --- what there is ----------------------------------------------------------------------------
+
+
+def source(labelled_path: str, evaluation_path: str | None) -> str:
+    """Return the name of the texts that are tested on: a file's, without its folder."""
+    path = evaluation_path or labelled_path
+    return "sample" if path == SAMPLE else corpus.resolve(path).stem
+
+
+def printed_dataset(labelled_path: str) -> str | None:
+    """Return the dataset whose printed scores stand beside ours, if the labels are its own."""
+    return "RedditBias" if "redditbias" in labelled_path.lower() else None
+
+
+def read_pairs(path: str) -> pd.DataFrame:
+    """Read pairs of minimally different sentences."""
+    return corpus.read_table(path)
+
+
+def human_labels(
+    answers: pd.DataFrame, human_path: str | None, *, seed: int
+) -> pd.DataFrame | None:
+    """Return people's labels of answers; of simulated ones the truth of a random sample."""
+    if human_path is not None:
+        return biasalert.labels(human_path)
+    return biasalert.planted(answers, seed=seed) if "planted" in answers else None
+
+
+def knowledge(table: pd.DataFrame) -> pd.DataFrame:
+    """Count the entries by type, with how many name a group and an attribute."""
+    return table.groupby("bias_type").agg(
+        entries=("entry_id", "size"), groups=("group", "nunique"), with_group=("group", "count"),
+        with_attribute=("attribute", "count"),
+    ).reset_index()  # fmt: skip
+
+
+def knowledge_in_words(table: pd.DataFrame, lost: pd.DataFrame) -> list[str]:
+    """Say how large the knowledge is, which version, and what was lost on the way."""
+    from nbbias.biasalert_knowledge import version
+
+    sources = ", ".join(escape(name) for name in table["source"].dropna().unique()) or "nowhere"
+    told = [f"{len(table):,} entries from {sources}; version {version(table) or 'none'}."]
+    told += [f"{row.n:,} rows were lost: {escape(row.reason)}." for row in lost.itertuples()]
+    return told
+
+
+def retrieval_in_words(quality: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
+    """Say how near the evidence is, how much of it is used, and whether its types agree."""
+    found = quality[quality["n"] > 0]
+    if found.empty:
+        return ["There is no evidence: the knowledge is empty."]
+    used = found[found["n_used"] > 0]
+    told = [
+        f"{len(used):,} of {len(quality):,} texts have evidence that is nearer than what is found "
+        f"for other texts; the others are judged without. Median cosine of the best entry: "
+        f"{number(found['best'].median())} (quartiles {number(found['best'].quantile(0.25))} to "
+        f"{number(found['best'].quantile(0.75))})."
+    ]
+    known = found.merge(texts[["text_id", "bias_type"]], on="text_id", suffixes=("", "_label"))
+    known = known.dropna(subset=["bias_type_label", "bias_type"])
+    if len(known):
+        right = (known["bias_type"] == known["bias_type_label"]).mean()
+        share = known["bias_type_label"].value_counts(normalize=True).max()
+        told.append(
+            f"The commonest type among a text's entries is the labelled one in {right:.0%} of "
+            f"{len(known):,} texts; always naming the commonest label would be right in {share:.0%}."
+        )
+    return told
+
+
+def judged(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Count how judging ended, with each judge's instrument."""
+    instruments = biasalert_scores.instruments(judgements)
+    table = biasalert_scores.losses(judgements)
+    return table.assign(instrument=table["judge"].map(instruments))
+
+
+def asked_in_words(asked: pd.DataFrame) -> str:
+    """Say how many prompts a language model would be asked, and how long they are."""
+    if asked.empty:
+        return "There is nothing to ask."
+    return (
+        f"{len(asked):,} distinct prompts of {asked['prompt'].str.len().median():,.0f} characters "
+        "(median); the notebook itself asks nobody."
+    )
+
+
+# --- what was measured ------------------------------------------------------------------------
+
+
+def _laid_out(rows: pd.DataFrame, keys: list[str], numbers: list[str]) -> pd.DataFrame:
+    """Keep keys and numbers that say something; `null` is called chance."""
+    kept = [name for name in [*keys, *numbers, "reason"] if rows[name].notna().any()]
+    names = {"null": "chance", "null_low": "chance_low", "null_high": "chance_high"}
+    return rows[kept].rename(columns=names).reset_index(drop=True)
+
+
+def scores(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the scores of all judges, statistic by statistic."""
+    rows = estimates[estimates["bias"].isna() & estimates["statistic"].isin(STATISTICS)]
+    lost = rows["n_lost"].fillna(0).sum() > 0
+    if not lost:  # then nothing changes where lost texts count as wrong
+        rows = rows[~rows["statistic"].str.endswith("_lost_wrong")]
+    order = rows["statistic"].map({name: at for at, name in enumerate(STATISTICS)})
+    rows = rows.iloc[order.argsort(kind="stable")]
+    return _laid_out(rows, ["statistic", "judge"], _NUMBERS)
+
+
+def differences(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the differences between judges."""
+    numbers = ["estimate", "ci_low", "ci_high", "n", "n_lost", "p_value", "p_adjusted"]
+    return _laid_out(estimates, ["judge"], numbers)
+
+
+def pairs(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out what was told apart: all pairs, by direction, and by type."""
+    keys = ["judge", "statistic", "dimension", "bias"]
+    numbers = ["estimate", "ci_low", "ci_high", "n", "n_lost", "null", "p_adjusted"]
+    return _laid_out(estimates, keys, numbers)
+
+
+def levels(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out bias levels by judge and model."""
+    return _laid_out(estimates, ["judge", "model", "topic", "statistic"], _NUMBERS[:6])
+
+
+def mitigation(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out what a guard changes, by model."""
+    numbers = ["estimate", "ci_low", "ci_high", "n", "n_lost", "p_adjusted"]
+    return _laid_out(estimates, ["model", "judge", "statistic"], numbers)
+
+
+def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Put the planted share of biased answers beside what each judge found.
+
+    Returns
+    -------
+    DataFrame
+        `judge`, `model`, `statistic`, `planted`, `estimate`, its interval and `holds`; missing
+        where there is no interval.
+    """
+    truth = answers.groupby("model")["planted"].mean()
+    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
+    rows = rows[rows["statistic"].isin(["biased_share", "biased_share_corrected"])]
+    rows = rows.assign(planted=rows["model"].map(truth))
+    inside = rows["planted"].between(rows["ci_low"], rows["ci_high"])
+    rows = rows.assign(holds=inside.map({True: "yes", False: "no"}).where(rows["ci_low"].notna()))
+    columns = ["judge", "model", "statistic", "planted", "estimate", "ci_low", "ci_high", "holds"]
+    return rows[columns].reset_index(drop=True)
+
+
+def agreement(
+    answers: pd.DataFrame, verdicts: pd.DataFrame, human: pd.DataFrame | None, **settings: Any
+) -> pd.DataFrame:
+    """Compare judges with people, where people labelled; no row otherwise."""
+    if human is None:
+        from nbbias import contracts
+
+        return contracts.estimates([], study="biasalert")
+    return biasalert_levels.agreement(answers, verdicts, human, **settings)
+
+
+def guarded(
+    answers: pd.DataFrame, bench: biasalert.Bench, *, confidence: float, each: int = 20
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put simulated answers under guard, and tell its worth by what was planted.
+
+    Parameters
+    ----------
+    answers
+        Of `simulate_biasalert.answers`: the truth tells whether what was let through is biased.
+    bench
+        The judges; the last one that gives probabilities of its own is the guard's.
+    confidence
+        Level of the intervals.
+    each
+        Answers per model, the first ones; every model answered the same prompts.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        One row per answer, and ESTIMATES. The seconds that were added are left out: they change
+        from run to run.
+    """
+    from nbbias import biasalert_guard, biasalert_mitigation
+
+    able = [name for name in bench.judges if name not in {"majority", "keywords", "toxicity"}]
+    judge = bench.judges[able[-1] if able else next(iter(bench.judges))]
+    few = answers.groupby("model").head(each)
+    table = biasalert_guard.guard_texts(few, judge, retrieve=bench.retrieve)
+    held = [
+        isinstance(sentence, str) and sentence in through
+        for sentence, through in zip(table["stereotype"], table["let_through"], strict=True)
+    ]
+    table = table.assign(biased_without=table["planted"], biased_with=held)
+    found = biasalert_mitigation.estimates(
+        table, labelled_by="planted truth", confidence=confidence
+    )
+    return table, found[found["statistic"] != "seconds"].reset_index(drop=True)
+
+
+def folded(wrong: pd.DataFrame, *, title: str) -> HTML:
+    """Show a few texts folded away behind a warning, every text escaped.
+
+    Parameters
+    ----------
+    wrong
+        `judge`, `category`, `biased` (the label), `said`, `text`.
+    title
+        What is behind the fold.
+    """
+    if wrong.empty:
+        return HTML("<p>No sentence was judged wrongly.</p>")
+    few = wrong.drop_duplicates("text_id").groupby("category", sort=False).head(_FOLDED // 4)
+    called = {True: "biased", False: "not biased"}
+    shown = few.assign(
+        label=few["biased"].map(called), said=few["said"].astype("boolean").map(called)
+    )
+    table = report.show(
+        shown[["judge", "category", "label", "said", "text"]], title="Label, verdict and text",
+        note=f"{len(few)} of {wrong['text_id'].nunique()} sentences that some judge got wrong.",
+    )  # fmt: skip
+    return HTML(f"<details><summary>{html.escape(title)}</summary>{table.data}</details>")
