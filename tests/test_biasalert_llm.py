@@ -6,12 +6,21 @@ import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_llm, biasalert_prompt, biasalert_recorded, contracts
+from nbbias import (
+    biasalert_llm,
+    biasalert_prompt,
+    biasalert_recorded,
+    contracts,
+    generate,
+    generate_params,
+)
 from nbbias.biasalert_asking import Reply
+from nbbias.biasalert_guard import Guarded, guard
 from nbbias.contracts_biasalert import JUDGEMENTS
 from nbbias.errors import ContractError, DataError, NbbiasError, ParameterError
 from tests.biasalert_replies import REPLIES
@@ -19,7 +28,12 @@ from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_biasalert_prompt import block, evidence, texts
 
 MODEL = "openai-api/fake/judge"
-QUICK = {"first_wait": 0.01, "max_retries": 0, "attempt_timeout": 2, "concurrency": 4}
+QUICK: dict[str, Any] = {
+    "first_wait": 0.01,
+    "max_retries": 0,
+    "attempt_timeout": 2,
+    "concurrency": 4,
+}
 
 #: What the server's judge says to a text.
 SAID = {
@@ -279,3 +293,42 @@ def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
     assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
     with pytest.raises(ContractError, match="prompt_id, text"):
         biasalert_recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
+
+
+# --- in use ---------------------------------------------------------------------------------------
+
+
+def test_a_guard_with_a_model_as_its_judge(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.reply = lambda asked: SAID["direct" if "cannot" in block(asked) else "reported"]
+    said = "Trains are late today. Women cannot park. More of it."
+
+    def guarded() -> Guarded:
+        pieces = (said[at : at + 5] for at in range(0, len(said), 5))
+        one = guard(
+            pieces, biasalert_llm.judge, context=0, model=MODEL, base_url=server.url,
+            store_path=tmp_path / "judge.sqlite", **QUICK,
+        )  # fmt: skip
+        assert "".join(one) == "Trains are late today."
+        return one
+
+    record = guarded().record
+    assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", MODEL)
+    assert sum(server.billed.values()) == record["calls"] == 2
+    guarded()
+    assert sum(server.billed.values()) == 2  # what was said once is in the store
+
+
+def test_a_judge_that_times_out_in_a_guard(tmp_path: Path, server: FakeOpenAI) -> None:
+    one = guard(
+        ["[fault:hang] Late. ", "Fine."], biasalert_llm.judge, model=MODEL, base_url=server.url,
+        store_path=tmp_path / "judge.sqlite", stop_without_verdict=True, **QUICK,
+    )  # fmt: skip
+    assert list(one) == []
+    assert one.record["stopped"] and "imeout" in one.record["reason"]
+
+
+def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
+    chosen = generate_params.block(
+        {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
+    )
+    assert generate.settings(chosen) == {"temperature": 0.2, "max_tokens": 1024, "model_args": {}}

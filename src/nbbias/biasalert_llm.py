@@ -171,9 +171,10 @@ def judgements(
         JUDGEMENTS, one row per text.
     """
     given = contracts.check(texts, TEXTS, where="texts")
-    read = _read(asked, replies)
-    by_text = {str(text_id): own for text_id, own in read.groupby("text_id", sort=False)}
-    rows = [_row(text_id, by_text.get(text_id)) for text_id in given["text_id"]]
+    by_text: dict[str, list[dict[str, Any]]] = {}
+    for piece in _read(asked, replies).to_dict("records"):
+        by_text.setdefault(piece["text_id"], []).append(piece)
+    rows = [_row(text_id, by_text.get(text_id, [])) for text_id in given["text_id"]]
     table = pd.DataFrame(rows, columns=list(JUDGEMENTS.columns))
     table = table.assign(judge=name, knowledge=knowledge)
     for column in ("bias_type", "group", "attribute", "explanation", "reason", "raw"):
@@ -199,14 +200,13 @@ def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
     return asked.join(found).assign(raw=[one.text for one in got])
 
 
-def _row(text_id: str, own: pd.DataFrame | None) -> dict[str, Any]:
+def _row(text_id: str, pieces: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the judgement of one text: of its pieces, one that is biased decides."""
-    if own is None:
+    if not pieces:
         return {
             "text_id": text_id, "outcome": "empty", "reason": NO_TEXT, "evidence_ids": "",
             "biased": pd.NA,
         }  # fmt: skip
-    pieces = own.to_dict("records")
     biased = [one for one in pieces if one["biased"] is True]
     without = [one for one in pieces if one["outcome"] != "judged"]
     chosen = (biased or without or pieces)[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ def load(source: str | Path, *, device: str = "cpu") -> tuple[Any, Any]:
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.chat_template is None:
         tokenizer.chat_template = _PLAIN_TEMPLATE
+    if device == "cuda":  # under torchrun each process has a device of its own
+        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     return model.to(device), tokenizer
 
 

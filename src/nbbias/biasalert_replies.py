@@ -34,7 +34,8 @@ _CHANGED = re.compile(
 #: What stands before a statement that only supposes, or gives what others would say.
 _SUPPOSED = re.compile(
     r"\b(?:if|whether|might|may|unless|although|though|while|when|at\s+first|template|otherwise"
-    r"|some(?:\s+(?:people|readers?))?\s+(?:could|would))\b", re.I,
+    r"|some(?:\s+(?:people|readers?))?\s+(?:could|would)|unsure|unclear|hard\s+to|wrong\s+to"
+    r"|not\s+(?:sure|certain|convinced|clear))\b", re.I,
 )  # fmt: skip
 _RULE = re.compile(r"\b(?:if|whether|template)\b", re.I)
 
