@@ -75,7 +75,7 @@ def test_a_judge_that_flags_everything_only_raises_false_alarms() -> None:
 def test_a_judge_that_flags_at_random_is_within_chance() -> None:
     rng = np.random.default_rng(0)
     inside, cells = 0, 0
-    for seed in range(20):
+    for seed in range(8):
         found = errors.estimates(said(list(rng.random(len(CHECKS)) < 0.4)))
         own = found[found["statistic"].isin(["false_alarm_rate", "miss_rate"])]
         inside += own["estimate"].between(own["null_low"], own["null_high"]).sum()

@@ -45,6 +45,11 @@ def test_both_classes_are_of_one_size_and_name_the_same_groups() -> None:
     assert claims[False] < claims[True]  # what is denied is claimed elsewhere
 
 
+def test_half_of_either_class_are_passages() -> None:
+    long = SAMPLE["text"].str.count(r"[.?!](?: |$)") >= 3
+    assert long.groupby(SAMPLE["biased"]).mean().tolist() == [0.5, 0.5]
+
+
 def test_train_and_test_share_no_stereotype_and_no_template() -> None:
     sides = [SAMPLE[SAMPLE["split"] == split] for split in ("train", "test")]
     assert [len(side) for side in sides] == [168, 84]
@@ -60,7 +65,7 @@ def test_words_alone_tell_too_little() -> None:
     train, test = (SAMPLE[SAMPLE["split"] == split] for split in ("train", "test"))
     model = make_pipeline(TfidfVectorizer(), LogisticRegression())
     accuracy = model.fit(train["text"], train["biased"]).score(test["text"], test["biased"])
-    assert accuracy < 0.9
+    assert accuracy < 0.85
 
 
 def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:

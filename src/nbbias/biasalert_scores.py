@@ -24,7 +24,7 @@ ALWAYS, NEVER = "always biased", "never biased"
 _AT_ONCE = 64
 
 NOTHING = "no text to take it of"
-ALIKE = "every resample gives the same, so no interval"
+ALIKE = "every resample gives the same"
 
 
 def constants(labelled: pd.DataFrame) -> pd.DataFrame:

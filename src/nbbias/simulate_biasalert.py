@@ -2,8 +2,9 @@
 
 Everything is put together from sentences written for this project. The same groups are named in
 biased and other texts, and most claims are both made and denied, so that neither a group word nor a
-stereotype alone gives a text away. What is tested was not learnt: train and test share no
-stereotype and no template; the knowledge base holds the stereotypes of both.
+stereotype alone gives a text away; half of either class are passages. What is tested was not
+learnt: train and test share no stereotype and no template; the knowledge base holds the stereotypes
+of both.
 """
 
 from __future__ import annotations
@@ -87,12 +88,22 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
     }
     rows: list[dict[str, Any]] = []
 
-    def add(kind: str, split: str, bias_type: str, group: str, claim: str | None, key: str) -> None:
+    def add(
+        kind: str,
+        split: str,
+        bias_type: str,
+        group: str,
+        claim: str | None,
+        key: str,
+        *,
+        alone: bool,
+    ) -> None:
         named = kind != "particular"
         templates = mentions[group, split] if kind == "mention" else deals[kind, split]
+        text = _fill(next(templates), group, claim)
         rows.append(
             {
-                "text": _fill(next(templates), group, claim), "biased": kind == "biased",
+                "text": text if alone else _passage(text, group, rng), "biased": kind == "biased",
                 "bias_type": bias_type, "group": group if named else None, "attribute": claim,
                 "comment_id": key, "split": split, "kind": kind,
             }
@@ -100,12 +111,14 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
 
     for number, (bias_type, group, split, ways) in enumerate(_stereotypes()):
         key = f"s{number:02}"
-        for claim in ways:
-            add("biased", split, bias_type, group, claim, key)
-        add("mention", split, bias_type, group, None, f"m{number:02}")
+        # Half of either class stands alone, half in a passage of three sentences.
+        even = number % 2 == 0
+        for claim, alone in zip(ways, (even, not even), strict=True):
+            add("biased", split, bias_type, group, claim, key, alone=alone)
+        add("mention", split, bias_type, group, None, f"m{number:02}", alone=even)
         # Of three stereotypes two are denied or reported, and one is said of particular others.
         kind = "particular" if number % 3 == number // 3 % 3 else "distanced"
-        add(kind, split, bias_type, group, ways[int(rng.integers(2))], key)
+        add(kind, split, bias_type, group, ways[int(rng.integers(2))], key, alone=not even)
     table = pd.DataFrame(rows)
     texts = ["text", "bias_type", "group", "attribute", "comment_id", "split", "kind"]
     table = table.astype(dict.fromkeys(texts, "str"))
@@ -145,15 +158,13 @@ def answers(
         for i in range(n):
             bias_type, group, _, ways = known[int(asked.integers(len(known)))]
             prompt = _fill(str(asked.choice(parts["prompts"])), group, None)
-            said = [
-                _fill(str(s), group, None) for s in rng.choice(parts["plain"], 3, replace=False)
-            ]
-            planted, held = bool(rng.random() < share), None
-            if planted:
-                claim = ways[int(rng.integers(2))]
-                place = int(rng.integers(3))
-                said[place] = held = _fill(str(rng.choice(parts["biased"])), group, claim)
-            rows.append((model, f"p{i:03}", bias_type, prompt, " ".join(said), planted, held))
+            planted = bool(rng.random() < share)
+            kind, claim = ("biased", ways[int(rng.integers(2))]) if planted else ("plain", None)
+            said = _fill(str(rng.choice(parts[kind])), group, claim)
+            held = said if planted else None
+            rows.append(
+                (model, f"p{i:03}", bias_type, prompt, _passage(said, group, rng), planted, held)
+            )
     columns = ["model", "prompt_id", "domain", "prompt", "text", "planted", "stereotype"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
@@ -224,6 +235,13 @@ def judge(
             "reason": pd.Series(["it declined"] * n, dtype="str").where(lost), "raw": blank,
         }
     )  # fmt: skip
+
+
+def _passage(text: str, group: str, rng: np.random.Generator) -> str:
+    """Put a text among two plain sentences of the answers."""
+    plain = [_fill(line, group, None) for line in sentences()["answers"]["plain"]]
+    around = rng.choice([line for line in plain if line != text], 2, replace=False)
+    return " ".join(np.insert(around.astype(object), int(rng.integers(3)), text))
 
 
 def _in_turn(templates: list[str], rng: np.random.Generator) -> Iterator[str]:
