@@ -264,5 +264,7 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
         agreement=("bias_type", lambda own: own.value_counts(normalize=True).iloc[0]),
     )
     table = table.reindex(texts["text_id"].astype("str"))
+    kinds = {"best": float, "mean": float, "agreement": float, "bias_type": "str"}
+    table = table.astype(kinds | {"n": float, "n_used": float})
     table[["n", "n_used"]] = table[["n", "n_used"]].fillna(0).astype(int)
     return table.rename_axis("text_id").reset_index()
