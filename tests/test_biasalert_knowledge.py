@@ -191,7 +191,7 @@ def test_sbic_as_published_and_aggregated(tmp_path: Path) -> None:
     assert sources.sbic(str(path))[0]["statement"].tolist() == SBIC_SAID
     aggregated = tmp_path / "SBIC.v2.agg.trn.csv"
     lists.to_csv(aggregated, index=False)
-    found, lost = sources.sbic(str(aggregated))
+    found, _ = sources.sbic(str(aggregated))
     assert found["statement"].tolist() == SBIC_SAID
     assert found["bias_type"].tolist() == SBIC_TYPES
 

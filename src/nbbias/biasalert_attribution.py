@@ -21,7 +21,7 @@ NO_TEXT = "there is no text"
 
 #: Only the opening of a text is searched and shown.
 _READ = 5_000
-_WORDS = 12
+_WORDS = 8
 _SHOWN = 160
 
 _ENDS = re.compile(r"[.!?;\n]|,? (?:but|because|while|whereas|so that|and (?:i|we|they|he|she))\b")

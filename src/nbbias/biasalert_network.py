@@ -57,17 +57,18 @@ def network(model: str, config: dict[str, Any] | None = None) -> Any:
 
     logging.disable_progress_bar()
     try:
-        if config is not None:
-            kind = config.pop("model_type")
-            body = AutoModel.from_config(AutoConfig.for_model(kind, **config))
-        else:
-            body = AutoModel.from_pretrained(
-                str(_folder(model)), local_files_only=True, trust_remote_code=False
-            )
+        with torch.random.fork_rng(devices=[]):  # whose draws are overwritten, and not the user's
+            if config is not None:
+                kind = config.pop("model_type")
+                body = AutoModel.from_config(AutoConfig.for_model(kind, **config))
+            else:
+                body = AutoModel.from_pretrained(
+                    str(_folder(model)), local_files_only=True, trust_remote_code=False
+                )
+            head = torch.nn.Linear(body.config.hidden_size, 1)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(model, f"cannot be loaded as a transformer: {reason}") from None
-    head = torch.nn.Linear(body.config.hidden_size, 1)
     return torch.nn.ModuleDict({"body": body, "dropout": torch.nn.Dropout(0.2), "head": head})
 
 

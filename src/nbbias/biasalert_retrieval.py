@@ -7,7 +7,8 @@ as not used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ import pandas as pd
 
 from nbbias import embeddings
 from nbbias.biasalert_knowledge import normalise
-from nbbias.biasalert_split import NEAR, across
+from nbbias.biasalert_search import INDEXES, Search, searcher
+from nbbias.biasalert_split import NEAR, similarities
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import EVIDENCE, KNOWLEDGE, TEXTS
-from nbbias.errors import DataError, ParameterError
+from nbbias.errors import ParameterError
 
 COLUMNS = [
     *("text_id", "rank", "entry_id", "statement", "bias_type", "group", "attribute"),
@@ -28,26 +30,74 @@ COLUMNS = [
 #: References per text in the paper's prompt (its Table 8).
 K = 5
 
-#: How a text's nearest entries are found: all cosines, FAISS' same, or FAISS' graph (nearly all).
-INDEXES = ("exact", "faiss", "faiss-hnsw")
-
-_BLOCK = 1024
 _SPARE = 8
 _SAMPLE = 500
 
 
-def retrieve(
-    texts: pd.DataFrame,
+@dataclass(frozen=True)
+class Base:
+    """A knowledge made ready for many calls of `retrieve`: its vectors, its search, its floor."""
+
+    knowledge: pd.DataFrame
+    model: str
+    device: str
+    search: Search | None
+    floor: float
+
+
+def prepare(
     knowledge: pd.DataFrame,
     *,
-    k: int = K,
     model: str = embeddings.AUTO,
     min_similarity: float | None = None,
-    drop_same: bool = True,
     index: str = "exact",
     seed: int = 0,
     device: str = "cpu",
     progress: bool = True,
+) -> Base:
+    """Embed a knowledge and build its search, once for many texts that come one by one.
+
+    Parameters
+    ----------
+    knowledge
+        KNOWLEDGE, which may be empty.
+    model, device
+        As in `embeddings.embed`.
+    min_similarity
+        The least cosine at which an entry is `used`. By default `chance_similarity` of the
+        knowledge itself, so that it does not depend on which texts are judged together.
+    index
+        One of `INDEXES`; what they cost and when they pay stands at `biasalert_search.searcher`.
+    seed, progress
+        Of the default `min_similarity`; show a bar while statements are embedded.
+
+    Raises
+    ------
+    ParameterError, DataError
+        `index` is none, or FAISS is not installed.
+    """
+    if index not in INDEXES:
+        raise ParameterError("index", f"{index!r} is unknown; use {', '.join(INDEXES)}")
+    knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
+    if knowledge.empty:
+        return Base(knowledge, model, device, None, float("nan"))
+    vectors = embeddings.embed(
+        knowledge["statement"], model=model, device=device, progress=progress
+    )  # fmt: skip
+    floor = min_similarity
+    if floor is None:
+        floor = chance_similarity(knowledge, model=model, seed=seed, device=device)
+    return Base(knowledge, model, device, searcher(vectors, index), floor)
+
+
+def retrieve(
+    texts: pd.DataFrame,
+    knowledge: pd.DataFrame | Base,
+    *,
+    k: int = K,
+    drop_same: bool = True,
+    progress: bool = True,
+    **options: Any,
 ) -> pd.DataFrame:
     """Find the entries of a knowledge that are nearest to each text.
 
@@ -56,23 +106,18 @@ def retrieve(
     texts
         TEXTS. Blank ones have no evidence.
     knowledge
-        KNOWLEDGE, which may be empty.
+        KNOWLEDGE, or what `prepare` made of one.
     k
         Entries per text, fewer where there are not so many.
-    model
-        As in `embeddings.embed`.
-    min_similarity
-        The least cosine at which an entry is `used`. By default `chance_similarity` of the
-        knowledge itself, so that it does not depend on which texts are judged together.
     drop_same
         Leave out entries that are the text or a near-duplicate of it: where the knowledge was made
         from labelled comments, such an entry is the label. Turn it off for a knowledge that owes
         nothing to the texts, where such an entry is the best evidence that there is.
-    index
-        ``"exact"``, ``"faiss"`` (exact too) or ``"faiss-hnsw"`` (a graph: nearly exact, and faster
-        from some 100,000 entries on); the latter two need the package faiss-cpu.
-    seed, device, progress
-        Of the default `min_similarity`; where the model runs; show a bar while texts are embedded.
+    progress
+        Show a bar while texts are embedded.
+    **options
+        Of `prepare`, where `knowledge` is a table: `model`, `min_similarity`, `index`, `seed`,
+        `device`.
 
     Returns
     -------
@@ -84,34 +129,32 @@ def retrieve(
     ParameterError, DataError
         `k` or `index` is out of range, or FAISS is not installed.
     """
-    if k < 1 or index not in INDEXES:
-        raise ParameterError(
-            "retrieval", f"k = {k} and index = {index!r}: k is 1 or more, index one of "
-            f"{', '.join(INDEXES)}"
-        )  # fmt: skip
+    if k < 1:
+        raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
+    ready = isinstance(knowledge, Base)
+    base = knowledge if ready else prepare(knowledge, progress=progress, **options)
+    if ready and options:
+        raise ParameterError("retrieval", f"{', '.join(options)}: belongs to prepare")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]
-    knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
     texts = texts[texts["text"].fillna("").str.strip() != ""]
-    if texts.empty or knowledge.empty:
+    if texts.empty or base.search is None:
         return _typed(pd.DataFrame(columns=COLUMNS))
-    if min_similarity is None:
-        min_similarity = chance_similarity(knowledge, model=model, seed=seed, device=device)
-    options: dict[str, Any] = {"model": model, "device": device, "progress": progress}
-    entries = embeddings.embed(knowledge["statement"], **options)
-    queries = embeddings.embed(texts["text"], **options)
+    queries = embeddings.embed(
+        texts["text"], model=base.model, device=base.device, progress=progress
+    )  # fmt: skip
     # Some more than k are found, for those that are then dropped.
-    found, near = _search(index)(queries, entries, min(k + drop_same * _SPARE, len(entries)))
+    found, near = base.search(queries, min(k + drop_same * _SPARE, len(base.knowledge)))
     if drop_same:
-        near = np.where(_same(texts["text"], knowledge["statement"], found), -np.inf, near)
+        near = np.where(_same(texts["text"], base.knowledge["statement"], found), -np.inf, near)
         order = np.argsort(-near, axis=1, kind="stable")
         found, near = (np.take_along_axis(side, order, axis=1) for side in (found, near))
     found, near = found[:, :k], near[:, :k]
     there = np.isfinite(near)
-    rows = knowledge.iloc[found[there]].reset_index(drop=True)
+    rows = base.knowledge.iloc[found[there]].reset_index(drop=True)
     rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), there.sum(axis=1))
     rows["rank"] = rows.groupby("text_id", sort=False).cumcount() + 1
     rows["similarity"] = np.clip(near[there], -1, 1).astype(float)
-    rows["used"] = rows["similarity"] >= min_similarity
+    rows["used"] = rows["similarity"] >= base.floor
     return _typed(rows)
 
 
@@ -120,67 +163,11 @@ def _typed(table: pd.DataFrame) -> pd.DataFrame:
     return check(table[COLUMNS].astype(kinds), EVIDENCE)
 
 
-# --- search -------------------------------------------------------------------------------------
-
-Search = Callable[[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-
-
-def exact(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the `k` nearest entries and their cosines, best first, by product.
-
-    Ties go to the entry that comes first.
-    """
-    places, cosines = [], []
-    for start in range(0, len(queries), _BLOCK):
-        near = queries[start : start + _BLOCK] @ entries.T
-        best = (
-            np.argpartition(-near, k - 1, axis=1)[:, :k]
-            if k < near.shape[1]
-            else np.tile(np.arange(near.shape[1]), (len(near), 1))
-        )
-        best.sort(axis=1)
-        own = np.take_along_axis(near, best, axis=1)
-        order = np.argsort(-own, axis=1, kind="stable")
-        places.append(np.take_along_axis(best, order, axis=1))
-        cosines.append(np.take_along_axis(own, order, axis=1))
-    return np.concatenate(places), np.concatenate(cosines).astype(float)
-
-
-def _search(index: str) -> Search:
-    if index == "exact":
-        return exact
-    try:
-        import faiss
-    except ImportError:
-        raise DataError(
-            "FAISS", "is not installed; pip install faiss-cpu, or use index = 'exact'"
-        ) from None
-
-    def search(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        size = entries.shape[1]
-        if index == "faiss":
-            built = faiss.IndexFlatIP(size)
-        else:
-            built = faiss.IndexHNSWFlat(size, 32, faiss.METRIC_INNER_PRODUCT)
-            built.hnsw.efConstruction, built.hnsw.efSearch = 80, max(64, 4 * k)
-        built.add(np.ascontiguousarray(entries, dtype=np.float32))
-        cosines, places = built.search(np.ascontiguousarray(queries, dtype=np.float32), k)
-        cosines = np.where(places < 0, -np.inf, cosines.astype(float))
-        return np.maximum(places, 0), cosines
-
-    return search
-
-
 def _same(texts: pd.Series, statements: pd.Series, found: np.ndarray) -> np.ndarray:
     """Tell which of the entries found for a text are the text, or a near-duplicate of it."""
-    said = statements.to_numpy()
-    folded = texts.astype(str).map(normalise).to_numpy()
-    with_twin, _ = across(folded, said, near=NEAR)
-    same = np.zeros(found.shape, dtype=bool)
-    for at in np.flatnonzero(with_twin):
-        _, twins = across([folded[at]], said[found[at]], near=NEAR)
-        same[at] = twins
-    return same
+    folded = np.repeat(texts.astype(str).map(normalise).to_numpy(), found.shape[1])
+    near = similarities(folded, statements.to_numpy()[found.ravel()])
+    return (near >= NEAR - 1e-9).reshape(found.shape)
 
 
 # --- quality ------------------------------------------------------------------------------------
@@ -264,5 +251,7 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
         agreement=("bias_type", lambda own: own.value_counts(normalize=True).iloc[0]),
     )
     table = table.reindex(texts["text_id"].astype("str"))
+    kinds = {"best": float, "mean": float, "agreement": float, "bias_type": "str"}
+    table = table.astype(kinds | {"n": float, "n_used": float})
     table[["n", "n_used"]] = table[["n", "n_used"]].fillna(0).astype(int)
     return table.rename_axis("text_id").reset_index()

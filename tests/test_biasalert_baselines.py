@@ -1,0 +1,146 @@
+"""Baselines by hand, attribution by pattern, and the outputs of recorded tools."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import biasalert_attribution as attribution
+from nbbias import biasalert_baselines as baselines
+from nbbias import biasalert_sources as sources
+from nbbias import toxicity
+from nbbias.biasalert_groups import same_group, target
+from nbbias.errors import ContractError, DataError, ParameterError
+
+TEXTS = pd.DataFrame(
+    {
+        "text_id": ["a", "b", "c", "d"],
+        "text": ["Jews are greedy", "the tea is greedy", "women are my colleagues", None],
+    }
+)
+
+
+def labels(*biased: bool) -> pd.DataFrame:
+    ids = [str(at) for at in range(len(biased))]
+    return pd.DataFrame({"text_id": ids, "text": ids, "biased": biased})
+
+
+# --- attribution --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("women are bad at maths.", "bad at maths"),
+        ("All Muslims are just dangerous, but who knows", "dangerous"),
+        ("i think gay people should not be allowed to marry", "allowed to marry"),
+        ("nobody hires immigrants.", "nobody hires"),
+        ("women", None),
+    ],
+)
+def test_what_is_said_of_a_group(text: str, said: str | None) -> None:
+    assert attribution.attribute(text, target(text)) == said
+
+
+def test_evidence_speaks_where_the_text_does_not() -> None:
+    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["they never learn", "women sing"]})
+    evidence = pd.DataFrame(
+        {
+            "text_id": ["a", "a", "b"], "rank": [1, 2, 1], "bias_type": ["race", "social", "race"],
+            "group": ["Black people", "poor people", "x"], "attribute": ["slow", "z", "y"],
+            "used": [False, True, True],
+        }
+    )  # fmt: skip
+    found = attribution.attribute_texts(texts, evidence)
+    assert found.iloc[0].tolist() == ["a", "social", "poor people", "z"]
+    assert found.iloc[1].tolist() == ["b", "gender", "women", "sing"]
+    assert attribution.attribute_texts(texts).iloc[0, 1:].isna().all()
+
+
+@pytest.mark.data
+def test_type_and_group_on_redditbias(data_folder: Path) -> None:
+    table = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)
+    found = attribution.attribute_texts(table)
+    assert (found["bias_type"] == table["bias_type"]).mean() > 0.93
+    pairs = zip(found["group"], table["group"], strict=True)
+    assert np.mean([same_group(*pair) for pair in pairs]) > 0.88
+
+
+# --- baselines ----------------------------------------------------------------------------------
+
+
+def test_the_majority_is_said_of_all() -> None:
+    judged = baselines.majority(TEXTS, labels(True, True, False))
+    assert judged["biased"].tolist()[:3] == [True] * 3
+    assert judged["confidence"].tolist()[:3] == pytest.approx([2 / 3] * 3)
+    assert judged["outcome"].tolist() == ["judged"] * 3 + ["empty"]
+    assert not baselines.majority(TEXTS, labels(False, False))["biased"].iloc[0]
+    with pytest.raises(ParameterError, match="no labelled"):
+        baselines.majority(TEXTS, labels())
+
+
+def test_a_keyword_counts_with_its_group_alone() -> None:
+    judged = baselines.keywords(TEXTS)
+    assert judged["biased"].iloc[:3].tolist() == [True, False, False]
+    assert judged["group"].iloc[0] == "Jewish people"
+    assert judged["confidence"].isna().all()
+    assert "greedy" in judged["explanation"].iloc[0]
+
+
+def test_toxicity_is_bias_from_a_threshold() -> None:
+    scores = toxicity.score(TEXTS["text"], scorer="offline")
+    between = (scores.max() + scores.min()) / 2
+    judged = baselines.toxic(TEXTS, scorer="offline", threshold=between)
+    expected = (scores >= between).iloc[:3].tolist()
+    assert judged["biased"].iloc[:3].tolist() == expected
+    assert set(expected) == {True, False}
+    assert judged["confidence"].iloc[:3].tolist() == pytest.approx(scores.iloc[:3].tolist())
+    assert judged["biased"].isna().iloc[3]
+    with pytest.raises(ParameterError, match="threshold"):
+        baselines.toxic(TEXTS, threshold=2)
+
+
+def test_recorded_flags_are_read_and_gaps_are_losses(tmp_path: Path) -> None:
+    path = tmp_path / "tool.csv"
+    path.write_text("text_id,flagged,score\na,true,0.9\nc,0,0.2\n")
+    judged = baselines.recorded(TEXTS, str(path), name="tool")
+    assert judged["biased"].isna().tolist() == [False, True, False, True]
+    assert judged["biased"].iloc[[0, 2]].tolist() == [True, False]
+    assert judged["confidence"].iloc[[0, 2]].tolist() == [0.9, 0.2]
+    assert judged["outcome"].tolist() == ["judged", "failed", "judged", "empty"]
+    assert judged["reason"].iloc[1].startswith("not in ")
+
+
+def test_replies_of_a_moderation_are_read_as_they_came(tmp_path: Path) -> None:
+    path = tmp_path / "replies.jsonl"
+    scores = {"hate": 0.7, "violence": 0.1}
+    replies = [
+        {"text": "Jews are greedy", "results": [{"flagged": True, "category_scores": scores}]},
+        {"text": "the tea is greedy", "results": []},
+    ]
+    path.write_text("\n".join(map(json.dumps, replies)))
+    judged = baselines.recorded(TEXTS, str(path), name="moderation")
+    assert judged["biased"].iloc[0]
+    assert judged["confidence"].iloc[0] == 0.7
+    assert judged["outcome"].tolist() == ["judged", "failed", "failed", "empty"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("text_id,flagged\na,perhaps\n", "perhaps"),
+        ("text_id,flagged\na,true\na,false\n", "two verdicts"),
+        ("text_id,flagged,score\na,true,7\n", "outside"),
+        ("text_id,verdict\na,true\n", "flagged"),
+    ],
+)
+def test_faults_of_a_record_are_named(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "tool.csv"
+    path.write_text(content)
+    with pytest.raises((DataError, ContractError), match=words):
+        baselines.recorded(TEXTS, str(path), name="tool")
