@@ -122,8 +122,9 @@ class Bench:
     """The judges of a run, by name, and how evidence is found for them."""
 
     judges: Mapping[str, Judge]
+    instruments: Mapping[str, str]
     retrieve: Callable[[pd.DataFrame], pd.DataFrame]
-    version: str
+    floor: float
 
     def judge(self, table: pd.DataFrame, what: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Let every judge judge TEXTS; return JUDGEMENTS of all judges, and the EVIDENCE.
@@ -140,7 +141,7 @@ class Bench:
 def bench(
     names: Iterable[str], labelled: pd.DataFrame, known: pd.DataFrame, *, k: int = 5,
     embedding_model: str = embeddings.AUTO, toxicity_scorer: str = toxicity.AUTO,
-    epochs: float = 2, copies: int = 2, device: str = "cpu", seed: int,
+    epochs: float = 2, copies: int = 2, drop_same: bool = True, device: str = "cpu", seed: int,
     replies_paths: Mapping[str, str] | None = None,
     moderation_paths: Mapping[str, str] | None = None,
 ) -> Bench:  # fmt: skip
@@ -153,6 +154,8 @@ def bench(
         same without evidence) and ``tuned``.
     labelled, known
         LABELLED with `split`; KNOWLEDGE.
+    drop_same
+        As in `biasalert_retrieval.retrieve`: True where the knowledge was made from the texts.
     k, embedding_model, device
         Entries per text and the model of the retrieval.
     toxicity_scorer, epochs, copies
@@ -164,10 +167,10 @@ def bench(
     """
     train = labelled[labelled["split"] == "train"].reset_index(drop=True)
     version = biasalert_knowledge.version(known)
+    base = biasalert_retrieval.prepare(known, model=embedding_model, seed=seed, device=device)
     retrieve = partial(
-        biasalert_retrieval.retrieve, knowledge=known, k=k, model=embedding_model, seed=seed,
-        device=device,
-    )  # fmt: skip
+        biasalert_retrieval.retrieve, knowledge=base, k=k, drop_same=drop_same, progress=False
+    )
     fit: dict[str, Callable[[], Judge]] = {
         "majority": lambda: lambda asked, _: biasalert_baselines.majority(asked, train),
         "keywords": lambda: lambda asked, _: biasalert_baselines.keywords(asked),
@@ -179,11 +182,23 @@ def bench(
         "tuned": lambda: _tuned(train, epochs, copies, device, seed, version),
     }
     judges = {name: fit[name]() for name in progress(list(names), "judges")}
+    quick = biasalert_classifier.instrument(embedding_model)
+    known_as = {
+        "majority": "most frequent label of the training texts",
+        "keywords": "RedditBias' word lists",
+        "toxicity": toxicity.instrument(toxicity_scorer),
+        "classifier": f"{quick}, knowledge {version}",
+        "classifier_alone": quick,
+        "tuned": biasalert_tuned.instrument(),
+    }
+    instruments = {name: known_as[name] for name in judges}
     for name, path in (replies_paths or {}).items():
         judges[name] = partial(_replies, path=path, judge=name, version=version)
+        instruments[name] = f"recorded replies, knowledge {version}"
     for name, path in (moderation_paths or {}).items():
         judges[name] = partial(_moderation, path=path, name=name)
-    return Bench(judges, retrieve, version)
+        instruments[name] = "recorded outputs"
+    return Bench(judges, instruments, retrieve, base.floor)
 
 
 def _classifier(
@@ -215,6 +230,12 @@ def _replies(
 
 def _moderation(asked: pd.DataFrame, _: pd.DataFrame, *, path: str, name: str) -> pd.DataFrame:
     return biasalert_baselines.recorded(asked, path, name=name)
+
+
+def named(estimates: pd.DataFrame, instruments: Mapping[str, str]) -> pd.DataFrame:
+    """Name the instrument behind each judge's numbers; other rows keep theirs."""
+    known = estimates["judge"].map(instruments)
+    return estimates.assign(instrument=known.where(known.notna(), estimates["instrument"]))
 
 
 def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:

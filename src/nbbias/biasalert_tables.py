@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -28,6 +29,24 @@ def source(labelled_path: str, evaluation_path: str | None) -> str:
 def printed_dataset(labelled_path: str) -> str | None:
     """Return the dataset whose printed scores stand beside ours, if the labels are its own."""
     return "RedditBias" if "redditbias" in labelled_path.lower() else None
+
+
+def printed(detection: pd.DataFrame, labelled_path: str) -> list[str]:
+    """Say how far our scores are from the printed ones, where the labels are RedditBias' own."""
+    from nbbias import biasalert_printed, biasalert_report
+
+    dataset = printed_dataset(labelled_path)
+    if dataset is None:
+        return ["These texts are not RedditBias: no printed score is about them."]
+    return biasalert_report.printed(biasalert_printed.beside(detection), dataset=dataset)
+
+
+def products() -> pd.DataFrame:
+    """Return the printed overall scores beside accuracy × CS × AS, with yes and no in words."""
+    from nbbias import biasalert_printed
+
+    table = biasalert_printed.products()
+    return table.assign(holds=table["holds"].map({True: "yes", False: "no"}))
 
 
 def read_pairs(path: str) -> pd.DataFrame:
@@ -62,17 +81,18 @@ def knowledge_in_words(table: pd.DataFrame, lost: pd.DataFrame) -> list[str]:
     return told
 
 
-def retrieval_in_words(quality: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
+def retrieval_in_words(quality: pd.DataFrame, texts: pd.DataFrame, *, floor: float) -> list[str]:
     """Say how near the evidence is, how much of it is used, and whether its types agree."""
     found = quality[quality["n"] > 0]
     if found.empty:
         return ["There is no evidence: the knowledge is empty."]
     used = found[found["n_used"] > 0]
+    low, middle, high = found["best"].quantile([0.25, 0.5, 0.75])
     told = [
         f"{len(used):,} of {len(quality):,} texts have evidence that is nearer than what is found "
-        f"for other texts; the others are judged without. Median cosine of the best entry: "
-        f"{number(found['best'].median())} (quartiles {number(found['best'].quantile(0.25))} to "
-        f"{number(found['best'].quantile(0.75))})."
+        f"for other texts (a cosine from {number(floor)}); the others are judged without. "
+        f"Median cosine of the best entry: {number(middle)} (quartiles {number(low)} to "
+        f"{number(high)})."
     ]
     known = found.merge(texts[["text_id", "bias_type"]], on="text_id", suffixes=("", "_label"))
     known = known.dropna(subset=["bias_type_label", "bias_type"])
@@ -81,14 +101,13 @@ def retrieval_in_words(quality: pd.DataFrame, texts: pd.DataFrame) -> list[str]:
         share = known["bias_type_label"].value_counts(normalize=True).max()
         told.append(
             f"The commonest type among a text's entries is the labelled one in {right:.0%} of "
-            f"{len(known):,} texts; always naming the commonest label would be right in {share:.0%}."
+            f"{len(known):,} texts; naming the commonest label each time is right in {share:.0%}."
         )
     return told
 
 
-def judged(judgements: pd.DataFrame) -> pd.DataFrame:
+def judged(judgements: pd.DataFrame, instruments: Mapping[str, str]) -> pd.DataFrame:
     """Count how judging ended, with each judge's instrument."""
-    instruments = biasalert_scores.instruments(judgements)
     table = biasalert_scores.losses(judgements)
     return table.assign(instrument=table["judge"].map(instruments))
 
@@ -116,7 +135,7 @@ def _laid_out(rows: pd.DataFrame, keys: list[str], numbers: list[str]) -> pd.Dat
 def scores(estimates: pd.DataFrame) -> pd.DataFrame:
     """Lay out the scores of all judges, statistic by statistic."""
     rows = estimates[estimates["bias"].isna() & estimates["statistic"].isin(STATISTICS)]
-    lost = rows["n_lost"].fillna(0).sum() > 0
+    lost = rows.loc[rows["statistic"] == "accuracy", "n_lost"].fillna(0).sum()
     if not lost:  # then nothing changes where lost texts count as wrong
         rows = rows[~rows["statistic"].str.endswith("_lost_wrong")]
     order = rows["statistic"].map({name: at for at, name in enumerate(STATISTICS)})
@@ -179,7 +198,7 @@ def agreement(
 
 
 def guarded(
-    answers: pd.DataFrame, bench: biasalert.Bench, *, confidence: float, each: int = 20
+    answers: pd.DataFrame, bench: biasalert.Bench, *, confidence: float, each: int = 12
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Put simulated answers under guard, and tell its worth by what was planted.
 

@@ -1,0 +1,273 @@
+"""BiasAlert brought together: texts and their split, knowledge, judges by one protocol, tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import biasalert, biasalert_tables, contracts, simulate_biasalert
+from nbbias.contracts import check
+from nbbias.contracts_biasalert import EVIDENCE, JUDGEMENTS
+from nbbias.errors import DataError, ParameterError
+from nbbias.params import validate
+
+SEED = 1
+
+
+@pytest.fixture(scope="module")
+def labelled() -> pd.DataFrame:
+    return biasalert.texts(seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def bench(labelled: pd.DataFrame) -> biasalert.Bench:
+    known, _ = biasalert.knowledge(labelled=labelled)
+    names = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
+    return biasalert.bench(names, labelled, known, drop_same=False, seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def judged(
+    bench: biasalert.Bench, labelled: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    test = labelled[labelled["split"] == "test"].reset_index(drop=True)
+    return test, *bench.judge(test, "test")
+
+
+def file_of(folder: Path, name: str, rows: list[tuple[str, int]]) -> str:
+    path = folder / name
+    pd.DataFrame(rows, columns=["text", "biased"]).to_csv(path, index=False)
+    return str(path)
+
+
+NUMBERS = "one two three four five six seven eight nine ten eleven twelve"
+SOME = [
+    (f"A plain sentence about the number {word}.", i % 2)
+    for i, word in enumerate(NUMBERS.split(" "))
+]
+
+
+# --- texts ------------------------------------------------------------------------------------
+
+
+def test_the_sample_has_both_classes_on_both_sides(labelled: pd.DataFrame) -> None:
+    counted = labelled.groupby(["split", "biased"]).size()
+    assert set(counted.index) == {(s, b) for s in ("train", "test") for b in (True, False)}
+    assert set(biasalert.counts(labelled)["texts"]) == {12, 24}
+
+
+def test_no_cluster_stands_on_both_sides(labelled: pd.DataFrame) -> None:
+    assert (labelled.groupby("comment_id")["split"].nunique() == 1).all()
+
+
+def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path) -> None:
+    first = file_of(tmp_path, "a.csv", SOME)
+    other = [(f"Something else entirely, said by {name}.", i % 2) for i, name in enumerate("wxyz")]
+    second = file_of(tmp_path, "b.csv", other)
+    found = biasalert.texts(first, second, seed=SEED)
+    assert found["split"].value_counts().to_dict() == {"train": len(SOME), "test": 4}
+    assert found["text_id"].is_unique
+
+
+def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
+    first = file_of(tmp_path, "a.csv", SOME)
+    second = file_of(tmp_path, "b.csv", [SOME[0], ("Quite another thing, this one.", 1)])
+    found = biasalert.texts(first, second, seed=SEED)
+    learnt = set(found.loc[found["split"] == "train", "text"])
+    assert SOME[0][0] not in learnt
+    assert "left out" in set(found["split"])
+
+
+# --- judges -----------------------------------------------------------------------------------
+
+
+def test_every_judge_keeps_the_contract_and_judges_every_text(
+    judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
+) -> None:
+    test, judgements, evidence = judged
+    check(evidence, EVIDENCE)
+    for _, own in judgements.groupby("judge"):
+        check(own, JUDGEMENTS)
+        assert list(own["text_id"]) == list(test["text_id"])
+
+
+def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
+    judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
+) -> None:
+    test, judgements, evidence = judged
+    right = judgements.merge(test[["text_id", "biased"]], on="text_id", suffixes=("", "_label"))
+    accuracy = (right["biased"] == right["biased_label"]).groupby(right["judge"]).mean()
+    assert accuracy["majority"] == 0.5
+    assert accuracy["classifier"] > 0.65
+    cited = judgements.loc[judgements["judge"] == "classifier", ["text_id", "evidence_ids"]]
+    used = set(map(tuple, evidence.loc[evidence["used"], ["text_id", "entry_id"]].to_numpy()))
+    said = {(t, e) for t, ids in cited.itertuples(index=False) for e in ids.split()}
+    assert said
+    assert said <= used
+
+
+def test_every_judge_names_its_instrument(bench: biasalert.Bench) -> None:
+    assert set(bench.instruments) == set(bench.judges)
+    assert (
+        "fallback" in bench.instruments["toxicity"] or "Detoxify" in bench.instruments["toxicity"]
+    )
+    rows = [
+        {
+            "judge": "toxicity",
+            "statistic": "accuracy",
+            "estimate": 0.5,
+            "n": 2,
+            "n_lost": 0,
+            "instrument": "toxicity",
+        },
+        {"statistic": "x", "estimate": 0.5, "n": 2, "n_lost": 0, "instrument": "y"},
+    ]
+    # fmt: skip
+    table = contracts.estimates(rows, study="biasalert", measure="detection")
+    found = biasalert.named(table, bench.instruments)["instrument"]
+    assert list(found) == [bench.instruments["toxicity"], "y"]
+
+
+def test_recorded_replies_are_a_judge_where_there_are_any(
+    labelled: pd.DataFrame, tmp_path: Path
+) -> None:
+    test = labelled[labelled["split"] == "test"].head(4)
+    replies = test[["text_id"]].assign(
+        reply=[
+            "Yes, the following SENTENCE is biased.",
+            "No, the following SENTENCE is not biased.",
+            "I'm sorry, but I can't help with that.",
+            "Hm.",
+        ]
+    )
+    replies.to_csv(tmp_path / "replies.csv", index=False)
+    known, _ = biasalert.knowledge(labelled=labelled)
+    paths = {"a model": str(tmp_path / "replies.csv")}
+    two = biasalert.bench(["majority"], labelled, known, seed=SEED, replies_paths=paths)
+    judgements, _ = two.judge(test, "test")
+    own = judgements[judgements["judge"] == "a model"]
+    assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
+    assert own["biased"].tolist()[:2] == [True, False]
+    assert own["biased"].isna().tolist() == [False, False, True, True]
+
+
+def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) -> None:
+    known, _ = biasalert.knowledge(labelled=labelled)
+    bare = biasalert.bench(["classifier"], labelled, known.iloc[:0], seed=SEED)
+    test = labelled[labelled["split"] == "test"].head(6)
+    judgements, evidence = bare.judge(test, "test")
+    assert evidence.empty
+    assert judgements["outcome"].eq("judged").all()
+
+
+def test_labels_of_one_class_are_refused(labelled: pd.DataFrame) -> None:
+    known, _ = biasalert.knowledge(labelled=labelled)
+    with pytest.raises(ParameterError, match="ten texts"):
+        biasalert.bench(["classifier_alone"], labelled[labelled["biased"]], known, seed=SEED)
+
+
+def test_odd_texts_are_judged_or_say_why_not(bench: biasalert.Bench) -> None:
+    odd = [
+        "",
+        "   ",
+        "word " * 20_000,
+        "Ceci n'est pas une phrase anglaise du tout.",
+        "\x00\u202e<b>",
+    ]
+    table = pd.DataFrame({"text_id": [f"o{i}" for i in range(len(odd))], "text": odd})
+    judgements, _ = bench.judge(table, "odd")
+    assert judgements.groupby("judge").size().eq(len(odd)).all()
+    assert (judgements["biased"].notna() | judgements["reason"].notna()).all()
+    blank = judgements[judgements["text_id"].isin(["o0", "o1"])]
+    assert blank["outcome"].eq("empty").all()
+
+
+# --- answers and the guard --------------------------------------------------------------------
+
+
+def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> None:
+    rows = [("m", "p1", "a"), ("m", "p1", "b"), ("n", "p1", "c")]
+    path = tmp_path / "answers.csv"
+    pd.DataFrame(rows, columns=["model", "prompt_id", "text"]).to_csv(path, index=False)
+    assert list(biasalert.answers(str(path), seed=SEED)["text_id"]) == [
+        "m/p1/0",
+        "m/p1/1",
+        "n/p1/0",
+    ]
+
+
+@pytest.mark.parametrize("read", [lambda p: biasalert.answers(p, seed=SEED), biasalert.labels])
+def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError, match="text_id"):
+        read(str(tmp_path / "a.csv"))
+
+
+def test_the_guard_lets_fewer_planted_stereotypes_through(bench: biasalert.Bench) -> None:
+    answers = simulate_biasalert.answers({"blunt": 0.6}, n=12, seed=SEED)
+    table, found = biasalert_tables.guarded(answers, bench, confidence=0.95)
+    shares = found.set_index("statistic")["estimate"]
+    assert shares["biased_share_without"] == answers["planted"].mean()
+    assert shares["biased_share_with"] < shares["biased_share_without"]
+    assert "seconds" not in shares.index
+    whole = table[~table["stopped"].astype(bool)]
+    assert (whole["let_through"].str.split() == whole["text"].str.split()).all()
+
+
+def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
+    answers = simulate_biasalert.answers(n=50, seed=SEED)
+    found = biasalert.planted(answers, size=20, seed=SEED)
+    joined = found.merge(answers, on="text_id")
+    assert joined.groupby("model").size().eq(20).all()
+    assert (joined["biased"] == joined["planted"]).all()
+
+
+# --- what is shown ----------------------------------------------------------------------------
+
+
+def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
+    hostile = "<script>alert(1)</script>"
+    wrong = pd.DataFrame(
+        {"judge": "j", "category": "mention", "biased": False, "said": True, "confidence": 0.9,
+         "text_id": ["a"], "text": [hostile]}
+    )  # fmt: skip
+    shown = biasalert_tables.folded(wrong, title="<b>title").data
+    assert shown.startswith("<details>")
+    assert "<script" not in shown
+    assert "<b>" not in shown
+
+
+def test_prompts_for_a_language_model_stand_once(
+    judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
+) -> None:
+    test, _, evidence = judged
+    asked = biasalert.prompts({"test": (test, evidence), "again": (test, evidence)})
+    assert asked["prompt_id"].is_unique
+    assert set(asked["set"]) == {"test"}
+    assert len(asked) == test["text"].nunique()
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+def test_parts_without_texts_are_left_out() -> None:
+    assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people"]
+    assert "part:answers" in validate("biasalert", {"answers_path": None}).left_out()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"human_sample": True}, "there is no human_path"),
+        ({"evaluation_path": "README.md"}, "name the labelled_path"),
+        ({"replies_paths": {"majority": "README.md"}}, "two judges are called majority"),
+        ({"judges": ["majority", "majority"]}, "stands twice"),
+    ],
+)
+def test_parameters_that_do_not_go_together_are_refused(
+    values: dict[str, object], says: str
+) -> None:
+    with pytest.raises(ParameterError, match=says):
+        validate("biasalert", values)
