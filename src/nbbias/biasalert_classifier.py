@@ -96,7 +96,8 @@ def fit(
     truth = table["biased"].to_numpy()
     vectors = embeddings.embed(texts, model=model, progress=progress)
     about = {
-        "model": model, "instrument": instrument(model), "seed": seed, "knowledge": knowledge,
+        "model": embeddings.choose(model), "instrument": instrument(model), "seed": seed,
+        "knowledge": knowledge,
         "evidence": evidence is not None, "n": len(table), "biased": int(truth.sum()),
     }  # fmt: skip
     # Words seen once, rare pieces: of texts held out too, but not their labels.

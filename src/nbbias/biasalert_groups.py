@@ -47,11 +47,12 @@ def same_group(first: str | None, second: str | None) -> bool:
     Names are compared as `target` reads them, so "Jews" and "Jewish people" are one; gay people
     are LGBTQ+ people, whom it has one file for.
     """
-    one, two = (_named(name) for name in (first, second))
+    one, two = canonical(first), canonical(second)
     return one is not None and one == two
 
 
-def _named(name: str | None) -> str | None:
+def canonical(name: str | None) -> str | None:
+    """Return the name that a group is compared by (see `same_group`); None without a name."""
     if not isinstance(name, str) or not name.strip():
         return None
     listed = set(groups()["group"])
