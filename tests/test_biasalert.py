@@ -124,7 +124,6 @@ def test_every_judge_names_its_instrument(bench: biasalert.Bench) -> None:
         },
         {"statistic": "x", "estimate": 0.5, "n": 2, "n_lost": 0, "instrument": "y"},
     ]
-    # fmt: skip
     table = contracts.estimates(rows, study="biasalert", measure="detection")
     found = biasalert.named(table, bench.instruments)["instrument"]
     assert list(found) == [bench.instruments["toxicity"], "y"]
