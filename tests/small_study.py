@@ -38,7 +38,16 @@ def study(articles: int = 20) -> dict[str, Any]:
     tone = news_sentences.pair_scores(pairs, sentences, scored, lexicon=lexicon, measured=measured)
     tokens, said = topics.tokens(texts), news_topics.sentence_tokens(sentences)
     fits = news_fits.fits(
-        pairs, tokens, sentences, said, lexicon=lexicon, n_topics=4, seeds=[1, 2], threshold=0.5
+        pairs,
+        tokens,
+        sentences,
+        said,
+        lexicon=lexicon,
+        n_topics=4,
+        seeds=[1, 2],
+        threshold=0.5,
+        passes=30,
+        no_above=0.4,
     )
     estimates = news_bias.estimates(scores, lexicon=lexicon, draws=100)
     return {

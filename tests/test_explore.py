@@ -120,7 +120,7 @@ def test_the_weight_and_the_group_choose_what_is_shown() -> None:
     whose = part(live, widgets.Dropdown, "Topics of")
     topic = part(live, widgets.Dropdown, "Topic")
     every = len(topic.options)
-    whose.value = next(one for one in whose.options if one.startswith("gender"))
+    whose.value = next(one for _, one in whose.options if one.startswith("gender"))
     assert 0 < len(topic.options) < every
     topic.value = topic.options[-1][1]
     assert f"Topic {topic.value}," in read(live)
@@ -217,13 +217,11 @@ def test_every_pair_of_every_measure_can_be_read() -> None:
     assert read(live) == first
     part(live, widgets.Button, "Raises more").click()
     assert rank.value == 1
-    rank.value = rank.max
-    last = inspect_pairs.of_claim([found["scores"]], dict(claims.iloc[0]))
-    for value in range(len(claims)):
+    for value in [*range(1, len(claims)), 0]:
+        rank.value = rank.max
         chosen.value = value
         assert rank.value == 1
         assert "add up to" in read(live)
-    assert len(last)
 
 
 def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
@@ -261,8 +259,6 @@ def test_every_estimate_is_a_row_with_its_drawing(recorded: None) -> None:
     family = inspect_estimates.families(estimates)["word, gender"]
     own = inspect_estimates.claims(family)["share difference"]
     low, high = inspect_estimates.reach(own)
-    table = page.select(".x-panel")[0].find("summary", string=lambda s: s is None or "x" in s)
-    assert table is not None
     places = [
         float(c["cx"])
         for fold in page.select(".x-panel")[0].find_all("details")

@@ -107,7 +107,7 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     assert not re.search(r"(src|href)\s*=", page)
     code = unpacked(page)
     data = json.loads(re.search(r"new LDAvis\('#v', (\{.*\})\);$", code, re.DOTALL)[1])
-    assert sorted(data["mdsDat"]["topics"]) == list(range(K))
+    assert sorted(data["mdsDat"]["topics"]) == list(range(1, K + 1))
     # A topic's part of all words: its share of each text, by the text's length.
     known = fit.model.dictionary.token2id
     shares = fit.shares.dropna()
@@ -115,7 +115,7 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     length = tokens.map(lambda words: sum(w in known for w in words)).to_numpy()
     expected = 100 * (shares.to_numpy() * length[:, None]).sum(0) / length.sum()
     by_topic = dict(zip(data["mdsDat"]["topics"], data["mdsDat"]["Freq"], strict=True))
-    np.testing.assert_allclose([by_topic[t] for t in range(K)], expected, rtol=1e-4)
+    np.testing.assert_allclose([by_topic[t + 1] for t in range(K)], expected, rtol=1e-4)
 
 
 def test_two_topics_span_no_map(found: dict) -> None:

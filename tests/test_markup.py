@@ -77,9 +77,8 @@ def test_more_groups_than_colours_still_have_one() -> None:
 
 
 def test_a_table_writes_numbers_gaps_and_texts() -> None:
-    rows = pd.DataFrame(
-        {"name": [hostile.SCRIPT, None], "value": [-0.12345, np.nan], "n": [1234, 5], "b": ["<i>x</i>"] * 2}
-    )  # fmt: skip
+    columns = {"name": [hostile.SCRIPT, None], "value": [-0.12345, np.nan], "n": [1234, 5]}
+    rows = pd.DataFrame(columns).assign(b="<i>x</i>")
     found = soup(markup.table(rows, html_columns=["b"]))
     cells = [[cell.get_text() for cell in row.find_all("td")] for row in found.find_all("tr")[1:]]
     assert cells == [[hostile.SCRIPT, "−0.123", "1,234", "x"], ["", "–", "5", "x"]]

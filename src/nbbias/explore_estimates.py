@@ -149,20 +149,19 @@ def _svg(inside: str) -> str:
 def live(table: pd.DataFrame) -> widgets.VBox:
     """Return the form of an open notebook."""
     families = inspect_estimates.families(table)
-    family = widgets.Dropdown(options=explore_live.options(families), description="Measure")
-    claim = widgets.Dropdown(description="Statistic", layout={"width": "26rem"})
+    family = explore_live.chooser("Measure", explore_live.options(families))
+    claim = explore_live.chooser("Statistic", wide=True)
     models = widgets.SelectMultiple(description="Models", rows=5)
-    correction = widgets.Dropdown(
-        options=list(inspect_estimates.CORRECTIONS), description="Correction",
-        layout={"width": "26rem"},
-    )  # fmt: skip
+    correction = explore_live.chooser(
+        "Correction", [(name, name) for name in inspect_estimates.CORRECTIONS], wide=True
+    )
     shown = widgets.HTML()
     found: dict[str, pd.DataFrame] = {}
 
     def choose_family(*_: object) -> None:
         found.clear()
         found.update(inspect_estimates.claims(families[family.value]))
-        claim.options = explore_live.options(found)
+        explore_live.offer(claim, explore_live.options(found))
         choose_claim()
 
     def choose_claim(*_: object) -> None:

@@ -137,11 +137,9 @@ def _contexts(around: pd.DataFrame, tone: int) -> str:
 
 def live(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: leave words out, add some, and see what moves."""
-    bias = widgets.Dropdown(
-        options=explore_live.options(seen.lexicon["bias"].unique()), description="Bias"
-    )
-    group = widgets.Dropdown(description="Group")
-    term = widgets.Dropdown(description="In context")
+    bias = explore_live.chooser("Bias", explore_live.options(seen.lexicon["bias"].unique()))
+    group = explore_live.chooser("Group")
+    term = explore_live.chooser("In context")
     out = widgets.SelectMultiple(description="Leave out", rows=8)
     new = widgets.Text(description="Add", placeholder="a word or a phrase")
     add = widgets.Button(description="Add to the group")
@@ -159,7 +157,7 @@ def live(seen: Seen) -> widgets.VBox:
         added.clear()
         own = seen.terms[seen.terms["bias"] == bias.value]
         n_seen = own["in_originals"] + own["in_answers"]
-        group.options = explore_live.options(lexicons.groups(seen.lexicon, bias.value))
+        explore_live.offer(group, explore_live.options(lexicons.groups(seen.lexicon, bias.value)))
         out.options = [
             (markup.visible(f"{term} ({of_group}, {n})"), term)
             for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
@@ -175,9 +173,12 @@ def live(seen: Seen) -> widgets.VBox:
         words.value = markup.framed(
             markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
         ).data
-        term.options = explore_live.options(own["term"])
+        explore_live.offer(term, explore_live.options(own["term"]))
 
     def show_context(*_: object) -> None:
+        if term.value is None:
+            context.value = ""
+            return
         own = _of(seen.sided, bias.value, group.value)
         around = inspect_lexicons.contexts(
             own[own["term"] == term.value], per_corpus=2, seed=seen.seed

@@ -26,6 +26,21 @@ class Live(widgets.VBox):
         return {**super()._repr_mimebundle_(**kwargs), "text/html": self._still().data}
 
 
+def chooser(
+    description: str, options: Iterable[tuple[str, Any]] = (), *, wide: bool = False
+) -> widgets.Dropdown:
+    """Return a list to choose one from; `offer` fills an empty one."""
+    layout = {"width": "28rem"} if wide else {}
+    return widgets.Dropdown(options=list(options), description=description, layout=layout)
+
+
+def offer(chooser: widgets.Dropdown, options: Iterable[tuple[str, Any]]) -> None:
+    """Give a list new options and choose the first: one that was empty chooses none by itself."""
+    chooser.options = list(options)
+    if chooser.index is None and chooser.options:
+        chooser.index = 0
+
+
 def row(*children: widgets.Widget) -> widgets.HBox:
     """Return widgets side by side, as many as the window has room for."""
     layout = {"flex_flow": "row wrap", "align_items": "flex-start"}

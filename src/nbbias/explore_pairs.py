@@ -75,9 +75,9 @@ def _about(claim: Mapping[str, str]) -> str:
     return (
         f"At the level of {_LEVEL[claim['measure']]}, {claim['bias']} by {claim['instrument']}: "
         f"what a pair adds to the mean signed difference of the group {claim['group']} (answer "
-        f"minus original; {statistic} in the table of estimates). The pairs of a model add up to its "
-        "estimate. Sentences of a group carry it, with their sentiment and their toxicity where "
-        "they were scored."
+        f"minus original; {statistic} in the table of estimates). The pairs of a model add up to "
+        "its estimate. Sentences of a group carry it, with their sentiment and their toxicity "
+        "where they were scored."
     )
 
 
@@ -188,11 +188,11 @@ def live(seen: Seen) -> widgets.VBox:
         markup.visible(f"{c['measure']}, {c['bias']}: {c['group']} ({c['instrument']})")
         for c in claims
     ]
-    chosen = widgets.Dropdown(
-        options=list(zip(labels, range(len(claims)), strict=True)), description="Estimate",
-        value=claims.index(_leading(seen)), layout={"width": "28rem"},
-    )  # fmt: skip
-    cell = widgets.Dropdown(description="Model")
+    chosen = explore_live.chooser(
+        "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
+    )
+    chosen.value = claims.index(_leading(seen))
+    cell = explore_live.chooser("Model")
     at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
     before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
     told, shown = widgets.HTML(), widgets.HTML()
@@ -201,7 +201,7 @@ def live(seen: Seen) -> widgets.VBox:
     def choose(*_: object) -> None:
         state["all"] = inspect_pairs.of_claim(seen.scores, claims[chosen.value])
         cells = list(state["all"].groupby(CELL, sort=False).groups)
-        cell.options = [(markup.visible(_cell(seen, one)), one) for one in cells]
+        explore_live.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
         choose_cell()
 
     def choose_cell(*_: object) -> None:

@@ -24,6 +24,8 @@ _ABOUT = (
 #: The weight by which topics are named and first shown.
 _LAMBDA = 0.3
 
+_MAP = "All topics on a map: LDAvis"
+_COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 _NO_FIT = "No topics could be fitted, so there is nothing to look into."
 
 
@@ -96,7 +98,7 @@ def still(seen: Seen) -> HTML:
     )
     body = _filter(kinds) + f'<div class="x-list">{listed}</div>'
     if seen.frame:
-        body += markup.fold("All topics on a map: LDAvis", seen.frame)
+        body += markup.fold(_MAP, markup.note(_COUNTS) + seen.frame)
     return markup.framed(body, title=_TITLE, about=_ABOUT)
 
 
@@ -148,7 +150,7 @@ def _words(words: pd.DataFrame, topic: int) -> str:
 
 def _rest(seen: Seen, topic: int) -> str:
     tables = f"<div>{_residuals(seen, topic)}</div><div>{_shares(seen, topic)}</div>"
-    return f'<div class="x-sides">{tables}</div>' + _examples(seen, topic)
+    return f'<div class="x-flow">{tables}</div>' + _examples(seen, topic)
 
 
 def _residuals(seen: Seen, topic: int) -> str:
@@ -213,15 +215,15 @@ def live(seen: Seen) -> widgets.VBox:
         markup.visible(f"{bias}: {group}"): [t for t in order if t in own]
         for (bias, group), own in _held(seen)
     }
-    whose = widgets.Dropdown(options=list(held), description="Topics of")
-    topic = widgets.Dropdown(description="Topic")
+    whose = explore_live.chooser("Topics of", [(label, label) for label in held])
+    topic = explore_live.chooser("Topic", wide=True)
     weight = widgets.FloatSlider(
         _LAMBDA, min=0, max=1, step=0.05, description="λ", readout_format=".2f"
     )
     shown = widgets.HTML()
 
     def list_topics(*_: object) -> None:
-        topic.options = [(_label(seen, t), t) for t in held[whose.value]]
+        explore_live.offer(topic, [(_label(seen, t), t) for t in held[whose.value]])
 
     def draw(*_: object) -> None:
         if topic.value is None:
@@ -239,7 +241,7 @@ def live(seen: Seen) -> widgets.VBox:
     draw()
     parts = [explore_live.row(whose, topic, weight), shown]
     if seen.frame:
-        parts.append(widgets.HTML(markup.framed(seen.frame, title="All topics on a map").data))
+        parts.append(widgets.HTML(markup.framed(seen.frame, title=_MAP, about=_COUNTS).data))
     return explore_live.Live(parts, still=lambda: still(seen))
 
 

@@ -140,8 +140,8 @@ def ldavis(fit: Fit, tokens: pd.Series) -> str | None:
     -------
     str or None
         HTML for an ``<iframe srcdoc>``; None with fewer than three topics, which span no
-        plane. Topics keep their numbers. d3, LDAvis and the data are packed; the browser unpacks
-        them when the frame is seen.
+        plane. Its topic numbers are ours plus 1, since 0 is none there. d3, LDAvis and the data
+        are packed; the browser unpacks them.
     """
     shares = fit.shares.dropna()
     if shares.shape[1] < 3:
@@ -171,7 +171,6 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: pd.Series) -> str
             vocab=[model.dictionary[i] for i in range(n)],
             term_frequency=np.array([model.dictionary.cfs[i] for i in range(n)]),
             R=min(_DRAWN, n), lambda_step=0.1, mds="pcoa", n_jobs=1, sort_topics=False,
-            start_index=0,
         )  # fmt: skip
     return prepared.to_json().replace("<", "\\u003c")
 
