@@ -94,7 +94,13 @@ def test_contexts_are_of_the_term_one_a_text() -> None:
     she = found[(found["term"] == "she") & (found["model"] == "human")]
     assert len(she) == 2  # three matches in two texts
     assert (she["match"].str.lower() == "she").all()
-    assert found["left"].str.len().max() <= 5
+    assert found["left"].str.len().max() <= 5 + 2
+    # Cut contexts say so, and hold whole words; nothing is cut at a text's ends.
+    assert found["left"].str.fullmatch(r"(… .*)?|\S.{0,4}").all()
+    whole = inspect_lexicons.contexts(sided, per_corpus=5, seed=1, width=500)
+    assert not whole[["left", "right"]].stack().str.contains("…").any()
+    longer = whole["left"].str.len() > 5
+    assert found.loc[longer, "left"].str.startswith("…").all()
     again = inspect_lexicons.contexts(sided, per_corpus=5, seed=1, width=5)
     assert again.equals(found)
     one = inspect_lexicons.contexts(sided, per_corpus=1, seed=1)

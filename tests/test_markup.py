@@ -26,7 +26,8 @@ def test_a_hostile_text_reads_as_it_was_typed(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("\x00", "␀"), ("\x1b[31m", "␛[31m"), ("\x7f", "␡"), ("a\u202eb", "a[U+202E]b"),
+        ("\x00", "[U+0000]"), ("\x1b[31m", "[U+001B][31m"), ("\x7f", "[U+007F]"),
+        ("a\u202eb", "a[U+202E]b"),
         ("\x85", "[U+0085]"), ("\ud800", "[U+D800]"), ("a\n\tb", "a\n\tb"), ("é 女 🙂", "é 女 🙂"),
         (None, "None"), (3, "3"),
     ],

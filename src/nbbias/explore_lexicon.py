@@ -115,7 +115,8 @@ def _printed(terms: pd.DataFrame) -> pd.DataFrame:
 def _contexts(around: pd.DataFrame, tone: int) -> str:
     human = around["model"] == HUMAN[0]
     rows = []
-    for row in pd.concat([around[human], around[~human]]).itertuples():
+    answers = around[~human].sort_values(["model", "prompt"], kind="stable")
+    for row in pd.concat([around[human], answers]).itertuples():
         whose = "human" if row.model == HUMAN[0] else f"{row.model}, {row.prompt}"
         rows.append(
             f'<tr><td class="x-soft">{markup.shown(whose)}</td>'
@@ -142,8 +143,10 @@ def live(seen: Seen) -> widgets.VBox:
     term = explore_live.chooser("In context")
     out = widgets.SelectMultiple(description="Leave out", rows=8)
     new = widgets.Text(description="Add", placeholder="a word or a phrase")
-    add = widgets.Button(description="Add to the group")
-    reset = widgets.Button(description="The whole list again")
+    add, reset = (
+        widgets.Button(description=name, layout={"width": "auto"})
+        for name in ("Add to the group", "The whole list again")
+    )
     told, words, context, moved = (widgets.HTML() for _ in range(4))
     added: list[pd.DataFrame] = []
     whole: dict[str, pd.DataFrame] = {}
@@ -193,7 +196,8 @@ def live(seen: Seen) -> widgets.VBox:
         matches = inspect_lexicons.edited(own, left_out=out.value, added=added)
         table = inspect_lexicons.compared(whole[bias.value], measured(matches))
         moved.value = markup.framed(
-            markup.table(table), title="Estimates with the whole list and with the edited one",
+            markup.table(_beside(table)),
+            title="Estimates with the whole list and with the edited one",
             about=_edits(out.value, added),
         ).data  # fmt: skip
 
@@ -223,9 +227,24 @@ def live(seen: Seen) -> widgets.VBox:
     choose_bias()
     row = explore_live.row
     return explore_live.Live(
-        [row(bias, group, term), words, context, row(out, new, add, reset), told, moved],
+        [row(bias, group), words, row(out, new, add, reset), told, moved, row(term), context],
         still=lambda: still(seen),
     )
+
+
+def _beside(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparison with each interval in one column."""
+    keys = ["model", "prompt", "statistic", "group"]
+    keys = [*(["source"] if table["source"].nunique() > 1 else []), *keys]
+    shown = table[keys].assign(statistic=table["statistic"].str.replace("_", " "))
+    for name, side, n in (("whole list", "whole", "n"), ("edited list", "edited", "n_edited")):
+        ends = zip(table[f"{side}_low"], table[f"{side}_high"], strict=True)
+        shown[name] = table["whole_list" if side == "whole" else "edited"]
+        shown[f"{name}, interval"] = [
+            f"{markup.number(low)} to {markup.number(high)}" for low, high in ends
+        ]
+        shown[f"{name}, N"] = table[n].astype(int)
+    return shown.assign(moved=table["moved"])
 
 
 def _edits(left_out: tuple[str, ...], added: list[pd.DataFrame]) -> str:

@@ -175,7 +175,7 @@ def _badge(row: Any) -> str:
         told.append(f"sentiment {markup.number(row.sentiment, decimals=2)}")
     if pd.notna(row.toxicity):
         told.append(f"toxicity {markup.number(row.toxicity, decimals=2)}")
-    return f'<span class="x-score">{" · ".join(told)}</span>'
+    return f'<wbr><span class="x-score">{" · ".join(told)}</span>'
 
 
 # --- with a kernel ----------------------------------------------------------------------------

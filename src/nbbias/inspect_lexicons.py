@@ -89,6 +89,15 @@ def contexts(sided: pd.DataFrame, *, per_corpus: int, seed: int, width: int = 45
     drawn = drawn.groupby([*_TERM, *_CORPUS], sort=False).head(per_corpus).reset_index(drop=True)
     known = pd.Series(drawn["text_id"].unique(), index=drawn["text_id"].unique())
     around = text.context(known, drawn, width=width)
+    # Where the context was cut, so was a word.
+    cut = drawn["start"] > width, drawn["end"] + width < drawn["text_id"].str.len()
+    sides = {
+        "left": (r"^\S*\s?", "\N{HORIZONTAL ELLIPSIS} "),
+        "right": (r"\s?\S*$", " \N{HORIZONTAL ELLIPSIS}"),
+    }
+    for (side, (word, mark)), where in zip(sides.items(), cut, strict=True):
+        told = around[side].str.replace(word, mark, n=1, regex=True)
+        around[side] = told.where(where, around[side])
     return pd.concat([drawn[[*_TERM, *_CORPUS]], around[["left", "match", "right"]]], axis=1)
 
 

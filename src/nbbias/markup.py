@@ -47,8 +47,6 @@ def _seen(character: str) -> str:
     code = ord(character)
     if character in "\n\t":
         return character
-    if code < 0x20 or code == 0x7F:  # Unicode has a picture of each
-        return chr(0x2421 if code == 0x7F else 0x2400 + code)
     if code in _TURNING or unicodedata.category(character) in {"Cc", "Cs"}:
         return f"[U+{code:04X}]"
     return character
@@ -186,7 +184,8 @@ def framed(body: str, *, title: str, about: str = "") -> HTML:
 
     No program that typesets mathematics looks into it.
     """
-    head = f'<p class="x-title">{shown(title)}</p>{note(about) if about else ""}'
+    named = f'<p class="x-title"><strong>{shown(title)}</strong></p>' if title else ""
+    head = named + (note(about) if about else "")
     return HTML(
         f'<style>{style()}</style><div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'
     )
