@@ -29,14 +29,14 @@ def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
     originals, generations = [], []
     for i in range(articles):
         ugly = ALL[i % len(ALL)]
-        key = {"source": f"paper {ugly}", "article_id": f"{i} {ugly}"}
+        key = {"source": f"paper {ADDRESS}", "article_id": f"{i} {ugly}"}
         said = f"{ugly} she told him that he was a man. " * (1 + i % 2)
         originals.append(key | {"text": f"{said}The woman said she was glad {ugly}."})
         for number, model in enumerate(MODELS):
             answer = f"He said {ugly} that she and the men were bad. " + "Her brother is good. " * (
                 (i + number) % 3
             )
-            made = {"model": model, "prompt": f"p {ugly}" if i % 2 else "p", "sample": 1}
+            made = {"model": model, "prompt": f"p {MARKDOWN} {TURNED}", "sample": 1}
             generations.append(key | made | {"text": answer})
     return pd.DataFrame(originals), pd.DataFrame(generations)
 

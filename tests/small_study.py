@@ -1,11 +1,15 @@
-"""A small news study on simulated texts, made once: what explorers are given."""
+"""A small news study on simulated texts, made once; how explorers show it, and what they show."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+import ipywidgets as widgets
+
 from nbbias import (
+    explore,
     lexicons,
     news,
     news_bias,
@@ -55,3 +59,45 @@ def study(articles: int = 20) -> dict[str, Any]:
         "matches": matches, "coverage": coverage, "scores": scores, "scored": scored,
         "tone": tone, "tokens": tokens, "fits": fits, "estimates": estimates,
     }  # fmt: skip
+
+
+FOCUS = {"gender": "female"}
+KINDS = ["topics", "lexicon", "pairs", "estimates"]
+
+
+def show(kind: str, found: dict[str, Any]) -> Any:
+    lexicon = found["lexicon"]
+    if kind == "topics":
+        return explore.topics(
+            found["fits"], found["sentences"], found["matches"], found["pairs"], found["tokens"],
+            lexicon=lexicon,
+        )  # fmt: skip
+    if kind == "lexicon":
+        return explore.lexicon(
+            found["scores"], found["pairs"], found["texts"], found["matches"], found["coverage"],
+            lexicon=lexicon,
+        )  # fmt: skip
+    if kind == "pairs":
+        return explore.pairs(
+            [found["scores"], found["tone"]], found["pairs"], found["matches"],
+            found["sentences"], found["scored"], lexicon=lexicon, focus=FOCUS,
+        )  # fmt: skip
+    return explore.estimates(found["estimates"])
+
+
+def inside(widget: Any) -> Iterator[Any]:
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from inside(child)
+
+
+def part(live: Any, kind: type, description: str) -> Any:
+    (one,) = [
+        w for w in inside(live) if isinstance(w, kind) and w.description == description
+    ]  # fmt: skip
+    return one
+
+
+def read(live: Any) -> str:
+    """All that the live form shows, as HTML."""
+    return "".join(w.value for w in inside(live) if isinstance(w, widgets.HTML))

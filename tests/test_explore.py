@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets as widgets
@@ -13,31 +12,7 @@ from bs4 import BeautifulSoup
 from IPython.display import HTML
 
 from nbbias import contracts, explore, inspect_estimates, inspect_pairs, markup
-from tests import hostile
-from tests.small_study import study
-
-FOCUS = {"gender": "female"}
-KINDS = ["topics", "lexicon", "pairs", "estimates"]
-
-
-def show(kind: str, found: dict[str, Any]) -> Any:
-    lexicon = found["lexicon"]
-    if kind == "topics":
-        return explore.topics(
-            found["fits"], found["sentences"], found["matches"], found["pairs"], found["tokens"],
-            lexicon=lexicon,
-        )  # fmt: skip
-    if kind == "lexicon":
-        return explore.lexicon(
-            found["scores"], found["pairs"], found["texts"], found["matches"], found["coverage"],
-            lexicon=lexicon,
-        )  # fmt: skip
-    if kind == "pairs":
-        return explore.pairs(
-            [found["scores"], found["tone"]], found["pairs"], found["matches"],
-            found["sentences"], found["scored"], lexicon=lexicon, focus=FOCUS,
-        )  # fmt: skip
-    return explore.estimates(found["estimates"])
+from tests.small_study import KINDS, inside, part, read, show, study
 
 
 @pytest.fixture
@@ -47,24 +22,6 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 
 def soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser")
-
-
-def inside(widget: Any) -> Iterator[Any]:
-    yield widget
-    for child in getattr(widget, "children", ()):
-        yield from inside(child)
-
-
-def part(live: Any, kind: type, description: str) -> Any:
-    (one,) = [
-        w for w in inside(live) if isinstance(w, kind) and w.description == description
-    ]  # fmt: skip
-    return one
-
-
-def read(live: Any) -> str:
-    """All that the live form shows, as HTML."""
-    return "".join(w.value for w in inside(live) if isinstance(w, widgets.HTML))
 
 
 # --- both forms -------------------------------------------------------------------------------
@@ -307,65 +264,3 @@ def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
     page = soup(explore.estimates(contracts.estimates(rows, study="x")).data)
     assert len(page.select("tbody tr")) == 150
     assert "50 more rows" in page.get_text()
-
-
-# --- hostile texts ----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def attacked() -> dict[str, Any]:
-    from nbbias import news_bias, news_fits, news_sentences, news_topics, topics
-
-    found: dict[str, Any] = hostile.measured()
-    lexicon = found["lexicon"]
-    sentences = news_sentences.assign(found["sentences"], found["matches"], lexicon=lexicon)
-    scored = news_sentences.score(
-        sentences, found["matches"], scorers=["textblob"], toxicity_scorer="offline"
-    )
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    tone = news_sentences.pair_scores(
-        found["pairs"], sentences, scored, lexicon=lexicon, measured=measured
-    )
-    tokens, said = topics.tokens(found["texts"]), news_topics.sentence_tokens(sentences)
-    fits = news_fits.fits(
-        found["pairs"], tokens, sentences, said, lexicon=lexicon, n_topics=3, seeds=[1],
-        threshold=0.1,
-    )  # fmt: skip
-    assert fits
-    estimates = news_bias.estimates(found["scores"], lexicon=lexicon, draws=100)
-    return found | {
-        "sentences": sentences, "scored": scored, "tone": tone, "tokens": tokens, "fits": fits,
-        "estimates": estimates,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_hostile_corpus_is_text_without_a_kernel(
-    kind: str, attacked: dict[str, Any], recorded: None
-) -> None:
-    shown = hostile.harmless(show(kind, attacked).data).get_text()
-    assert hostile.SCRIPT in shown
-    if kind == "pairs":
-        for text in hostile.PRINTABLE:
-            assert text in shown
-        assert "[U+001B][31m" in shown
-        assert "[U+202E]" in shown
-        assert "[U+0000]" in shown
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_hostile_corpus_is_text_in_widgets(kind: str, attacked: dict[str, Any]) -> None:
-    live = show(kind, attacked)
-    for chooser in [w for w in inside(live) if isinstance(w, widgets.Dropdown)]:
-        for option in list(chooser.options)[:6]:
-            chooser.value = option[1] if isinstance(option, tuple) else option
-            hostile.harmless(read(live))
-    for widget in inside(live):
-        for label in getattr(widget, "_options_labels", ()):
-            assert not set(label) & set("\x00\x1b\u202e\u2066")
-        if isinstance(widget, widgets.DOMWidget) and hasattr(widget, "description_allow_html"):
-            assert not widget.description_allow_html
-    if kind == "lexicon":
-        part(live, widgets.Text, "Add").value = f"she {hostile.SCRIPT}{hostile.LATEX}"
-        part(live, widgets.Button, "Add to the group").click()
-        assert hostile.SCRIPT in hostile.harmless(read(live)).get_text()

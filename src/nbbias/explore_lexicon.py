@@ -193,8 +193,10 @@ def live(seen: Seen) -> widgets.VBox:
         own = seen.matches[seen.matches["bias"] == bias.value]
         if bias.value not in whole:
             whole[bias.value] = measured(own)
-        matches = inspect_lexicons.edited(own, left_out=out.value, added=added)
-        table = inspect_lexicons.compared(whole[bias.value], measured(matches))
+        edited = whole[bias.value]
+        if out.value or added:
+            edited = measured(inspect_lexicons.edited(own, left_out=out.value, added=added))
+        table = inspect_lexicons.compared(whole[bias.value], edited)
         moved.value = markup.framed(
             markup.table(_beside(table)),
             title="Estimates with the whole list and with the edited one",
