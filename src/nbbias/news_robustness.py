@@ -60,7 +60,46 @@ def leave_one_word_out(
     Matches are left out, texts are not searched anew: where "black women" hid "women", the shorter
     term does not come up in its place.
     """
+    rows = [
+        key | row
+        for key, here, changed, groups in _by_cell(scores, pairs, matches, lexicon)
+        for row in _one_cell(here, changed, groups)
+    ]
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def without_each_term(
+    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
+) -> pd.DataFrame:
+    """Return every estimate that `leave_one_word_out` finds the lowest and highest of.
+
+    Returns
+    -------
+    DataFrame
+        By cell, `bias`, `statistic`, `group` and `term`: `estimate` with the whole list, `without`
+        the term (NaN where no pair is left), `change` (without minus with) and `n_without`.
+    """
+    columns = [*CELL, "bias", "statistic", "group", "term"]
+    columns += ["estimate", "without", "change", "n_without"]
     tables = []
+    for key, here, changed, groups in _by_cell(scores, pairs, matches, lexicon):
+        moved = changed.drop(columns="pair_id").groupby("term").sum()
+        for statistic, group, column, name in _plans(groups):
+            estimate, without, n = _without(here, moved, column, name)
+            table = pd.DataFrame({"without": without, "n_without": n}).reset_index(names="term")
+            table["change"] = table["without"] - estimate
+            tables.append(
+                table.assign(**key, statistic=statistic, group=group, estimate=estimate)[columns]
+            )
+    if not tables:
+        return pd.DataFrame(columns=columns)
+    return pd.concat([t.astype({"group": "str"}) for t in tables], ignore_index=True)
+
+
+def _by_cell(
+    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame, list[str]]]:
+    """Yield each cell's key, its counted pairs, what leaving a term out changes, the groups."""
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
         own = _as_listed(matches[matches["bias"] == bias], lexicon[lexicon["bias"] == bias])
@@ -69,9 +108,7 @@ def leave_one_word_out(
         for cell, rows in of_bias.groupby(CELL, sort=False):
             here = rows[rows["reason"].isna()]
             key = dict(zip([*CELL, "bias"], (*cell, bias), strict=True))
-            changed = changes[changes["pair_id"].isin(here["pair_id"])]
-            tables += [key | row for row in _one_cell(here, changed, groups)]
-    return pd.DataFrame(tables, columns=_COLUMNS)
+            yield key, here, changes[changes["pair_id"].isin(here["pair_id"])], groups
 
 
 def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
@@ -132,15 +169,11 @@ def _one_cell(
 ) -> Iterator[dict[str, Any]]:
     moved = changed.drop(columns="pair_id").groupby("term").sum()
     n = len(here) + moved["n"]
-    plans: list[tuple[str, str | None, str, str]] = [("bias", None, "score", "bias")]
-    plans += [("share_difference", g, f"difference_{g}", f"share_difference {g}") for g in groups]
-    for statistic, group, column, name in plans:
+    for statistic, group, column, name in _plans(groups):
         row: dict[str, Any] = {"statistic": statistic, "group": group, "n": len(here)}
         row |= {"terms": len(moved), "n_lowest": np.nan, "n_highest": np.nan}
-        whole = here[column].sum()
-        estimate = round(whole / len(here), 12) if len(here) else np.nan
-        # Rounded: noise in the last digits must neither choose a term nor turn a sign.
-        without = ((whole + moved[name]) / n.where(n > 0)).round(12).dropna()
+        estimate, without, _ = _without(here, moved, column, name)
+        without = without.dropna()
         row |= {"estimate": estimate, "lowest": np.nan, "highest": np.nan}
         emptied = list(moved.index[n == 0])
         if not len(here):
@@ -155,3 +188,23 @@ def _one_cell(
                 signs = np.sign([estimate, row["lowest"], row["highest"]])
                 row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
         yield row
+
+
+def _plans(groups: Sequence[str]) -> list[tuple[str, str | None, str, str]]:
+    """Return statistic, group, its column of the scores and its name among the changes."""
+    plans: list[tuple[str, str | None, str, str]] = [("bias", None, "score", "bias")]
+    named = [("share_difference", g, f"difference_{g}", f"share_difference {g}") for g in groups]
+    return [*plans, *named]
+
+
+def _without(
+    here: pd.DataFrame, moved: pd.DataFrame, column: str, name: str
+) -> tuple[float, pd.Series, pd.Series]:
+    """Return the estimate, that without each term, and the pairs left.
+
+    Rounded: noise in the last digits must neither choose a term nor turn a sign.
+    """
+    n = len(here) + moved["n"]
+    whole = here[column].sum()
+    estimate = round(whole / len(here), 12) if len(here) else np.nan
+    return estimate, ((whole + moved[name]) / n.where(n > 0)).round(12), n

@@ -1,0 +1,189 @@
+"""Look through a run's estimates: every measure and bias, each row drawn beside its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import explore_live, inspect_estimates, markup, progress, report
+
+#: Rows of one statistic that a page shows; the table of estimates holds all.
+_ROWS = 150
+
+_TITLE = "Look through all estimates"
+_ABOUT = (
+    "Dot and line: the estimate with its interval. Grey band: where it would lie by chance alone. "
+    "Dashed: 0. N: units of the estimate; lost: those that could not enter. p adjusted: as the "
+    "study corrects, see the section of the measure."
+)
+_WIDTH, _MIDDLE = 200, 9
+
+
+def estimates(table: pd.DataFrame) -> HTML | widgets.VBox:
+    """Look through a table of ESTIMATES.
+
+    Parameters
+    ----------
+    table
+        ESTIMATES of one study.
+
+    Returns
+    -------
+    HTML or VBox
+        Tabs and folds in a recorded run; in an open notebook models, measure, statistic and
+        correction can be chosen, and the drawn table follows.
+    """
+    if table.empty:
+        return markup.framed(markup.note("There is no estimate."), title=_TITLE)
+    return live(table) if progress.watched() else still(table)
+
+
+# --- without a kernel -------------------------------------------------------------------------
+
+
+def still(table: pd.DataFrame) -> HTML:
+    """Return the form that needs no kernel: a tab a measure and bias, a fold a statistic."""
+    panels = {}
+    for label, family in inspect_estimates.families(table).items():
+        found = inspect_estimates.claims(family)
+        panels[label] = "".join(
+            markup.fold(
+                f"{markup.shown(name)} <small>· {len(rows)} rows</small>",
+                _drawn(rows),
+                opened=not i,
+            )
+            for i, (name, rows) in enumerate(found.items())
+        )
+    return markup.framed(markup.tabs(panels, called="Measure"), title=_TITLE, about=_ABOUT)
+
+
+def _drawn(rows: pd.DataFrame) -> str:
+    """Return rows as a table with a drawing of each."""
+    cut = rows.head(_ROWS)
+    more = len(rows) - len(cut)
+    keys = inspect_estimates.row_keys(cut)
+    low, high = inspect_estimates.reach(cut)
+    head = "".join(f'<th scope="col">{markup.shown(key)}</th>' for key in keys)
+    head += f'<th scope="col">{_axis(low, high)}</th>'
+    numbers = ("estimate", "interval", "by chance", "N", "lost", "p", "p adjusted")
+    head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
+    body = "".join(_row(row, keys, low, high) for row in cut.to_dict("records"))
+    told = markup.note(f"{more:,} more rows are in tables/estimates.csv.") if more else ""
+    return (
+        f'<div class="x-scroll" tabindex="0"><table class="x-drawn"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{told}"
+    )
+
+
+def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
+    named = "".join(
+        f'<td dir="auto">{"" if pd.isna(row[key]) else markup.shown(row[key])}</td>' for key in keys
+    )
+    if pd.isna(row["estimate"]):
+        why = markup.shown(f"not measured: {row['reason']}")
+        return f'<tr>{named}<td class="x-soft" colspan="8">{why}</td></tr>'
+    interval = _range(row["ci_low"], row["ci_high"])
+    chance = _range(row["null_low"], row["null_high"]) or markup.number(row["null"])
+    cells = [markup.number(row["estimate"]), interval or markup.number(float("nan")), chance]
+    cells += [
+        f"{row['n']:,.0f}",
+        f"{row['n_lost']:,.0f}",
+        _p(row["p_value"]),
+        _p(row["p_adjusted"]),
+    ]
+    told = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f"<tr>{named}<td>{_dots(row, low, high)}</td>{told}</tr>"
+
+
+def _range(low: float, high: float) -> str:
+    if pd.isna(low) or pd.isna(high):
+        return ""
+    return f"{markup.number(low)} to {markup.number(high)}"
+
+
+def _p(value: float) -> str:
+    if pd.isna(value):
+        return markup.number(value)
+    return markup.shown(report.p_value(value).removeprefix("p = ").removeprefix("p "))
+
+
+# --- drawings ---------------------------------------------------------------------------------
+
+
+def _at(value: float, low: float, high: float) -> str:
+    return f"{_WIDTH * (value - low) / (high - low):.1f}".removesuffix(".0")
+
+
+def _dots(row: dict[str, Any], low: float, high: float) -> str:
+    """Draw one row: band of chance, 0, interval, estimate. The numbers stand beside it."""
+    parts = []
+    if pd.notna(row["null_low"]):
+        left, right = _at(row["null_low"], low, high), _at(row["null_high"], low, high)
+        parts.append(f'<path class="x-band" d="M{left} 2H{right}V16H{left}z"/>')
+    parts.append(f'<path class="x-zero" d="M{_at(0.0, low, high)} 0V18"/>')
+    if pd.notna(row["ci_low"]):
+        ends = _at(row["ci_low"], low, high), _at(row["ci_high"], low, high)
+        parts.append(f'<path d="M{ends[0]} {_MIDDLE}H{ends[1]}"/>')
+    parts.append(f'<circle cx="{_at(row["estimate"], low, high)}" cy="{_MIDDLE}" r="3.5"/>')
+    return _svg("".join(parts))
+
+
+def _axis(low: float, high: float) -> str:
+    ends = "".join(
+        f'<text x="{_at(value, low, high)}" y="13">{markup.number(value, decimals=2)}</text>'
+        for value in dict.fromkeys((low, high))
+    )
+    return _svg(ends)
+
+
+def _svg(inside: str) -> str:
+    return f'<svg class="x-dots" viewBox="0 0 {_WIDTH} 18" aria-hidden="true">{inside}</svg>'
+
+
+# --- with a kernel ----------------------------------------------------------------------------
+
+
+def live(table: pd.DataFrame) -> widgets.VBox:
+    """Return the form of an open notebook."""
+    families = inspect_estimates.families(table)
+    family = explore_live.chooser("Measure", explore_live.options(families))
+    claim = explore_live.chooser("Statistic", wide=True)
+    models = widgets.SelectMultiple(description="Models", rows=5)
+    correction = explore_live.chooser(
+        "Correction", [(name, name) for name in inspect_estimates.CORRECTIONS], wide=True
+    )
+    shown = widgets.HTML()
+    found: dict[str, pd.DataFrame] = {}
+
+    def choose_family(*_: object) -> None:
+        found.clear()
+        found.update(inspect_estimates.claims(families[family.value]))
+        explore_live.offer(claim, explore_live.options(found))
+        choose_claim()
+
+    def choose_claim(*_: object) -> None:
+        if claim.value is None:
+            return
+        named = found[claim.value]["model"].dropna().unique()
+        models.options = explore_live.options(named)
+        models.value = tuple(named)
+        draw()
+
+    def draw(*_: object) -> None:
+        rows = inspect_estimates.chosen(
+            found[claim.value], models=models.value or None, correction=correction.value
+        )
+        shown.value = markup.framed(_drawn(rows), title=claim.label, about=_ABOUT).data
+
+    family.observe(choose_family, "value")
+    claim.observe(choose_claim, "value")
+    models.observe(draw, "value")
+    correction.observe(draw, "value")
+    choose_family()
+    row = explore_live.row
+    return explore_live.Live(
+        [row(family, claim), row(models, correction), shown], still=lambda: still(table)
+    )

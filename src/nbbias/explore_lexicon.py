@@ -1,0 +1,256 @@
+"""Look into a word list: its words, where they stand, and what the estimate owes to each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import ipywidgets as widgets
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import explore_live, inspect_lexicons, lexicons, markup, news_robustness, progress
+from nbbias.errors import DataError
+from nbbias.news_topics import HUMAN
+
+#: Words of a group shown in the page, and those of them shown in context.
+_SHOWN, _IN_CONTEXT = 15, 6
+
+_TITLE = "Look into a word list"
+_ABOUT = (
+    "Matches in human originals and in answers, and their shares of all group words of the bias on "
+    "that side. Change: of the group's mean signed difference when the word is left out, in the "
+    "model where that changes most. Contexts are drawn at random, one a text."
+)
+
+
+class Seen(NamedTuple):
+    """The tables that both forms show."""
+
+    pairs: pd.DataFrame
+    texts: pd.Series
+    matches: pd.DataFrame
+    lexicon: pd.DataFrame
+    coverage: pd.DataFrame
+    terms: pd.DataFrame
+    sided: pd.DataFrame
+    confidence: float
+    seed: int
+
+
+def lexicon(
+    scores: pd.DataFrame, pairs: pd.DataFrame, texts: pd.Series, matches: pd.DataFrame,
+    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, seed: int = 0,
+) -> HTML | widgets.VBox:  # fmt: skip
+    """Look into the word lists behind the word-level estimates.
+
+    Parameters
+    ----------
+    scores, pairs, texts, matches, coverage
+        The tables of `news_words.word_scores`, `news.pair`, `news_words.side_texts`,
+        `text.annotate` and `lexicons.coverage`.
+    lexicon
+        The lists that were searched.
+    confidence
+        Level of the intervals of estimates that are made anew.
+    seed
+        Start of the draw of contexts.
+
+    Returns
+    -------
+    HTML or VBox
+        Folds and tabs in a recorded run. In an open notebook words can be left out and added, and
+        the estimates are made again.
+    """
+    changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
+    sided = inspect_lexicons.by_side(pairs, matches)
+    terms = inspect_lexicons.terms(sided, changes)
+    seen = Seen(pairs, texts, matches, lexicon, coverage, terms, sided, confidence, seed)
+    return live(seen) if progress.watched() else still(seen)
+
+
+# --- without a kernel -------------------------------------------------------------------------
+
+
+def still(seen: Seen) -> HTML:
+    """Return the form that needs no kernel: a tab a bias, a fold a group and a word."""
+    top = seen.terms.groupby(["bias", "group"], sort=False).head(_IN_CONTEXT)
+    rows = seen.sided.merge(top[["bias", "group", "term"]])
+    around = inspect_lexicons.contexts(rows, per_corpus=1, seed=seen.seed)
+    panels = {}
+    for bias in seen.lexicon["bias"].unique():
+        groups = lexicons.groups(seen.lexicon, bias)
+        panels[bias] = "".join(_group(seen, around, bias, group) for group in groups)
+    return markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
+
+
+def _group(seen: Seen, around: pd.DataFrame, bias: str, group: str) -> str:
+    own = _of(seen.terms, bias, group)
+    body = markup.table(_printed(own.head(_SHOWN)))
+    if len(own) > _SHOWN:
+        body += markup.note(f"{len(own) - _SHOWN} rarer words are in tables/terms.csv.")
+    tone = lexicons.groups(seen.lexicon, bias).index(group)
+    for term in own["term"].head(_IN_CONTEXT):
+        here = _of(around, bias, group)
+        here = here[here["term"] == term]
+        body += markup.fold(f"“{markup.shown(term)}” in context", _contexts(here, tone))
+    covered = _of(seen.coverage, bias, group)
+    told = "".join(
+        f"{row.terms:,} terms, {row.terms_seen:,} seen, {row.matches:,} matches in "
+        f"{row.text_share:.0%} of texts" for row in covered.itertuples()
+    )  # fmt: skip
+    return markup.fold(f"<strong>{markup.shown(group)}</strong> <small>· {told}</small>", body)
+
+
+def _of(table: pd.DataFrame, bias: str, group: str) -> pd.DataFrame:
+    return table[(table["bias"] == bias) & (table["group"] == group)]
+
+
+def _printed(terms: pd.DataFrame) -> pd.DataFrame:
+    return terms.drop(columns=["bias", "group"]).rename(
+        columns={"share_originals": "share, originals", "share_answers": "share, answers",
+                 "change": "change without it", "changed_in": "changed most in"}
+    )  # fmt: skip
+
+
+def _contexts(around: pd.DataFrame, tone: int) -> str:
+    human = around["model"] == HUMAN[0]
+    rows = []
+    answers = around[~human].sort_values(["model", "prompt"], kind="stable")
+    for row in pd.concat([around[human], answers]).itertuples():
+        whose = "human" if row.model == HUMAN[0] else f"{row.model}, {row.prompt}"
+        rows.append(
+            f'<tr><td class="x-soft">{markup.shown(whose)}</td>'
+            f'<td class="x-left" dir="auto">{markup.shown(row.left)}</td>'
+            f'<td dir="auto"><mark class="x-{tone % 5}">{markup.shown(row.match)}</mark></td>'
+            f'<td dir="auto">{markup.shown(row.right)}</td></tr>'
+        )
+    head = "".join(
+        f'<th scope="col">{name}</th>' for name in ("text of", "before", "word", "after")
+    )
+    return (
+        '<div class="x-scroll" tabindex="0"><table class="x-context">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+# --- with a kernel ----------------------------------------------------------------------------
+
+
+def live(seen: Seen) -> widgets.VBox:
+    """Return the form of an open notebook: leave words out, add some, and see what moves."""
+    bias = explore_live.chooser("Bias", explore_live.options(seen.lexicon["bias"].unique()))
+    group = explore_live.chooser("Group")
+    term = explore_live.chooser("In context")
+    out = widgets.SelectMultiple(description="Leave out", rows=8)
+    new = widgets.Text(description="Add", placeholder="a word or a phrase")
+    add, reset = (
+        widgets.Button(description=name, layout={"width": "auto"})
+        for name in ("Add to the group", "The whole list again")
+    )
+    told, words, context, moved = (widgets.HTML() for _ in range(4))
+    added: list[pd.DataFrame] = []
+    whole: dict[str, pd.DataFrame] = {}
+
+    def measured(matches: pd.DataFrame) -> pd.DataFrame:
+        return inspect_lexicons.estimates(
+            seen.pairs, matches, lexicon=seen.lexicon, bias=bias.value, confidence=seen.confidence
+        )
+
+    def choose_bias(*_: object) -> None:
+        added.clear()
+        own = seen.terms[seen.terms["bias"] == bias.value]
+        n_seen = own["in_originals"] + own["in_answers"]
+        explore_live.offer(group, explore_live.options(lexicons.groups(seen.lexicon, bias.value)))
+        out.options = [
+            (markup.visible(f"{term} ({of_group}, {n})"), term)
+            for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
+        ]  # fmt: skip
+        out.value = ()
+        choose_group()
+        measure()
+
+    def choose_group(*_: object) -> None:
+        if group.value is None:
+            return
+        own = _of(seen.terms, bias.value, group.value)
+        words.value = markup.framed(
+            markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
+        ).data
+        explore_live.offer(term, explore_live.options(own["term"]))
+
+    def show_context(*_: object) -> None:
+        if term.value is None:
+            context.value = ""
+            return
+        own = _of(seen.sided, bias.value, group.value)
+        around = inspect_lexicons.contexts(
+            own[own["term"] == term.value], per_corpus=2, seed=seen.seed
+        )
+        tone = lexicons.groups(seen.lexicon, bias.value).index(group.value)
+        context.value = markup.framed(_contexts(around, tone), title="In context").data
+
+    def measure(*_: object) -> None:
+        own = seen.matches[seen.matches["bias"] == bias.value]
+        if bias.value not in whole:
+            whole[bias.value] = measured(own)
+        edited = whole[bias.value]
+        if out.value or added:
+            edited = measured(inspect_lexicons.edited(own, left_out=out.value, added=added))
+        table = inspect_lexicons.compared(whole[bias.value], edited)
+        moved.value = markup.framed(
+            markup.table(_beside(table)),
+            title="Estimates with the whole list and with the edited one",
+            about=_edits(out.value, added),
+        ).data  # fmt: skip
+
+    def add_word(*_: object) -> None:
+        try:
+            found = inspect_lexicons.scan(seen.texts, new.value, bias=bias.value, group=group.value)
+        except DataError as error:
+            told.value = markup.framed(markup.note(str(error)), title="").data
+            return
+        added.append(found)
+        where = f"“{new.value.strip()}” stands {len(found):,} times in the texts."
+        told.value = markup.framed(markup.note(where), title="").data
+        measure()
+
+    def start_again(*_: object) -> None:
+        added.clear()
+        told.value = ""
+        out.value = ()
+        measure()
+
+    bias.observe(choose_bias, "value")
+    group.observe(choose_group, "value")
+    term.observe(show_context, "value")
+    out.observe(measure, "value")
+    add.on_click(add_word)
+    reset.on_click(start_again)
+    choose_bias()
+    row = explore_live.row
+    return explore_live.Live(
+        [row(bias, group), words, row(out, new, add, reset), told, moved, row(term), context],
+        still=lambda: still(seen),
+    )
+
+
+def _beside(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the comparison with each interval in one column."""
+    keys = ["model", "prompt", "statistic", "group"]
+    keys = [*(["source"] if table["source"].nunique() > 1 else []), *keys]
+    shown = table[keys].assign(statistic=table["statistic"].str.replace("_", " "))
+    for name, side, n in (("whole list", "whole", "n"), ("edited list", "edited", "n_edited")):
+        ends = zip(table[f"{side}_low"], table[f"{side}_high"], strict=True)
+        shown[name] = table["whole_list" if side == "whole" else "edited"]
+        shown[f"{name}, interval"] = [
+            f"{markup.number(low)} to {markup.number(high)}" for low, high in ends
+        ]
+        shown[f"{name}, N"] = table[n].astype(int)
+    return shown.assign(moved=table["moved"])
+
+
+def _edits(left_out: tuple[str, ...], added: list[pd.DataFrame]) -> str:
+    new = [str(table["term"].iloc[0]) for table in added if len(table)]
+    parts = [f"left out: {', '.join(left_out)}"] if left_out else []
+    parts += [f"added: {', '.join(new)}"] if new else []
+    return "; ".join(parts) or "Nothing is left out or added."

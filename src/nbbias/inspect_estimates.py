@@ -1,0 +1,78 @@
+"""Choose among estimates: by measure, bias, statistic and model, with the correction of one's own.
+
+Tables only; `explore_estimates` shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from nbbias import stats
+from nbbias.contracts import ESTIMATE_KEYS
+
+#: Name → method of `stats.adjusted`; None: as the study corrected, "": not at all.
+CORRECTIONS: dict[str, str | None] = {
+    "as in the study": None,
+    "none": "",
+    "Holm, over the rows shown": "holm",
+    "Benjamini-Hochberg, over the rows shown": "fdr_bh",
+}
+
+_FAMILY = ["measure", "bias"]
+_CLAIM = ["statistic", "instrument"]
+
+
+def families(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the estimates by measure and bias, under a label; all rows stay."""
+    return _by(estimates, _FAMILY)
+
+
+def claims(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return one family's estimates by statistic and, where there are several, instrument."""
+    several = estimates["instrument"].nunique() > 1
+    return _by(estimates, _CLAIM if several else _CLAIM[:1])
+
+
+def _by(estimates: pd.DataFrame, keys: list[str]) -> dict[str, pd.DataFrame]:
+    found = {}
+    for key, own in estimates.groupby(keys, sort=False, dropna=False):
+        label = ", ".join(str(part).replace("_", " ") for part in key if pd.notna(part))
+        found[label] = own
+    return found
+
+
+def row_keys(rows: pd.DataFrame) -> list[str]:
+    """Return the keys that tell the rows apart; the model in any case."""
+    keys = [k for k in ESTIMATE_KEYS if k in rows and k not in {"study", *_FAMILY, "statistic"}]
+    return [k for k in keys if rows[k].nunique(dropna=False) > 1 or k == "model"]
+
+
+def chosen(
+    rows: pd.DataFrame,
+    *,
+    models: Collection[str] | None = None,
+    correction: str = "as in the study",
+) -> pd.DataFrame:
+    """Return the rows of some models, with `p_adjusted` by a correction of `CORRECTIONS`.
+
+    A correction over the rows shown takes them as one family: two groups whose differences
+    mirror each other count twice there, so it is no milder than the study's.
+    """
+    own = rows if models is None else rows[rows["model"].isin(list(models))]
+    method = CORRECTIONS[correction]
+    if method is None:
+        return own
+    adjusted = stats.adjusted(own["p_value"], method=method) if method else own["p_value"]
+    return own.assign(p_adjusted=adjusted)
+
+
+def reach(rows: pd.DataFrame) -> tuple[float, float]:
+    """Return the least and the largest value that a drawing of the rows must hold; 0 is in it."""
+    columns = ["estimate", "ci_low", "ci_high", "null_low", "null_high"]
+    values = rows[columns].to_numpy(dtype=float)
+    values = np.append(values[np.isfinite(values)], 0.0)
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

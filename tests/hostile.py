@@ -1,0 +1,89 @@
+"""Texts that try to be more than text, and a news corpus made of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+from bs4 import BeautifulSoup
+
+from nbbias import lexicons, news, news_words, text
+
+SCRIPT = "<script>alert('x')</script>"
+IMAGE = '<img src=x onerror="alert(1)">'
+ADDRESS = '<a href="javascript:alert(1)">here</a>'
+BREAKOUT = "\"'></mark></td></details><style>*{display:none}</style>"
+MARKDOWN = "[a](javascript:alert(1)) **b** `c`"
+LATEX = r"$\href{javascript:alert(1)}{x}$ and \(a\) and \begin{x}"
+ANSI = "\x1b[31mred\x1b[0m"
+TURNED = "\u202egnp.exe\u2066"
+NUL = "nul\x00here"
+
+#: The parts that stay readable as they are typed, once mark-up is taken away.
+PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX]
+ALL = [*PRINTABLE, ANSI, TURNED, NUL]
+
+MODELS = ["plain", f"{SCRIPT}{IMAGE}", f"model {LATEX} {ANSI}{TURNED}{NUL}"]
+
+
+def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Originals and generations in which every text, model and id is hostile."""
+    originals, generations = [], []
+    for i in range(articles):
+        ugly = ALL[i % len(ALL)]
+        key = {"source": f"paper {ADDRESS}", "article_id": f"{i} {ugly}"}
+        said = f"{ugly} she told him that he was a man. " * (1 + i % 2)
+        originals.append(key | {"text": f"{said}The woman said she was glad {ugly}."})
+        for number, model in enumerate(MODELS):
+            answer = f"He said {ugly} that she and the men were bad. " + "Her brother is good. " * (
+                (i + number) % 3
+            )
+            made = {"model": model, "prompt": f"p {MARKDOWN} {TURNED}", "sample": 1}
+            generations.append(key | made | {"text": answer})
+    return pd.DataFrame(originals), pd.DataFrame(generations)
+
+
+def lexicon() -> pd.DataFrame:
+    """A word list with a hostile group, whose word stands in every text."""
+    rows = [("female", word) for word in ("she", "her", "woman")]
+    rows += [(f"male {SCRIPT}", word) for word in ("he", "him", "man", "men", "brother")]
+    table = pd.DataFrame(rows, columns=["group", "term"])
+    return table.assign(bias=f"gender {IMAGE}", kind="word", case="any")[
+        ["bias", "group", "term", "kind", "case"]
+    ]
+
+
+def measured(articles: int = 12) -> dict[str, pd.DataFrame]:
+    """What the first steps of the news study make of the corpus."""
+    originals, generations = corpus(articles)
+    pairs = news.pair(originals, generations)
+    listed = lexicon()
+    texts = news_words.side_texts(pairs)
+    sentences, matches = text.annotate(texts, listed)
+    return {
+        "pairs": pairs, "texts": texts, "sentences": sentences, "matches": matches,
+        "lexicon": listed, "scores": news_words.word_scores(pairs, matches, lexicon=listed),
+        "coverage": lexicons.coverage(listed, matches, sentences, texts=texts),
+    }  # fmt: skip
+
+
+def harmless(html: str) -> BeautifulSoup:
+    """Return HTML as it is read, having refused whatever a hostile text could add."""
+    found = BeautifulSoup(html, "html.parser")
+    assert found.find(["script", "img", "a", "object", "embed", "link", "base", "form"]) is None
+    for tag in found.find_all(True):
+        for name, value in tag.attrs.items():
+            assert not name.lower().startswith("on"), (tag.name, name)
+            assert name not in {"href", "src"}, (tag.name, name)
+            assert name == "srcdoc" or "javascript:" not in str(value) or name == "title"
+    # A style of theirs would hide everything.
+    assert not any(style.get_text().startswith("*{") for style in found.find_all("style"))
+    shown = found.get_text()
+    for sign in "\x00\x1b\u202e\u2066":
+        assert sign not in html
+        assert sign not in shown
+    # Nothing that typesets mathematics finds two of its signs in one piece of text.
+    for piece in found.find_all(string=True):
+        if piece.parent.name != "style":
+            assert piece.count("$") < 2
+            assert "\\(" not in piece
+            assert "\\begin" not in piece
+    return found

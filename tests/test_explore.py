@@ -1,0 +1,266 @@
+"""Explorers: both forms show the tables they are given, and nothing of a text but itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from IPython.display import HTML
+
+from nbbias import contracts, explore, inspect_estimates, inspect_pairs, markup
+from tests.small_study import KINDS, inside, part, read, show, study
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+
+
+def soup(html: str) -> BeautifulSoup:
+    return BeautifulSoup(html, "html.parser")
+
+
+# --- both forms -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recorded_run_shows_the_form_without_a_kernel(kind: str, recorded: None) -> None:
+    found = show(kind, study())
+    assert isinstance(found, HTML)
+    page = soup(found.data)
+    assert page.find(["details", "input"]) is not None
+    assert page.find("script") is None
+    ids = [one["id"] for one in page.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+    assert {label["for"] for label in page.find_all("label")} == set(ids)
+    assert show(kind, study()).data == found.data
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_open_notebook_shows_widgets_and_keeps_the_other_form(
+    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    live = show(kind, study())
+    assert isinstance(live, widgets.VBox)
+    bundle = live._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+    assert bundle["text/html"] == show(kind, study()).data
+
+
+# --- topics -----------------------------------------------------------------------------------
+
+
+def test_every_topic_has_a_fold_with_its_words(recorded: None) -> None:
+    found = study()
+    page = soup(show("topics", found).data)
+    folds = page.select(".x-list > details")
+    assert 1 < len(folds) <= 4
+    assert page.iframe is not None
+    first = folds[0]
+    assert [x.get_text() for x in first.select("label")] == [
+        "λ = 0", "λ = 0.3", "λ = 0.6", "λ = 1"
+    ]  # fmt: skip
+    assert [bool(x.has_attr("checked")) for x in first.select("input")] == [0, 1, 0, 0]
+
+
+def test_the_weight_and_the_group_choose_what_is_shown() -> None:
+    live = show("topics", study())
+    before = read(live)
+    part(live, widgets.FloatSlider, "λ").value = 1.0
+    assert "λ = 1.00" in read(live)
+    assert read(live) != before
+    whose = part(live, widgets.Dropdown, "Topics of")
+    topic = part(live, widgets.Dropdown, "Topic")
+    every = len(topic.options)
+    whose.value = next(one for _, one in whose.options if one.startswith("gender"))
+    assert 0 < len(topic.options) < every
+    topic.value = topic.options[-1][1]
+    assert f"Topic {topic.value}," in read(live)
+
+
+def test_no_fit_says_so() -> None:
+    found = explore.topics(
+        [], *[pd.DataFrame()] * 3, pd.Series(dtype=object), lexicon=pd.DataFrame()
+    )
+    assert "No topics could be fitted" in found.data
+
+
+# --- lexicon ----------------------------------------------------------------------------------
+
+
+def estimate(live: Any, column: str) -> pd.DataFrame:
+    html = next(w.value for w in inside(live) if "whole list and with" in getattr(w, "value", ""))
+    rows = soup(html).find_all("tr")
+    names = [cell.get_text() for cell in rows[0].find_all("th")]
+    cells = [[cell.get_text() for cell in row.find_all("td")] for row in rows[1:]]
+    table = pd.DataFrame(cells, columns=names)
+    return table.set_index(["model", "statistic", "group"])[column]
+
+
+def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
+    found = study()
+    live = show("lexicon", found)
+    assert (estimate(live, "moved") == "0.000").all()
+    out = part(live, widgets.SelectMultiple, "Leave out")
+    out.value = ("she", "her")
+    kept = found["matches"][~found["matches"]["term"].isin(["she", "her"])]
+    from nbbias import news_words
+
+    scores = news_words.word_scores(
+        found["pairs"], kept, lexicon=found["lexicon"][found["lexicon"]["bias"] == "gender"]
+    )
+    expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
+    shown = estimate(live, "edited list")["fewer", "share difference", "female"]
+    assert shown == markup.number(expected)
+    assert (estimate(live, "moved") != "0.000").any()
+    part(live, widgets.Button, "The whole list again").click()
+    assert out.value == ()
+    assert (estimate(live, "moved") == "0.000").all()
+    part(live, widgets.Text, "Add").value = "the"
+    part(live, widgets.Button, "Add to the group").click()
+    assert "times in the texts" in read(live)
+    assert (estimate(live, "moved") != "0.000").any()
+
+
+def test_a_blank_word_is_told_and_the_other_bias_starts_anew() -> None:
+    live = show("lexicon", study())
+    before = estimate(live, "edited list")
+    part(live, widgets.Text, "Add").value = "  "
+    part(live, widgets.Button, "Add to the group").click()
+    assert "type a word" in read(live)
+    assert estimate(live, "edited list").equals(before)
+    group = part(live, widgets.Dropdown, "Group")
+    group.value = "male"
+    term = part(live, widgets.Dropdown, "In context")
+    term.value = "he"
+    assert any(m.get_text().lower() == "he" for m in soup(read(live)).find_all("mark"))
+
+
+# --- pairs ------------------------------------------------------------------------------------
+
+
+def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
+    found = study()
+    page = soup(show("pairs", found).data)
+    models = found["pairs"]["model"].nunique()
+    assert len(page.select(".x-tabs > label")) == models
+    assert len(page.find_all("details")) <= 6 * models
+    table = inspect_pairs.contributions(
+        found["scores"][found["scores"]["bias"] == "gender"], group="female"
+    )
+    total = table[table["model"] == "fewer"]["contribution"].sum()
+    assert f"add up to {markup.number(total)}" in page.get_text()
+    assert "toxicity" in page.select_one(".x-score").get_text()
+    longest = max(len(text.get_text()) for text in page.select(".x-text"))
+    assert longest < 1500 + 100 * 40  # the cut text and what its sentences carry
+
+
+def test_every_pair_of_every_measure_can_be_read() -> None:
+    found = study()
+    live = show("pairs", found)
+    chosen = part(live, widgets.Dropdown, "Estimate")
+    claims = inspect_pairs.claims([found["scores"], found["tone"]])
+    assert len(chosen.options) == len(claims)
+    rank = part(live, widgets.BoundedIntText, "Rank")
+    first = read(live)
+    part(live, widgets.Button, "Lowers more").click()
+    assert rank.value == 2
+    part(live, widgets.Button, "Raises more").click()
+    assert read(live) == first
+    part(live, widgets.Button, "Raises more").click()
+    assert rank.value == 1
+    for value in [*range(1, len(claims)), 0]:
+        rank.value = rank.max
+        chosen.value = value
+        assert rank.value == 1
+        assert "add up to" in read(live)
+
+
+def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
+    found = study()
+    html = explore.pairs(
+        [found["scores"]], found["pairs"], found["matches"], found["sentences"],
+        lexicon=found["lexicon"],
+    ).data  # fmt: skip
+    badges = {badge.get_text() for badge in soup(html).select(".x-score")}
+    assert badges <= {"male", "female"}
+
+
+def test_no_counted_pair_says_so() -> None:
+    found = study()
+    none = found["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
+    none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
+    html = explore.pairs(
+        [none], found["pairs"], found["matches"], found["sentences"], lexicon=found["lexicon"]
+    ).data
+    assert "No pair counts" in html
+
+
+# --- estimates --------------------------------------------------------------------------------
+
+
+def test_every_estimate_is_a_row_with_its_drawing(recorded: None) -> None:
+    estimates = study()["estimates"]
+    page = soup(show("estimates", study()).data)
+    rows = page.select("tbody tr")
+    assert len(rows) == len(estimates)
+    measured = estimates.dropna(subset="estimate")
+    circles = page.find_all("circle")
+    assert len(circles) == len(measured)
+    # Within a table, the drawn places are a straight line of the estimates.
+    family = inspect_estimates.families(estimates)["word, gender"]
+    own = inspect_estimates.claims(family)["share difference"]
+    low, high = inspect_estimates.reach(own)
+    places = [
+        float(c["cx"])
+        for fold in page.select(".x-panel")[0].find_all("details")
+        if fold.summary.get_text().startswith("share difference ·")
+        for c in fold.find_all("circle")
+    ]
+    np.testing.assert_allclose(
+        places, 200 * (own["estimate"] - low) / (high - low), atol=0.051
+    )  # fmt: skip
+
+
+def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
+    row = {
+        "model": "m",
+        "measure": "word",
+        "bias": "b",
+        "statistic": "bias",
+        "reason": "no <pairs>",
+    }
+    page = soup(explore.estimates(contracts.estimates([row], study="x")).data)
+    assert "not measured: no <pairs>" in page.tbody.get_text()
+    assert page.find("circle") is None
+    assert "no estimate" in explore.estimates(contracts.estimates([], study="x")).data
+
+
+def test_models_statistic_and_correction_are_chosen() -> None:
+    live = show("estimates", study())
+    measure = part(live, widgets.Dropdown, "Measure")
+    claim = part(live, widgets.Dropdown, "Statistic")
+    models = part(live, widgets.SelectMultiple, "Models")
+    claim.value = "share difference"
+    assert len(soup(read(live)).select("tbody tr")) == 4
+    models.value = ("fewer",)
+    assert len(soup(read(live)).select("tbody tr")) == 2
+    before = read(live)
+    part(live, widgets.Dropdown, "Correction").value = "none"
+    assert read(live) != before
+    measure.value = measure.options[-1][1]
+    assert claim.value in dict(claim.options).values()
+
+
+def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
+    rows = [
+        {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)
+    ]
+    page = soup(explore.estimates(contracts.estimates(rows, study="x")).data)
+    assert len(page.select("tbody tr")) == 150
+    assert "50 more rows" in page.get_text()

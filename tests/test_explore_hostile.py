@@ -1,0 +1,74 @@
+"""Whatever a corpus holds, explorers show it as text: in a page and in widgets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+import pytest
+
+from nbbias import news_bias, news_fits, news_sentences, news_topics, topics
+from tests import hostile
+from tests.small_study import KINDS, inside, part, read, show
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def attacked() -> dict[str, Any]:
+    found: dict[str, Any] = hostile.measured()
+    lexicon = found["lexicon"]
+    sentences = news_sentences.assign(found["sentences"], found["matches"], lexicon=lexicon)
+    scored = news_sentences.score(
+        sentences, found["matches"], scorers=["textblob"], toxicity_scorer="offline"
+    )
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    tone = news_sentences.pair_scores(
+        found["pairs"], sentences, scored, lexicon=lexicon, measured=measured
+    )
+    tokens, said = topics.tokens(found["texts"]), news_topics.sentence_tokens(sentences)
+    fits = news_fits.fits(
+        found["pairs"], tokens, sentences, said, lexicon=lexicon, n_topics=3, seeds=[1],
+        threshold=0.1,
+    )  # fmt: skip
+    assert fits
+    estimates = news_bias.estimates(found["scores"], lexicon=lexicon, draws=100)
+    return found | {
+        "sentences": sentences, "scored": scored, "tone": tone, "tokens": tokens, "fits": fits,
+        "estimates": estimates,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_corpus_is_text_without_a_kernel(
+    kind: str, attacked: dict[str, Any], recorded: None
+) -> None:
+    shown = hostile.harmless(show(kind, attacked).data).get_text()
+    assert hostile.SCRIPT in shown
+    if kind == "pairs":
+        for text in hostile.PRINTABLE:
+            assert text in shown
+        assert "[U+001B][31m" in shown
+        assert "[U+202E]" in shown
+        assert "[U+0000]" in shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_corpus_is_text_in_widgets(kind: str, attacked: dict[str, Any]) -> None:
+    live = show(kind, attacked)
+    for chooser in [w for w in inside(live) if isinstance(w, widgets.Dropdown)]:
+        for option in list(chooser.options)[:6]:
+            chooser.value = option[1] if isinstance(option, tuple) else option
+            hostile.harmless(read(live))
+    for widget in inside(live):
+        for label in getattr(widget, "_options_labels", ()):
+            assert not set(label) & set("\x00\x1b\u202e\u2066")
+        if isinstance(widget, widgets.DOMWidget) and hasattr(widget, "description_allow_html"):
+            assert not widget.description_allow_html
+    if kind == "lexicon":
+        part(live, widgets.Text, "Add").value = f"she {hostile.SCRIPT}{hostile.LATEX}"
+        part(live, widgets.Button, "Add to the group").click()
+        assert hostile.SCRIPT in hostile.harmless(read(live)).get_text()

@@ -1,0 +1,78 @@
+"""Choosing among estimates, against the tables and statsmodels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from nbbias import contracts, inspect_estimates
+
+
+def table() -> pd.DataFrame:
+    rows = [
+        {"model": model, "measure": measure, "bias": "gender", "statistic": statistic,
+         "group": group, "estimate": 0.1 * i, "ci_low": 0.1 * i - 0.2, "ci_high": 0.1 * i + 0.1,
+         "p_value": p, "p_adjusted": min(2 * p, 1), "n": 5, "instrument": instrument}
+        for measure, instruments in (("word", ["list"]), ("sentiment", ["a", "b"]))
+        for instrument in instruments
+        for statistic in ("bias", "share_difference")
+        for i, (model, group, p) in enumerate(
+            [("m", "f", 0.01), ("m", "g", 0.02), ("n", "f", 0.03), ("n", "g", np.nan)]
+        )
+    ]  # fmt: skip
+    return contracts.estimates(rows, study="x")
+
+
+def test_families_and_claims_hold_every_row_once() -> None:
+    whole = table()
+    families = inspect_estimates.families(whole)
+    assert list(families) == ["word, gender", "sentiment, gender"]
+    parts = [rows for f in families.values() for rows in inspect_estimates.claims(f).values()]
+    assert sorted(i for rows in parts for i in rows.index) == list(whole.index)
+    assert list(inspect_estimates.claims(families["word, gender"])) == ["bias", "share difference"]
+    assert "share difference, b" in inspect_estimates.claims(families["sentiment, gender"])
+
+
+def test_a_study_without_biases_has_a_family_too() -> None:
+    rows = [{"model": "m", "measure": "llmbi", "statistic": "index", "estimate": 1.0}]
+    families = inspect_estimates.families(contracts.estimates(rows, study="llmbi"))
+    assert list(families) == ["llmbi"]
+
+
+def test_only_keys_that_tell_rows_apart_are_shown() -> None:
+    assert inspect_estimates.row_keys(table().iloc[:4]) == ["model", "group"]
+    assert inspect_estimates.row_keys(table().iloc[:1]) == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("correction", "method"),
+    [("Holm, over the rows shown", "holm"), ("Benjamini-Hochberg, over the rows shown", "fdr_bh")],
+)
+def test_a_correction_is_that_of_statsmodels_over_the_rows_shown(
+    correction: str, method: str
+) -> None:
+    rows = table().iloc[:4]
+    found = inspect_estimates.chosen(rows, correction=correction)
+    expected = multipletests([0.01, 0.02, 0.03], method=method)[1]
+    np.testing.assert_allclose(found["p_adjusted"].iloc[:3], expected)
+    assert np.isnan(found["p_adjusted"].iloc[3])
+    few = inspect_estimates.chosen(rows, models=["m"], correction=correction)
+    np.testing.assert_allclose(few["p_adjusted"], multipletests([0.01, 0.02], method=method)[1])
+
+
+def test_the_studys_own_correction_and_none() -> None:
+    rows = table().iloc[:4]
+    assert inspect_estimates.chosen(rows).equals(rows)
+    none = inspect_estimates.chosen(rows, correction="none")
+    assert none["p_adjusted"].equals(none["p_value"].rename("p_adjusted"))
+    assert inspect_estimates.chosen(rows, models=[]).empty
+
+
+def test_the_reach_holds_all_and_zero() -> None:
+    low, high = inspect_estimates.reach(table().iloc[:4])
+    assert (low, round(high, 12)) == (-0.2, 0.4)
+    assert inspect_estimates.reach(table().iloc[:0]) == (-0.5, 0.5)
+    only = table().iloc[:1].assign(estimate=np.nan, ci_low=np.nan, ci_high=np.nan)
+    assert inspect_estimates.reach(only) == (-0.5, 0.5)

@@ -1,0 +1,138 @@
+"""What pairs add to an estimate adds up to the estimate, at every level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import (
+    inspect_pairs,
+    lexicons,
+    news,
+    news_bias,
+    news_document_estimates,
+    news_fits,
+    news_sentences,
+    news_tone,
+    news_topics,
+    news_words,
+    simulate,
+    text,
+    topics,
+)
+
+CELL = ["source", "model", "prompt"]
+Tables = dict[str, pd.DataFrame]
+
+
+@pytest.fixture(scope="module")
+def study() -> Tables:
+    models = {"even": {}, "fewer-women": {"female": -0.2}}
+    originals, generations = simulate.corpus(models, seed=5)
+    keep = originals["article_id"].unique()[:20]
+    generations = generations[generations["article_id"].isin(keep)]
+    # One article has two answers of one model.
+    again = generations.iloc[[0]].assign(sample=2, text=generations["text"].iloc[3])
+    pairs = news.pair(originals, pd.concat([generations, again], ignore_index=True))
+    lexicon = lexicons.load_all(["gender"])
+    texts = news_words.side_texts(pairs)
+    sentences, matches = text.annotate(texts, lexicon)
+    sentences = news_sentences.assign(sentences, matches, lexicon=lexicon)
+    return {
+        "pairs": pairs, "lexicon": lexicon, "texts": texts, "sentences": sentences,
+        "matches": matches, "scores": news_words.word_scores(pairs, matches, lexicon=lexicon),
+    }  # fmt: skip
+
+
+def adds_up(found: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:
+    own = estimates[(estimates["statistic"] == statistic) & (estimates["group"] == "female")]
+    expected = own.set_index(CELL)["estimate"]
+    total = found.groupby(CELL)["contribution"].sum()
+    assert len(expected) == 2
+    np.testing.assert_allclose(total[expected.index], expected, atol=1e-12)
+
+
+def test_words_add_up_with_repeated_answers_pooled(study: Tables) -> None:
+    found = inspect_pairs.contributions(study["scores"], group="female")
+    estimates = news_bias.estimates(study["scores"], lexicon=study["lexicon"], draws=100)
+    adds_up(found, estimates, "share_difference")
+    assert sorted(found["answers"].unique()) == [1, 2]
+    assert not found.duplicated([*CELL, "article_id"]).any()
+
+
+def test_tone_adds_up_for_each_instrument(study: Tables) -> None:
+    lexicon = study["lexicon"]
+    scored = news_sentences.score(
+        study["sentences"], study["matches"], scorers=["textblob", "vader"],
+        toxicity_scorer="offline",
+    )  # fmt: skip
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    scores = news_sentences.pair_scores(
+        study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured
+    )
+    estimates = news_tone.estimates(
+        scores, study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured,
+        draws=100,
+    )  # fmt: skip
+    claims = inspect_pairs.claims([scores])
+    assert set(claims["instrument"]) == set(measured["instrument"])
+    for claim in claims[claims["group"] == "female"].to_dict("records"):
+        own = estimates[estimates["instrument"] == claim["instrument"]]
+        adds_up(inspect_pairs.of_claim([scores], claim), own, "mean_difference")
+
+
+def test_topics_add_up_over_fits(study: Tables) -> None:
+    tokens = topics.tokens(study["texts"])
+    said = news_topics.sentence_tokens(study["sentences"])
+    fits = news_fits.fits(
+        study["pairs"], tokens, study["sentences"], said, lexicon=study["lexicon"], n_topics=4,
+        seeds=[1, 2], threshold=0.5,
+    )  # fmt: skip
+    scores = news_fits.scores(study["pairs"], fits, lexicon=study["lexicon"])
+    assert scores["difference_female"].notna().any()
+    estimates = news_document_estimates.estimates(scores, lexicon=study["lexicon"])
+    found = inspect_pairs.contributions(scores, group="female")
+    adds_up(found, estimates, "share_difference")
+    assert not found.duplicated([*CELL, "article_id"]).any()
+
+
+def scores_of(*differences: float) -> pd.DataFrame:
+    n = len(differences)
+    return pd.DataFrame({
+        "source": "s", "model": "m", "prompt": "p", "article_id": [str(i) for i in range(n)],
+        "sample": 1, "pair_id": range(n), "measure": "sentiment", "bias": "gender",
+        "instrument": "x", "difference_female": differences,
+        "reason": pd.Series([None] * n, dtype="str"),
+    })  # fmt: skip
+
+
+def test_the_rank_is_by_what_raises_the_mean() -> None:
+    found = inspect_pairs.contributions(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
+    # Three pairs count: a third of each difference.
+    assert found["article_id"].tolist() == ["3", "0", "1"]
+    assert found["rank"].tolist() == [1, 2, 3]
+    np.testing.assert_allclose(found["contribution"], [0.2, 0.2 / 3, -0.4 / 3])
+
+
+def test_the_outermost_are_on_the_side_that_they_are_on() -> None:
+    found = inspect_pairs.contributions(scores_of(0.1, 0.2, 0.0, -0.3), group="female")
+    chosen = inspect_pairs.outermost(found, each=3)
+    assert chosen[["article_id", "side"]].to_numpy().tolist() == [
+        ["1", "raises"], ["0", "raises"], ["3", "lowers"],
+    ]  # fmt: skip
+
+
+def test_nothing_counted_is_no_row() -> None:
+    assert inspect_pairs.contributions(scores_of(np.nan), group="female").empty
+    assert inspect_pairs.contributions(scores_of(), group="female").empty
+    assert inspect_pairs.claims([scores_of(np.nan)]).empty
+    assert inspect_pairs.claims([]).empty
+
+
+def test_sentences_without_scores_have_gaps(study: Tables) -> None:
+    one = study["texts"].iloc[0]
+    found = inspect_pairs.sentence_scores(study["sentences"], None, [one], bias="gender")
+    assert (found["text_id"] == one).all()
+    assert found["start"].is_monotonic_increasing
+    assert found[["sentiment", "toxicity"]].isna().all(axis=None)

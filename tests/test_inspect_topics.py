@@ -1,0 +1,143 @@
+"""Topics looked into, against the functions that made them and simple means."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import inspect_topics, news_topics, topics_described
+from nbbias.news_fits import Fit, with_topics
+from tests.small_study import study
+
+K = 4
+
+
+@pytest.fixture(scope="module")
+def found() -> dict:
+    return study()
+
+
+def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
+    fit = found["fits"][0]
+    words = inspect_topics.words(fit, lambdas=[0.0, 1.0], top=5)
+    for weight, own in words.groupby("relevance_lambda"):
+        expected = topics_described.words(fit.model, relevance_lambda=weight, top=5)
+        assert own["word"].tolist() == expected["word"].tolist()
+    # At 1 relevance is the probability alone.
+    at_one = words[words["relevance_lambda"] == 1.0]
+    assert at_one.groupby("topic")["probability"].apply(lambda p: p.is_monotonic_decreasing).all()
+
+
+def test_residuals_are_those_behind_the_associations(found: dict) -> None:
+    fit, lexicon = found["fits"][0], found["lexicon"]
+    table = inspect_topics.residuals(found["sentences"], found["pairs"], fit, lexicon=lexicon)
+    read = with_topics(found["sentences"], fit.topic)
+    for bias, own in table.groupby("bias"):
+        of_bias = read[(read["bias"] == bias)].dropna(subset="topic")
+        for row in own.itertuples():
+            here = (of_bias["topic"] == row.topic) & (of_bias["group"] == row.group)
+            assert row.sentences == here.sum()
+        largest = own.groupby("topic")["residual"].max()
+        kept = fit.associated[fit.associated["bias"] == bias].set_index("topic")
+        np.testing.assert_allclose(largest, kept["residual"][largest.index])
+        held = own[own["associated"]].set_index("topic")["group"]
+        assert held.to_dict() == kept["group"].dropna().to_dict()
+
+
+def test_own_associations_are_read_from_the_originals(found: dict) -> None:
+    fit, pairs, lexicon = found["fits"][0], found["pairs"], found["lexicon"]
+    own = news_topics.associate(
+        with_topics(found["sentences"], fit.topic), pairs, lexicon=lexicon, n_topics=K,
+        association="own", threshold=0.5,
+    )  # fmt: skip
+    table = inspect_topics.residuals(
+        found["sentences"], pairs, fit._replace(associated=own), lexicon=lexicon
+    )
+    human = own[own["model"] == "human"].set_index(["bias", "topic"])["residual"]
+    largest = table.groupby(["bias", "topic"])["residual"].max()
+    np.testing.assert_allclose(largest, human[largest.index])
+
+
+def test_shares_are_means_over_each_text_once(found: dict) -> None:
+    fit, pairs = found["fits"][0], found["pairs"]
+    table = inspect_topics.by_model(pairs, fit, confidence=0.9)
+    usable = pairs[pairs["lost"].isna()]
+    human = table[table["model"] == "human"].set_index("topic")
+    expected = fit.shares.loc[usable["original_text"].unique()].mean()
+    np.testing.assert_allclose(human["share"], expected)
+    assert (human["n"] == usable["original_text"].nunique()).all()
+    np.testing.assert_allclose(table.groupby(["model", "prompt"])["share"].sum(), 1)
+    assert ((table["ci_low"] <= table["share"]) & (table["share"] <= table["ci_high"])).all()
+
+
+def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
+    fit = found["fits"][0]
+    residuals = inspect_topics.residuals(
+        found["sentences"], found["pairs"], fit, lexicon=found["lexicon"]
+    )
+    drawn = inspect_topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    assert len(drawn)
+    assert not drawn.duplicated(["bias", "topic", "text_id"]).any()
+    assert drawn.groupby(["bias", "topic"]).size().max() <= 3
+    held = residuals[residuals["associated"]].set_index(["bias", "topic"])["group"]
+    for row in drawn.itertuples():
+        assert fit.topic[row.text_id, row.sentence_id] == row.topic
+        group = held.get((row.bias, row.topic))
+        assert row.group == group if group not in (None, "neutral") else row.group != "neutral"
+    again = inspect_topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    assert again.equals(drawn)
+
+
+def unpacked(page: str) -> str:
+    packed = re.search(r'atob\("([^"]+)"\)', page)[1]
+    return zlib.decompress(base64.b64decode(packed)).decode()
+
+
+def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
+    fit: Fit = found["fits"][0]
+    page = inspect_topics.ldavis(fit, found["tokens"])
+    assert page == inspect_topics.ldavis(fit, found["tokens"])
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href)\s*=", page)
+    code = unpacked(page)
+    data = json.loads(re.search(r"new LDAvis\('#v', (\{.*\})\);$", code, re.DOTALL)[1])
+    assert sorted(data["mdsDat"]["topics"]) == list(range(1, K + 1))
+    # A topic's part of all words: its share of each text, by the text's length.
+    known = fit.model.dictionary.token2id
+    shares = fit.shares.dropna()
+    tokens = found["tokens"].reindex(shares.index)
+    length = tokens.map(lambda words: sum(w in known for w in words)).to_numpy()
+    expected = 100 * (shares.to_numpy() * length[:, None]).sum(0) / length.sum()
+    by_topic = dict(zip(data["mdsDat"]["topics"], data["mdsDat"]["Freq"], strict=True))
+    np.testing.assert_allclose([by_topic[t + 1] for t in range(K)], expected, rtol=1e-4)
+
+
+def test_two_topics_span_no_map(found: dict) -> None:
+    fit = found["fits"][0]
+    assert inspect_topics.ldavis(fit._replace(shares=fit.shares[[0, 1]]), found["tokens"]) is None
+
+
+def test_a_frame_holds_its_page_whole() -> None:
+    from bs4 import BeautifulSoup
+
+    page = "<p title=\"a\">'&amp;'</p>"
+    frame = BeautifulSoup(inspect_topics.frame(page, title='x"y'), "html.parser").iframe
+    assert frame["srcdoc"] == page
+    assert frame["title"] == 'x"y'
+    assert frame["sandbox"] == ["allow-scripts"] or frame["sandbox"] == "allow-scripts"
+
+
+def test_no_sentence_of_a_group_is_no_example(found: dict) -> None:
+    neutral = found["sentences"].assign(group="neutral")
+    fit = found["fits"][0]
+    residuals = inspect_topics.residuals(neutral, found["pairs"], fit, lexicon=found["lexicon"])
+    assert residuals.loc[residuals["group"] != "neutral", "sentences"].eq(0).all()
+    none = inspect_topics.examples(neutral, fit, residuals, per_topic=2, seed=0)
+    assert none.empty
+    assert isinstance(none, pd.DataFrame)
