@@ -67,7 +67,7 @@ def _drawn(rows: pd.DataFrame) -> str:
     keys = inspect_estimates.row_keys(cut)
     low, high = inspect_estimates.reach(cut)
     head = "".join(f'<th scope="col">{markup.shown(key)}</th>' for key in keys)
-    head += f'<th scope="col">{_axis(low, high)}</th>'
+    head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
     numbers = ("estimate", "interval", "by chance", "N", "lost", "p", "p adjusted")
     head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
     body = "".join(_row(row, keys, low, high) for row in cut.to_dict("records"))
