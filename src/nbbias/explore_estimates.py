@@ -51,13 +51,17 @@ def still(table: pd.DataFrame) -> HTML:
         found = inspect_estimates.claims(family)
         panels[label] = "".join(
             markup.fold(
-                f"{markup.shown(name)} <small>· {len(rows)} rows</small>",
+                f"{markup.shown(name)} <small>· {_counted(rows)}</small>",
                 _drawn(rows),
                 opened=not i,
             )
             for i, (name, rows) in enumerate(found.items())
         )
     return markup.framed(markup.tabs(panels, called="Measure"), title=_TITLE, about=_ABOUT)
+
+
+def _counted(rows: pd.DataFrame) -> str:
+    return "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
 
 
 def _drawn(rows: pd.DataFrame) -> str:
@@ -67,7 +71,7 @@ def _drawn(rows: pd.DataFrame) -> str:
     keys = inspect_estimates.row_keys(cut)
     low, high = inspect_estimates.reach(cut)
     head = "".join(f'<th scope="col">{markup.shown(key)}</th>' for key in keys)
-    head += f'<th scope="col">{_axis(low, high)}</th>'
+    head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
     numbers = ("estimate", "interval", "by chance", "N", "lost", "p", "p adjusted")
     head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
     body = "".join(_row(row, keys, low, high) for row in cut.to_dict("records"))
@@ -79,9 +83,7 @@ def _drawn(rows: pd.DataFrame) -> str:
 
 
 def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
-    named = "".join(
-        f'<td dir="auto">{"" if pd.isna(row[key]) else markup.shown(row[key])}</td>' for key in keys
-    )
+    named = "".join(markup.cell(row[key]) for key in keys)
     if pd.isna(row["estimate"]):
         why = markup.shown(f"not measured: {row['reason']}")
         return f'<tr>{named}<td class="x-soft" colspan="8">{why}</td></tr>'

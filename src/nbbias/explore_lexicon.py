@@ -239,14 +239,15 @@ def _beside(table: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "prompt", "statistic", "group"]
     keys = [*(["source"] if table["source"].nunique() > 1 else []), *keys]
     shown = table[keys].assign(statistic=table["statistic"].str.replace("_", " "))
-    for name, side, n in (("whole list", "whole", "n"), ("edited list", "edited", "n_edited")):
+    shown["whole list"], shown["edited list"] = table["whole_list"], table["edited"]
+    shown["moved"] = table["moved"]
+    for side, n in (("whole", "n"), ("edited", "n_edited")):
         ends = zip(table[f"{side}_low"], table[f"{side}_high"], strict=True)
-        shown[name] = table["whole_list" if side == "whole" else "edited"]
-        shown[f"{name}, interval"] = [
+        shown[f"{side}, interval"] = [
             f"{markup.number(low)} to {markup.number(high)}" for low, high in ends
         ]
-        shown[f"{name}, N"] = table[n].astype(int)
-    return shown.assign(moved=table["moved"])
+        shown[f"{side}, N"] = table[n].astype(int)
+    return shown
 
 
 def _edits(left_out: tuple[str, ...], added: list[pd.DataFrame]) -> str:

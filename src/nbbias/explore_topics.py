@@ -164,15 +164,16 @@ def _residuals(seen: Seen, topic: int) -> str:
 def _shares(seen: Seen, topic: int) -> str:
     own = seen.shares[seen.shares["topic"] == topic]
     widest = max(float(own["share"].max()), 1e-9)
-    bars = [
-        f'<span class="x-bar" style="width:{6 * value / widest:.2f}em"></span>'
-        if pd.notna(value) else "" for value in own["share"]
-    ]  # fmt: skip
-    rows = own[["model", "prompt", "share", "ci_low", "ci_high", "n"]].rename(
-        columns={"share": "share of text", "ci_low": "from", "ci_high": "to", "n": "texts"}
+    wide = (6 * own["share"].fillna(0) / widest).round(2)
+    drawn = [
+        f'{markup.number(share)} <span class="x-bar" style="width:{width}em"></span>'
+        for share, width in zip(own["share"], wide, strict=True)
+    ]
+    rows = own[["model", "prompt", "ci_low", "ci_high", "n"]].rename(
+        columns={"ci_low": "from", "ci_high": "to", "n": "texts"}
     )
-    rows.insert(3, "", bars)
-    return markup.table(rows, html_columns=[""])
+    rows.insert(2, "share of text", drawn)
+    return markup.table(rows, html_columns=["share of text"])
 
 
 def _examples(seen: Seen, topic: int) -> str:

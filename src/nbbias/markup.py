@@ -25,6 +25,8 @@ from nbbias.corpus import data_path
 _TURNING = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 _MATHEMATICS = re.compile(r"[$\\]")
 
+_LONG = 40  # characters that stand on one line
+
 
 class Span(NamedTuple):
     """A part of a text that is marked; `tone` chooses the colour, `title` says what it is."""
@@ -133,13 +135,20 @@ def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = 
             elif column in numeric:
                 cells.append(f"<td{_number_class(True)}>{number(value)}</td>")
             else:
-                cells.append(f'<td dir="auto">{"" if pd.isna(value) else shown(value)}</td>')
+                cells.append(cell(value))
         body.append(f"<tr>{''.join(cells)}</tr>")
     kind = f' class="{style}"' if style else ""
     return (
         f'<div class="x-scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
     )
+
+
+def cell(value: object) -> str:
+    """Return any text as a cell of a table, blank where it is missing; long ones have lines."""
+    told = "" if pd.isna(value) else shown(value)
+    long = ' class="x-long"' if len(str(value)) > _LONG else ""
+    return f'<td dir="auto"{long}>{told}</td>'
 
 
 def _number_class(is_number: bool) -> str:
