@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -65,6 +66,7 @@ def searcher(entries: np.ndarray, index: str = "exact") -> Search:
             "FAISS", "is not installed; pip install 'nbbias[faiss]', or use index = 'exact'"
         ) from None
     size = entries.shape[1]
+    built: Any
     if index == "faiss":
         built = faiss.IndexFlatIP(size)
     else:
