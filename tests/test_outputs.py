@@ -174,3 +174,11 @@ def test_a_finding_comes_back_with_its_figure(tmp_path: Path) -> None:
 
 def test_a_run_without_a_finding_has_an_empty_one(tmp_path: Path) -> None:
     assert outputs.read_finding(tmp_path) == {"sentence": "", "figure": ""}
+
+
+def test_a_notebook_opened_in_its_folder_writes_beside_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert outputs.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"

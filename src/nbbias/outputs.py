@@ -24,7 +24,9 @@ from nbbias import latex
 
 def folder(stem: str) -> Path:
     """Return the folder that this run of a study writes to."""
-    return Path(os.environ.get("NBBIAS_OUT") or Path("runs", stem, "lab"))
+    # JupyterLab starts a kernel in the notebook's own folder; runs stand beside that.
+    beside = Path("..") if Path.cwd().name == "notebooks" else Path()
+    return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / "lab")
 
 
 def write(path: Path, content: bytes | str) -> Path:
