@@ -238,6 +238,13 @@ def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
     assert "<b>" not in shown
 
 
+def test_the_printed_shares_on_pairs_are_those_of_the_paper() -> None:
+    found = biasalert_tables.printed_pairs().set_index("system")["recall"]
+    assert found["BiasAlert"] == 0.70
+    assert found["GPT-4"] == 0.43
+    assert len(found) == 9
+
+
 def test_prompts_for_a_language_model_stand_once(
     judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
 ) -> None:

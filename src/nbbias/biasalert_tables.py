@@ -49,6 +49,15 @@ def products() -> pd.DataFrame:
     return table.assign(holds=table["holds"].map({True: "yes", False: "no"}))
 
 
+def printed_pairs() -> pd.DataFrame:
+    """Return what the paper prints on CrowS-Pairs: the share of `sent_more` that is flagged."""
+    from nbbias import biasalert_printed
+
+    table = biasalert_printed.figures(1)
+    own = table[(table["dataset"] == "CrowS-Pairs") & (table["metric"] == "accuracy")]
+    return own[["system", "value"]].rename(columns={"value": "recall"}).reset_index(drop=True)
+
+
 def read_pairs(path: str) -> pd.DataFrame:
     """Read pairs of minimally different sentences."""
     return corpus.read_table(path)

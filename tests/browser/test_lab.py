@@ -1,0 +1,91 @@
+"""JupyterLab with a kernel: a notebook is opened and run, and a live explorer is operated."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from nbbias import execute
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+_PATIENCE = 120_000
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a JupyterLab on loopback, on a copy of the notebooks."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "notebooks", folder / "notebooks")
+    shutil.copytree(ROOT / "params", folder / "params")
+    execute.install_kernel()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {
+        "ip": "127.0.0.1", "port": port, "open_browser": False, "root_dir": folder,
+        "allow_root": True, "log_level": "ERROR",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "jupyterlab", "--IdentityProvider.token="]
+    command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
+    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _await(f"{address}/api")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+def _await(address: str) -> None:
+    for _ in range(180):
+        try:
+            urllib.request.urlopen(address, timeout=5)
+        except OSError:
+            time.sleep(0.5)
+        else:
+            return
+    pytest.fail("JupyterLab did not start")
+
+
+@pytest.fixture
+def window(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    page = context.new_page()
+    page.set_default_timeout(_PATIENCE)
+    yield page
+    context.close()
+
+
+def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots: Path) -> None:
+    window.goto(f"{lab}/lab/tree/notebooks/llmbi.ipynb")
+    # Asked to run before its kernel is there, JupyterLab asks which kernel to take.
+    window.get_by_text("nbbias | Idle").wait_for()
+    window.get_by_role("menuitem", name="Run", exact=True).click()
+    window.locator('[data-command="runmenu:run-all"]').first.click()
+    window.get_by_text("nbbias | Busy").wait_for()
+    window.locator(".jupyter-widgets select").first.wait_for(state="attached")
+    window.get_by_text("nbbias | Idle").wait_for()  # a busy kernel answers no widget
+    choosers = window.locator(".jupyter-widgets select")
+    chooser = choosers.filter(has=window.locator("option:nth-child(2)")).first
+    chooser.scroll_into_view_if_needed()
+    shown = chooser.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]")
+    before = shown.inner_html()
+    chosen = chooser.evaluate("one => one.selectedIndex")
+    chooser.select_option(index=0 if chosen else 1)
+    window.wait_for_function(
+        "([node, before]) => node.innerHTML !== before", arg=[shown.element_handle(), before]
+    )
+    window.screenshot(path=shots / "lab.png")
+    assert window.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
