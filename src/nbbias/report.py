@@ -220,6 +220,8 @@ def show(
     printed = printed.tab_options(
         table_font_size="13px", heading_align="left", heading_title_font_size="14px",
         data_row_padding="4px", table_width="auto", table_margin_left="0",
+        # JupyterLab paints rows itself, dark in its dark theme, under our dark text.
+        table_additional_css=[f"#t{digest} tbody tr td {{ background: #fff; color: #333; }}"],
     )  # fmt: skip
     short = [
         name for name in plain.columns.difference(numeric.columns)
