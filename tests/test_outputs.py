@@ -182,3 +182,33 @@ def test_a_notebook_opened_in_its_folder_writes_beside_that(
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
     assert outputs.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@SUM(A1)", "\t=1"])
+def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_path: Path) -> None:
+    table = pd.DataFrame({"a": [text, "plain", None], "b": [-1.5, 2, None]})
+    outputs.save_table(table, "t", out=tmp_path)
+    read = pd.read_csv(tmp_path / "tables" / "t.csv", skip_blank_lines=False)
+    assert read["a"].tolist()[:2] == ["'" + text, "plain"]
+    assert read["a"].isna().tolist() == [False, False, True]
+    assert read["b"].tolist()[:2] == [-1.5, 2]
+    assert pd.read_parquet(tmp_path / "tables" / "t.parquet")["a"][0] == text
+
+
+@pytest.mark.parametrize("text", ["-", "a=b", "1-2", "", "'=1"])
+def test_other_texts_are_left_alone(text: str) -> None:
+    assert outputs.csv(pd.DataFrame({"a": [text]})) == pd.DataFrame({"a": [text]}).to_csv(
+        index=False, lineterminator="\n"
+    )
+
+
+def test_a_return_in_a_text_ends_no_row(tmp_path: Path) -> None:
+    outputs.save_table(pd.DataFrame({"a": ["x\ry\r\nz", "w"]}), "t", out=tmp_path)
+    assert pd.read_csv(tmp_path / "tables" / "t.csv")["a"].tolist() == ["x\ny\nz", "w"]
+
+
+def test_a_table_is_not_changed_by_being_written() -> None:
+    table = pd.DataFrame({"=a": ["=1"], "b": [True]})
+    outputs.csv(table)
+    assert table["=a"][0] == "=1"
+    assert outputs.csv(table.iloc[:0]) == "=a,b\n"

@@ -10,6 +10,7 @@ import base64
 import html
 import json
 import os
+import re
 import tempfile
 from io import BytesIO
 from pathlib import Path
@@ -45,9 +46,31 @@ def write(path: Path, content: bytes | str) -> Path:
     return path
 
 
+#: What a spreadsheet takes for a formula at the start of a text.
+_FORMULA = re.compile(r"[=+\-@\t](?=.)", re.DOTALL)
+
+
+def csv(table: pd.DataFrame) -> str:
+    """Write a table as CSV whose texts no spreadsheet runs: an apostrophe stands before a formula.
+
+    Numbers are left alone, and lines end alike; the Parquet twin holds texts as they came.
+    """
+    safe = table.copy()
+    for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
+        safe[name] = safe[name].astype(object).map(_plain, na_action="ignore")
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
+    return f"'{lines}" if _FORMULA.match(lines) else lines
+
+
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it."""
-    write(out / "tables" / f"{name}.csv", table.to_csv(index=False, lineterminator="\n"))
+    write(out / "tables" / f"{name}.csv", csv(table))
     write_parquet(table, out / "tables" / f"{name}.parquet")
     return table
 
@@ -94,7 +117,7 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
         figure.savefig(buffer, format=kind, metadata=metadata, dpi=150)
         images[kind] = buffer.getvalue()
         write(out / "figures" / f"{name}.{kind}", images[kind])
-    write(out / "figures" / f"{name}.csv", data.to_csv(index=False, lineterminator="\n"))
+    write(out / "figures" / f"{name}.csv", csv(data))
     plt.close(figure)
     return HTML(inline(images["svg"], alt=alt))
 

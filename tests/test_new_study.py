@@ -1,0 +1,41 @@
+"""The pattern of a new study: twelve cells that run, and say what a study must say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import papermill
+import pytest
+
+from nbbias import contracts, execute, outputs, page
+from tests.conftest import ROOT
+
+SOURCE = ROOT / "docs" / "new_study.ipynb"
+
+
+def test_it_has_twelve_cells_and_no_output() -> None:
+    cells = nbformat.read(SOURCE, as_version=4).cells
+    assert len(cells) == 12
+    assert not any(cell.get("outputs") for cell in cells)
+
+
+@pytest.mark.slow
+def test_it_runs_and_leaves_what_a_study_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+    execute.install_kernel()
+    target = tmp_path / "notebook.ipynb"
+    papermill.execute_notebook(SOURCE, target, {"draws": 200}, progress_bar=False)
+    estimates = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")
+    contracts.check(estimates, contracts.ESTIMATES)
+    scores = pd.read_parquet(tmp_path / "tables" / "scores.parquet")
+    means = scores.groupby("model")["score"].mean()
+    assert estimates.set_index("model")["estimate"].to_dict() == pytest.approx(means.to_dict())
+    assert (estimates["null"] > 0).all()
+    assert outputs.read_finding(tmp_path)["figure"] == "means"
+    assert json.loads((tmp_path / "finding.json").read_text())["sentence"]
+    assert page.write_page(target, tmp_path / "index.html", title="new").stat().st_size > 10_000
