@@ -260,7 +260,7 @@ def test_prompts_for_a_language_model_stand_once(
 
 def test_parts_without_texts_are_left_out() -> None:
     assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people"]
-    assert "part:answers" in validate("biasalert", {"answers_path": None}).left_out()
+    assert "part:answers" in validate("biasalert", {"answers_path": "none"}).left_out()
 
 
 @pytest.mark.parametrize(

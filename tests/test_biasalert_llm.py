@@ -331,4 +331,8 @@ def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
     chosen = generate_params.block(
         {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
     )
-    assert generate.settings(chosen) == {"temperature": 0.2, "max_tokens": 1024, "model_args": {}}
+    assert generate.settings(chosen, 0.2) == {
+        "temperature": 0.2,
+        "max_tokens": 1024,
+        "model_args": {},
+    }

@@ -31,6 +31,7 @@ HOSTILE = [
 
 @pytest.fixture(autouse=True)
 def _style() -> Iterator[None]:
+    Widget.close_all()  # other tests' widgets are none of ours
     with mpl.rc_context():
         mpl.use("Agg")
         yield

@@ -32,6 +32,7 @@ from nbbias import (
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import DataError
 from nbbias.progress import progress
+from nbbias.studies_base import NONE
 
 #: A judge: texts and their evidence in, JUDGEMENTS out.
 Judge = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
@@ -40,7 +41,7 @@ _ANSWERS = ["text_id", "model", "text"]
 
 
 def texts(
-    labelled_path: str = SAMPLE, evaluation_path: str | None = None, *,
+    labelled_path: str = SAMPLE, evaluation_path: str = NONE, *,
     test_share: float = 0.3, near: float = biasalert_split.NEAR, seed: int,
 ) -> pd.DataFrame:  # fmt: skip
     """Read the texts that people judged, and say which are learnt from.
@@ -64,7 +65,7 @@ def texts(
     if labelled_path == SAMPLE:
         return simulate_biasalert.labelled(seed=seed)
     first = biasalert_sources.labelled(labelled_path)
-    if evaluation_path is None:
+    if evaluation_path == NONE:
         return biasalert_split.split(first, test_share=test_share, near=near, seed=seed)
     second = biasalert_sources.labelled(evaluation_path)
     twins, _ = biasalert_split.across(first["text"], second["text"], near=near)
@@ -89,15 +90,13 @@ def counts(labelled: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()  # fmt: skip
 
 
-def knowledge(
-    path: str | None = SAMPLE, *, labelled: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read or build the knowledge.
 
     Parameters
     ----------
     path
-        ``"sample"``; a table with `statement` or a folder of versions; or None for what the
+        ``"sample"``; a table with `statement` or a folder of versions; or ``"none"`` for what the
         training texts that people called biased say.
     labelled
         LABELLED of `texts`.
@@ -107,7 +106,7 @@ def knowledge(
     (DataFrame, DataFrame)
         KNOWLEDGE, and the rows that were lost: `reason`, `n`.
     """
-    if path is None:
+    if path == NONE:
         return biasalert_sources.from_labelled(labelled[labelled["split"] == "train"])
     if path == SAMPLE:
         return biasalert_knowledge.build(

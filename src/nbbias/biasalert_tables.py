@@ -13,6 +13,7 @@ from nbbias import biasalert, biasalert_levels, biasalert_scores, corpus, report
 from nbbias.biasalert_counts import STATISTICS
 from nbbias.corpus import SAMPLE
 from nbbias.report import escape, number
+from nbbias.studies_base import NONE
 
 _NUMBERS = ["estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"]
 _FOLDED = 12
@@ -20,9 +21,9 @@ _FOLDED = 12
 # --- what there is ----------------------------------------------------------------------------
 
 
-def source(labelled_path: str, evaluation_path: str | None) -> str:
+def source(labelled_path: str, evaluation_path: str = NONE) -> str:
     """Return the name of the texts that are tested on: a file's, without its folder."""
-    path = evaluation_path or labelled_path
+    path = labelled_path if evaluation_path == NONE else evaluation_path
     return "sample" if path == SAMPLE else corpus.resolve(path).stem
 
 
@@ -64,10 +65,10 @@ def read_pairs(path: str) -> pd.DataFrame:
 
 
 def human_labels(
-    answers: pd.DataFrame, human_path: str | None, *, seed: int
+    answers: pd.DataFrame, human_path: str = NONE, *, seed: int
 ) -> pd.DataFrame | None:
     """Return people's labels of answers; of simulated ones the truth of a random sample."""
-    if human_path is not None:
+    if human_path != NONE:
         return biasalert.labels(human_path)
     return biasalert.planted(answers, seed=seed) if "planted" in answers else None
 

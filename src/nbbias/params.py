@@ -20,7 +20,7 @@ from nbbias import corpus
 from nbbias.corpus import SAMPLE
 from nbbias.errors import ParameterError
 from nbbias.studies import STUDIES
-from nbbias.studies_base import Parameters
+from nbbias.studies_base import NONE, Parameters
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -90,13 +90,15 @@ def input_files(parameters: Parameters) -> dict[str, Path]:
     named: dict[str, str] = {}
     for name, entry in schema.items():
         value = getattr(parameters, name)
-        if entry.get("format") == "file":
+        if entry.get("format") in {"file", "file or none"}:
             named[name] = value
         elif isinstance(value, dict) and "file" in str(entry.get("additionalProperties")):
             named |= {f"{name}.{key}": path for key, path in value.items()}
         elif isinstance(value, list) and "file" in str(entry.get("items")):
             named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
-    return {name: corpus.resolve(path) for name, path in named.items() if path != SAMPLE}
+    return {
+        name: corpus.resolve(path) for name, path in named.items() if path not in {SAMPLE, NONE}
+    }
 
 
 def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
@@ -250,6 +252,8 @@ def _range(schema: Mapping[str, Any]) -> str:
         return " | ".join(map(str, schema["enum"]))
     if schema.get("format") == "file":
         return "a file, or 'sample' for the shipped one"
+    if schema.get("format") == "file or none":
+        return "a file, 'sample' for the shipped one, or 'none'"
     low, high = schema.get("minimum"), schema.get("maximum")
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     bounds = [

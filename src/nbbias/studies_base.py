@@ -24,8 +24,19 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
     return path
 
 
+#: What stands for no file at all, where a study can do without.
+NONE = "none"
+
+
+def _file_or_none(path: str, info: ValidationInfo) -> str:
+    return path if path == NONE else _file_is_there(path, info)
+
+
 InputFile = Annotated[
     str, Field(json_schema_extra={"format": "file"}), AfterValidator(_file_is_there)
+]
+OptionalFile = Annotated[
+    str, Field(json_schema_extra={"format": "file or none"}), AfterValidator(_file_or_none)
 ]
 Scorer = Literal["textblob", "vader"]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.corpus import SAMPLE
-from nbbias.studies_base import InputFile, Parameters, no_twins
+from nbbias.studies_base import NONE, InputFile, OptionalFile, Parameters, no_twins
 
 Judge = Literal["majority", "keywords", "toxicity", "classifier", "classifier_alone", "tuned"]
 
@@ -20,26 +20,26 @@ class Biasalert(Parameters):
         description="texts that people judged: columns text and biased, and where known "
         "bias_type, group, attribute; or RedditBias' columns",
     )
-    evaluation_path: InputFile | None = Field(
-        None,
+    evaluation_path: OptionalFile = Field(
+        NONE,
         description="another such file: judges learn from all of labelled_path and are tested on "
         "this; without it a part of labelled_path is held out",
     )
-    knowledge_path: InputFile | None = Field(
+    knowledge_path: OptionalFile = Field(
         SAMPLE,
         description="what prejudice says: a table with the column statement, or a folder of "
-        "versions; None takes the training texts that people called biased",
+        "versions; none takes the training texts that people called biased",
     )
-    pairs_path: InputFile | None = Field(
-        None, description="pairs of minimally different sentences, as CrowS-Pairs; None: no pairs"
+    pairs_path: OptionalFile = Field(
+        NONE, description="pairs of minimally different sentences, as CrowS-Pairs"
     )
-    answers_path: InputFile | None = Field(
+    answers_path: OptionalFile = Field(
         SAMPLE,
         description="answers whose bias level is measured: columns text_id, model, text, and "
-        "where known prompt_id, domain; None: no answers",
+        "where known prompt_id, domain; or sample",
     )
-    human_path: InputFile | None = Field(
-        None, description="people's labels of some answers: columns text_id, biased"
+    human_path: OptionalFile = Field(
+        NONE, description="people's labels of some answers: columns text_id, biased"
     )
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
@@ -75,7 +75,7 @@ class Biasalert(Parameters):
         description="likeness (cosine over pieces of words) from which two texts count as "
         "near-duplicates, which never stand on both sides",
     )
-    epochs: float = Field(2, gt=0, le=50, description="judge tuned: passes over the texts")
+    epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: str = Field(
         "auto", min_length=1, description="auto, offline, or a model of Detoxify"
@@ -99,11 +99,11 @@ class Biasalert(Parameters):
         shared |= set(self.replies_paths) & set(self.moderation_paths)
         if shared:
             told.append(f"two judges are called {', '.join(sorted(shared))}")
-        if self.human_path is not None and self.answers_path is None:
-            told.append("human_path: labels of answers, and answers_path is None")
-        if self.human_sample and self.human_path is None:
+        if self.human_path != NONE and self.answers_path == NONE:
+            told.append("human_path: labels of answers, and answers_path is none")
+        if self.human_sample and self.human_path == NONE:
             told.append("human_sample: there is no human_path")
-        if self.evaluation_path is not None and self.labelled_path == SAMPLE:
+        if self.evaluation_path != NONE and self.labelled_path == SAMPLE:
             told.append("evaluation_path: name the labelled_path to learn from, too")
         if told:
             raise ValueError("; ".join(told))
@@ -112,9 +112,9 @@ class Biasalert(Parameters):
     def left_out(self) -> list[str]:
         """Return the tags of what this run has no texts for."""
         parts = {
-            "part:pairs": self.pairs_path is not None,
-            "part:answers": self.answers_path is not None,
-            "part:people": self.human_path is not None,
+            "part:pairs": self.pairs_path != NONE,
+            "part:answers": self.answers_path != NONE,
+            "part:people": self.human_path != NONE,
             "sample": self.labelled_path == SAMPLE,
         }
         return [tag for tag, there in parts.items() if not there]

@@ -20,7 +20,8 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 OWN = ("file:", "data:", "blob:", "about:")
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while it is open, its loop lets no other test of the worker run one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser; without Chromium tests are skipped, but fail in CI."""
     if CHROMIUM is None:
