@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import peft
 import pytest
+import torch
 
 from nbbias import biasalert_instruct, biasalert_llm, biasalert_local, biasalert_lora
 from nbbias.biasalert_prompt import answer
 from nbbias.errors import ContractError, DataError, ParameterError
 from tests import tiny_llama
-
-torch = pytest.importorskip("torch")
-peft = pytest.importorskip("peft")
 
 # Threads that wait for each other cost more than a tiny model does.
 torch.set_num_threads(1)

@@ -112,7 +112,6 @@ def test_exact_search_equals_a_full_sort() -> None:
 
 @pytest.mark.parametrize("index", ["faiss", "faiss-hnsw"])
 def test_faiss_finds_the_same(index: str) -> None:
-    pytest.importorskip("faiss")
     rng = np.random.default_rng(0)
     queries, entries = (rng.normal(size=(n, 16)).astype(np.float32) for n in (20, 300))
     expected, near = search.exact(queries, entries, 5)
