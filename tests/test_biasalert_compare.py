@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,8 +10,6 @@ from sklearn import metrics
 
 from nbbias import biasalert_calibration as calibration
 from nbbias import biasalert_compare as compare
-from nbbias import biasalert_scores as scores
-from nbbias.errors import DataError
 from tests.biasalert_tables import judgements, labelled, value
 
 
@@ -63,57 +59,6 @@ def test_judges_alike_are_not_tested_and_three_judges_are_corrected_together() -
     assert len(found) == 3
     p = sorted(found["p_value"])
     assert min(found["p_adjusted"]) == pytest.approx(3 * p[0])
-
-
-# --- a type held out ----------------------------------------------------------------------------
-
-TYPED = labelled(
-    [1, 0] * 6,
-    bias_type=["race"] * 4 + ["gender"] * 4 + ["religion"] * 4,
-    comment_id=["a", "b", "c", "d", "a", "f", "g", "h", "i", "j", "k", "l"],
-)
-
-
-def memory(seen: list[pd.DataFrame]) -> Callable[[pd.DataFrame], Callable]:
-    """Return a fit that writes down what it was given and flags every text."""
-
-    def fit(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
-        seen.append(train)
-        return lambda texts: judgements([1] * len(texts), text_id=list(texts["text_id"]))
-
-    return fit
-
-
-def test_the_type_that_is_judged_was_never_learnt_from() -> None:
-    seen: list[pd.DataFrame] = []
-    found = compare.leave_one_type_out(TYPED, memory(seen))
-    assert list(found["held_out"].unique()) == ["gender", "race", "religion"]
-    assert sorted(found["text_id"]) == sorted(TYPED["text_id"])
-    for train, held_out in zip(seen, ["gender", "race", "religion"], strict=True):
-        own = TYPED[TYPED["bias_type"] == held_out]
-        assert held_out not in set(train["bias_type"])
-        assert not set(train["comment_id"]) & set(own["comment_id"])
-    # The comment "a" stands in race and in gender: it is left out where either is judged.
-    assert found.groupby("held_out")["n_train"].first().to_dict() == {
-        "gender": 7, "race": 7, "religion": 8,
-    }  # fmt: skip
-    table = scores.by_type(found, TYPED, draws=20, permutations=2)
-    assert value(table, "accuracy", bias="race") == 0.5
-
-
-def test_a_split_is_kept() -> None:
-    seen: list[pd.DataFrame] = []
-    split = TYPED.assign(split=["train", "train", "test", "test"] * 3)
-    found = compare.leave_one_type_out(split, memory(seen))
-    assert set(found["text_id"]) == set(split.loc[split["split"] == "test", "text_id"])
-    assert all(set(train["split"]) == {"train"} for train in seen)
-
-
-def test_types_that_cannot_be_left_out_are_named_all_at_once() -> None:
-    with pytest.raises(DataError, match="fewer than two bias types"):
-        compare.leave_one_type_out(TYPED.head(4), memory([]))
-    with pytest.raises(DataError, match=r"without gender.*\n.*without race"):
-        compare.leave_one_type_out(TYPED.head(8).assign(biased=True), memory([]))
 
 
 # --- calibration --------------------------------------------------------------------------------

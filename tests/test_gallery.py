@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import compare, contracts, gallery, leaders, manifest, outputs, report
+from nbbias import compare, contracts, gallery, leaders, manifest, outputs, page_about, report
 from nbbias.errors import NbbiasError
 from nbbias.studies import STUDIES
 from tests.test_page import HOSTILE, soup
@@ -119,16 +119,16 @@ def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
 )
 def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
-    assert gallery.plain(markdown) == text
+    assert page_about.plain(markdown) == text
 
 
 @pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
 def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
-    assert gallery.plain(report.escape(name)) == name
+    assert page_about.plain(report.escape(name)) == name
 
 
 def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
-    assert gallery.plain(report.escape("&amp;")) == "&amp;"
+    assert page_about.plain(report.escape("&amp;")) == "&amp;"
 
 
 # --- models side by side ----------------------------------------------------------------------

@@ -25,6 +25,7 @@ from nbbias import (
     biasalert_sources,
     biasalert_split,
     biasalert_tuned,
+    biasalert_unseen,
     embeddings,
     simulate_biasalert,
     toxicity,
@@ -232,9 +233,15 @@ def _moderation(asked: pd.DataFrame, _: pd.DataFrame, *, path: str, name: str) -
 
 
 def named(estimates: pd.DataFrame, instruments: Mapping[str, str]) -> pd.DataFrame:
-    """Name the instrument behind each judge's numbers; other rows keep theirs."""
-    known = estimates["judge"].map(instruments)
-    return estimates.assign(instrument=known.where(known.notna(), estimates["instrument"]))
+    """Name the instrument behind each judge's numbers, both where two are compared."""
+
+    def known(judge: object) -> str | None:
+        names = [one.removesuffix(biasalert_unseen.UNSEEN) for one in str(judge).split(" − ")]
+        found = dict.fromkeys(instruments.get(one, "") for one in names)
+        return "; ".join(found) if all(found) else None
+
+    own = estimates["judge"].map(known)
+    return estimates.assign(instrument=own.where(own.notna(), estimates["instrument"]))
 
 
 def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
@@ -258,26 +265,46 @@ def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataF
     return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)
 
 
-def answers(path: str = SAMPLE, *, n: int = 100, seed: int) -> pd.DataFrame:
+def answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
     """Read models' answers: `text_id`, `model`, `text`, and what else the table has.
 
     Parameters
     ----------
     path
-        ``"sample"`` (simulated, with a planted share of biased answers), or a table.
+        ``"sample"`` (simulated, with a planted share of biased answers); a table, as
+        `nbbias generate` exports it or with these columns; or BOLD's own (`domain`, `prompt`,
+        `wikipedia`), whose continuations by the people who wrote Wikipedia stand as those of a
+        model of that name.
     n, seed
         Of the sample: prompts, and the start of the draws.
+    size
+        Answers per model that are drawn at random; 0 takes all.
     """
     if path == SAMPLE:
-        return simulate_biasalert.answers(n=n, seed=seed)
-    table = read_table(path)
-    if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
-        again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
-        table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-    missing = [name for name in _ANSWERS if name not in table]
-    if missing:
-        raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
+        table = simulate_biasalert.answers(n=n, seed=seed)
+    else:
+        table = read_table(path)
+        if {"domain", "prompt", "wikipedia"} <= set(table):
+            table = _wikipedia(table)
+        if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
+            again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
+            table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
+        missing = [name for name in _ANSWERS if name not in table]
+        if missing:
+            raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
+    if size:
+        mixed = table.sample(frac=1, random_state=seed)
+        table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
     return table
+
+
+def _wikipedia(bold: pd.DataFrame) -> pd.DataFrame:
+    """Return BOLD's human continuations as answers; a sentence that stands twice counts once."""
+    once = bold.drop_duplicates("wikipedia").reset_index(drop=True)
+    ids = once["domain"] + "/" + once["wikipedia"].map(biasalert_sources.text_id)
+    return pd.DataFrame(
+        {"text_id": ids, "model": "Wikipedia", "text": once["wikipedia"], "domain": once["domain"]}
+    )
 
 
 def labels(path: str) -> pd.DataFrame:

@@ -1,8 +1,7 @@
-"""Judges against each other, and one judge on a type of bias that it has never seen."""
+"""Judges against each other, on the texts that both gave a verdict on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -13,12 +12,8 @@ from statsmodels.stats.contingency_tables import mcnemar
 from nbbias import biasalert_counts as counts
 from nbbias import biasalert_scores as scores
 from nbbias import contracts, stats
-from nbbias.errors import DataError
 
 Row = dict[str, Any]
-
-#: Learns from LABELLED and returns a judge: TEXTS → JUDGEMENTS.
-Fit = Callable[[pd.DataFrame], Callable[[pd.DataFrame], pd.DataFrame]]
 
 #: Fewer texts on which two judges disagree than this are tested exactly.
 _EXACT_BELOW = 25
@@ -98,63 +93,3 @@ def differences(
     for row, value in zip(rows, corrected, strict=True):
         row["p_adjusted"] = value
     return contracts.estimates(rows, study=scores.STUDY, measure=scores.MEASURE, source=source)
-
-
-def leave_one_type_out(
-    labelled: pd.DataFrame, fit: Fit, *, cluster: str = "comment_id"
-) -> pd.DataFrame:
-    """Judge the texts of each bias type by a judge that was fitted on the others.
-
-    Parameters
-    ----------
-    labelled
-        LABELLED with `bias_type`. Where it has a column `split`, only rows of ``"train"`` are
-        learnt from and only rows of ``"test"`` judged.
-    fit
-        Called with the LABELLED rows of the other types; returns a judge, which is called with the
-        TEXTS of the type that was held out (only `text_id` and `text`).
-    cluster
-        Rows whose cluster is among those to be judged are not learnt from.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS of every judged text, with `held_out`, the type that was not learnt from, and
-        `n_train`. `biasalert_scores.by_type` makes estimates of it, with the texts of
-        `split == "test"` as its labels.
-
-    Raises
-    ------
-    DataError
-        There are fewer than two types, or what is left to learn from has one class only.
-
-    References
-    ----------
-    Fan et al. 2024, appendix A.2, which holds religion out.
-    """
-    contracts.need(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
-    split = "split" in labelled
-    learnt = labelled[labelled["split"] == "train"] if split else labelled
-    judged = labelled[labelled["split"] == "test"] if split else labelled
-    types = sorted(judged["bias_type"].dropna().unique())
-    if labelled["bias_type"].nunique() < 2:
-        raise DataError("labelled", "has fewer than two bias types, so none can be left out")
-    plans = []
-    breaches = []
-    for held_out in types:
-        asked = judged[judged["bias_type"] == held_out]
-        rest = learnt[learnt["bias_type"].notna() & (learnt["bias_type"] != held_out)]
-        if cluster in labelled:
-            rest = rest[~rest[cluster].isin(asked[cluster].dropna())]
-        if rest["biased"].nunique() < 2:
-            breaches.append(f"without {held_out} there are not both biased and other texts")
-        plans.append((held_out, rest, asked))
-    if breaches:
-        raise DataError("labelled", breaches)
-    tables = [
-        fit(rest.reset_index(drop=True))(asked[["text_id", "text"]].reset_index(drop=True)).assign(
-            held_out=held_out, n_train=len(rest)
-        )
-        for held_out, rest, asked in plans
-    ]
-    return pd.concat(tables, ignore_index=True)

@@ -52,7 +52,6 @@ def same_group(first: str | None, second: str | None) -> bool:
 
 
 def canonical(name: str | None) -> str | None:
-    """Return the name by which a group is compared with others; None where there is none."""
     """Return the name that a group is compared by (see `same_group`); None without a name."""
     if not isinstance(name, str) or not name.strip():
         return None

@@ -134,6 +134,28 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     return sentences
 
 
+def unseen(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
+    """Write what each judge loses on a type that it has not learnt from."""
+    sentences = []
+    changes = estimates[estimates["statistic"] == "accuracy_difference"]
+    for row in estimates[estimates["statistic"] == "accuracy"].to_dict("records"):
+        judge = escape(str(row["judge"]).split(",")[0])
+        text = f"{judge}, fitted without {escape(row['bias'])}: accuracy on it"
+        text += f" {_told(row, confidence)}"
+        if not np.isfinite(row["estimate"]):
+            sentences.append(text + ".")
+            continue
+        text += f", where its verdicts dealt anew give {number(row['null'])}"
+        pair = changes["judge"].str.startswith(str(row["judge"])) & (changes["bias"] == row["bias"])
+        for change in changes[pair & changes["estimate"].notna()].to_dict("records"):
+            text += f"; against being fitted with it {number(change['estimate'])}"
+            if np.isfinite(change["p_value"]):
+                around = interval(change, confidence=confidence)
+                text += f" ({around}; McNemar {p_value(change['p_adjusted'])}, Holm)"
+        sentences.append(text + ".")
+    return sentences
+
+
 def calibration(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     """Write whether probabilities are kept, and what that distance would be by chance."""
     sentences = []

@@ -266,4 +266,5 @@ def instruments(judgements: pd.DataFrame) -> dict[str, str]:
         versions = own["knowledge"].dropna() if "knowledge" in own else pd.Series(dtype="str")
         known = sorted(set(versions.astype(str)) - {""})
         used[str(judge)] = f"{judge}, knowledge {' and '.join(known)}" if known else str(judge)
+    used |= {name: "the same verdict on every text" for name in (ALWAYS, NEVER) if name in used}
     return used

@@ -10,6 +10,7 @@ import tarfile
 import numpy as np
 import pandas as pd
 
+from nbbias import biasalert_jigsaw
 from nbbias.biasalert_groups import target, types
 from nbbias.biasalert_knowledge import LOST_COLUMNS, build, normalise
 from nbbias.contracts import check, need
@@ -35,8 +36,9 @@ def labelled(path: str) -> pd.DataFrame:
     Parameters
     ----------
     path
-        RedditBias' columns (`comment`, `bias_sent`; `bias_type`, `phrase`), or those of LABELLED
-        (`text`, `biased`; `text_id`, `bias_type`, `group`, `attribute`).
+        RedditBias' columns (`comment`, `bias_sent`; `bias_type`, `phrase`), Jigsaw's
+        (`biasalert_jigsaw.read` says which), or those of LABELLED (`text`, `biased`; `text_id`,
+        `bias_type`, `group`, `attribute`).
 
     Returns
     -------
@@ -56,6 +58,8 @@ def labelled(path: str) -> pd.DataFrame:
     if "comment" in table:
         need(table, ["comment", "bias_sent"], where=path)
         table = _from_redditbias(table)
+    elif "comment_text" in table:
+        table = biasalert_jigsaw.read(table, where=path)
     need(table, ["text", "biased"], where=path)
     marks = table["biased"].map(_label)
     bad = marks.isna() & table["biased"].notna()

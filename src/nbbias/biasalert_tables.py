@@ -32,6 +32,12 @@ def printed_dataset(labelled_path: str) -> str | None:
     return "RedditBias" if "redditbias" in labelled_path.lower() else None
 
 
+def printed_answers(answers_path: str) -> str | None:
+    """Return the prompts whose printed bias levels stand beside ours, if a file is named so."""
+    named = [name for name in ("BOLD", "BeaverTails") if name.lower() in answers_path.lower()]
+    return named[0] if named else None
+
+
 def printed(detection: pd.DataFrame, labelled_path: str) -> list[str]:
     """Say how far our scores are from the printed ones, where the labels are RedditBias' own."""
     from nbbias import biasalert_printed, biasalert_report

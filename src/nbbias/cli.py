@@ -179,12 +179,12 @@ def list_command(out: Out = Path("runs")) -> None:
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}")
-    from nbbias import gallery  # nbconvert takes seconds to import
+    from nbbias import gallery, page_about  # nbconvert takes seconds to import
 
     found = gallery.runs(out) if out.is_dir() else []
     out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}")
     for one in found:
-        finding = escape(gallery.plain(one["finding"]))
+        finding = escape(page_about.plain(one["finding"]))
         out_console.print(f"  {one['status']:<12}{one['study']}/{one['run']}  {finding}")
 
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nbbias import manifest, outputs, params, run
+from nbbias import corpus, manifest, outputs, params, run
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
 from nbbias.studies import STUDIES
@@ -63,8 +63,17 @@ def constraints() -> Path:
 
 
 def lab() -> int:
-    """Open JupyterLab in the notebooks' folder, so that a new notebook lands there."""
-    return _call("jupyterlab", "--notebook-dir", str(root()), str(root() / "notebooks"))
+    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made."""
+    home = run.home()
+    if home == Path(run.__file__).parent:
+        raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
+    install_kernel()
+    command = [sys.executable, *LAB, "--notebook-dir", str(home), str(home / "notebooks")]
+    return subprocess.run(command, cwd=home).returncode
+
+
+#: JupyterLab with settings of its own: it asks nobody for news or updates.
+LAB = ["-m", "jupyterlab", f"--LabApp.app_settings_dir={corpus.data_path('lab')}"]
 
 
 def figures(out: Path) -> Iterator[Path]:

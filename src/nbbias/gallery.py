@@ -14,6 +14,8 @@ import jinja2
 from nbbias import compare, leaders, manifest, outputs, page
 from nbbias.corpus import data_path
 from nbbias.errors import NbbiasError
+from nbbias.page_about import plain
+from nbbias.studies import STUDIES
 
 #: Pairs of runs of one study that get a page of their own; the newest runs come first.
 _COMPARED = 45
@@ -39,12 +41,6 @@ def runs(out: Path) -> list[dict[str, Any]]:
     return found
 
 
-def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
-    text = re.sub(r"(?<!\\)\*+", "", markdown)
-    return re.sub(r"\\(.)", r"\1", text)
-
-
 def write(out: Path) -> Path:
     """Write the pages about all runs under a folder, and return the list of them.
 
@@ -59,8 +55,9 @@ def write(out: Path) -> Path:
     shutil.rmtree(out / "compare", ignore_errors=True)
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
+    asks = {stem: model.__doc__ for stem, model in STUDIES.items()}
     _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
-    return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs)
+    return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs, asks=asks)
 
 
 def publish(out: Path, site: Path) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -96,4 +96,8 @@ def write_page(
     body, _ = exporter.from_notebook_node(node, resources)
     found = _HEADING.findall(body)
     items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
-    return outputs.write(target, body.replace(_CONTENTS, items, 1))
+    body = body.replace(_CONTENTS, items, 1)
+    if about and about["finding"]:
+        lead = f'</h1>\n<p class="finding">{escape(about["finding"])}</p>'
+        body = body.replace("</h1>", lead, 1)
+    return outputs.write(target, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import params
+from nbbias import outputs, params
 
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LISTED = 8
@@ -34,14 +35,16 @@ def about(
     Returns
     -------
     dict
-        `label`; `provenance`, pairs of a name and its values; `parameters`, as `parameters`
-        returns them, and how many were `changed`; `cite`, references in words; `command`;
+        `label`; `finding`, the run's one sentence, without Markdown; `provenance`, pairs of a name
+        and its values; `parameters`, as `parameters` returns them, and how many were `changed`;
+        `cite`, references in words; `command`;
         `files`, pairs of a relative path and what it holds.
     """
     label = f"{description['study']}/{description['run']}"
     rows = parameters(str(description["study"]), description["parameters"])
     return {
         "label": label,
+        "finding": plain(outputs.read_finding(folder)["sentence"]),
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
@@ -49,6 +52,12 @@ def about(
         "command": f"nbbias run params/{label}.yaml",
         "files": [(path, what) for path, what in _FILES if (folder / path).is_file()],
     }
+
+
+def plain(markdown: str) -> str:
+    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
+    text = re.sub(r"(?<!\\)\*+", "", markdown)
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 _FILES = (
@@ -84,7 +93,9 @@ def _estimates(folder: Path) -> pd.DataFrame:
 
 
 def _distinct(table: pd.DataFrame, column: str) -> list[str]:
-    found = [] if column not in table else list(table[column].dropna().astype(str).unique())
+    told = [] if column not in table else table[column].dropna().astype(str).unique()
+    # Where two judges or scorers are compared, both instruments stand in one cell.
+    found = list(dict.fromkeys(one for entry in told for one in entry.split("; ")))
     more = len(found) - _LISTED
     return [*found[:_LISTED], f"and {more} more"] if more > 0 else found
 

@@ -36,7 +36,10 @@ class Biasalert(Parameters):
     answers_path: OptionalFile = Field(
         SAMPLE,
         description="answers whose bias level is measured: columns text_id, model, text, and "
-        "where known prompt_id, domain; or sample",
+        "where known prompt_id, domain; BOLD's file, for what people wrote there; or sample",
+    )
+    answers_size: int = Field(
+        0, ge=0, description="answers per model that are drawn at random; 0 takes all"
     )
     human_path: OptionalFile = Field(
         NONE, description="people's labels of some answers: columns text_id, biased"
@@ -49,6 +52,11 @@ class Biasalert(Parameters):
         min_length=1,
         description="who judges: majority, keywords, toxicity (Detoxify or its fallback), "
         "classifier (seconds), classifier_alone (the same without evidence), tuned (minutes)",
+    )
+    held_out_types: list[Literal["classifier_alone", "tuned"]] = Field(
+        ["classifier_alone"],
+        description="judges that also judge each type of bias after learning from the other types "
+        "only; each is fitted once more per type ([]: none)",
     )
     replies_paths: dict[str, InputFile] = Field(
         {},
@@ -85,7 +93,7 @@ class Biasalert(Parameters):
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )
 
-    @field_validator("judges")
+    @field_validator("judges", "held_out_types")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
         return no_twins(names)
@@ -115,6 +123,7 @@ class Biasalert(Parameters):
             "part:pairs": self.pairs_path != NONE,
             "part:answers": self.answers_path != NONE,
             "part:people": self.human_path != NONE,
-            "sample": self.labelled_path == SAMPLE,
+            "part:unseen": bool(self.held_out_types),
+            "sample": self.answers_path == SAMPLE,
         }
         return [tag for tag, there in parts.items() if not there]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from nbbias import execute
+from nbbias import develop, execute
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "ip": "127.0.0.1", "port": port, "open_browser": False, "root_dir": folder,
         "allow_root": True, "log_level": "ERROR",
     }  # fmt: skip
-    command = [sys.executable, "-m", "jupyterlab", "--IdentityProvider.token="]
+    command = [sys.executable, *develop.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
@@ -72,6 +72,7 @@ def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots:
     window.goto(f"{lab}/lab/tree/notebooks/llmbi.ipynb")
     # Asked to run before its kernel is there, JupyterLab asks which kernel to take.
     window.get_by_text("nbbias | Idle").wait_for()
+    assert window.locator(".jp-Notification-Toast, .Toastify__toast").count() == 0
     window.get_by_role("menuitem", name="Run", exact=True).click()
     window.locator('[data-command="runmenu:run-all"]').first.click()
     window.get_by_text("nbbias | Busy").wait_for()

@@ -1,0 +1,74 @@
+"""Jigsaw's two releases, in tables written by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import biasalert_jigsaw, biasalert_sources
+from nbbias.biasalert_groups import groups
+from nbbias.corpus import data_path, read_table
+from nbbias.errors import ContractError, DataError, NbbiasError
+
+OF_2019 = pd.DataFrame(
+    {
+        "id": [1, 2, 3, 4, 5],
+        "target": [0.9, 0.1, 0.8, 0.2, 0.7],
+        "comment_text": ["one", "two", "three", "four", "five"],
+        "identity_attack": [0.5, 0.2, 0.9, 0.0, np.nan],
+        "female": [1.0, 0.6, np.nan, 0.4, 1.0],
+        "black": [0.2, 0.9, np.nan, 0.4, 0.0],
+        "other_religion": [0.0, 0.0, np.nan, 0.0, 0.0],
+    }
+)
+
+
+def test_comments_that_name_an_identity_by_half_of_the_raters() -> None:
+    found = biasalert_jigsaw.read(OF_2019)
+    # three: nobody was asked; four: no half saw an identity; five: attacks were not rated.
+    assert found["text"].tolist() == ["one", "two"]
+    assert found["biased"].tolist() == [True, False]
+    assert found["bias_type"].tolist() == ["gender", "race"]
+    assert found["group"].tolist() == ["women", "Black people"]
+
+
+def test_the_release_of_2018_has_labels_and_no_identities() -> None:
+    table = pd.DataFrame({"comment_text": ["a", "b", "c"], "identity_hate": [1, 0, -1]})
+    found = biasalert_jigsaw.read(table)
+    assert found.to_dict("list") == {"text": ["a", "b"], "biased": [True, False]}
+
+
+def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
+    file = tmp_path / "train.csv"
+    twice = pd.concat([OF_2019, OF_2019.head(1).assign(identity_attack=0.0)])
+    twice.to_csv(file, index=False)
+    found = biasalert_sources.labelled(str(file))
+    assert found["text"].tolist() == ["two"]  # "one" has both labels: neither is kept
+    assert found["bias_type"].tolist() == ["race"]
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (OF_2019.drop(columns="identity_attack"), "identity_attack"),
+        (OF_2019[["comment_text", "identity_attack"]], "identities"),
+        (OF_2019.iloc[[2, 3, 4]], "no comment"),
+        (OF_2019.head(0), "no comment"),
+    ],
+)
+def test_what_is_missing_is_said(table: pd.DataFrame, told: str) -> None:
+    with pytest.raises(NbbiasError, match=told) as caught:
+        biasalert_jigsaw.read(table, where="train.csv")
+    assert isinstance(caught.value, ContractError | DataError)
+
+
+def test_every_identity_is_a_group_that_is_known() -> None:
+    named = read_table(data_path("biasalert/jigsaw.csv"))
+    known = groups().drop_duplicates("group").set_index("group")["bias_type"]
+    told = named.dropna(subset="group")
+    assert (told["group"].map(known) == told["bias_type"]).all()
+    assert named["identity"].is_unique
+    assert len(named) == 24
