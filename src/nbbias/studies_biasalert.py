@@ -18,7 +18,7 @@ class Biasalert(Parameters):
     labelled_path: InputFile = Field(
         SAMPLE,
         description="texts that people judged: columns text and biased, and where known "
-        "bias_type, group, attribute; or RedditBias' columns",
+        "bias_type, group, attribute; or the columns of RedditBias or of Jigsaw",
     )
     evaluation_path: OptionalFile = Field(
         NONE,
