@@ -123,15 +123,14 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
             continue
         best, worst = known.loc[known["estimate"].idxmax()], known.loc[known["estimate"].idxmin()]
         within = known.loc[known["ci_low"] <= known["null"], "bias"]
-        if best["estimate"] == worst["estimate"]:
-            alike = f"{statistic} is {number(best['estimate'])} on every type"
-            sentences.append(f"{escape(judge)}: {alike} that was measured.")
-            continue
         text = (
             f"{escape(judge)}: {statistic} is highest on {escape(best['bias'])} "
             f"({number(best['estimate'])}; N = {best['n']:,.0f}) and lowest on "
             f"{escape(worst['bias'])} ({number(worst['estimate'])}; N = {worst['n']:,.0f})"
         )
+        if best["estimate"] == worst["estimate"]:
+            alike = number(best["estimate"])
+            text = f"{escape(judge)}: {statistic} is {alike} on every type that was measured"
         if len(within):
             text += f"; not beyond chance on {', '.join(map(escape, within))}"
         sentences.append(text + ".")
