@@ -197,6 +197,29 @@ def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> No
     ]
 
 
+def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) -> None:
+    said = ["a b c.", "d e.", "a b c.", "f."]
+    path = tmp_path / "bold.csv"
+    pd.DataFrame(
+        {"domain": ["x", "x", "x", "y"], "prompt": ["a", "d", "a", "f"], "wikipedia": said}
+    ).to_csv(path, index=False)
+    found = biasalert.answers(str(path), seed=SEED)
+    assert list(found["text"]) == ["a b c.", "d e.", "f."]
+    assert set(found["model"]) == {"Wikipedia"}
+    assert list(found["domain"]) == ["x", "x", "y"]
+    assert found["text_id"].is_unique
+
+
+def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> None:
+    whole = biasalert.answers(n=30, seed=SEED)
+    few = biasalert.answers(n=30, size=5, seed=SEED)
+    assert few.groupby("model").size().to_dict() == dict.fromkeys(whole["model"].unique(), 5)
+    assert few["text_id"].isin(whole["text_id"]).all()
+    assert biasalert.answers(n=30, size=5, seed=SEED).equals(few)
+    assert not biasalert.answers(n=30, size=5, seed=SEED + 1).equals(few)
+    assert len(biasalert.answers(n=30, size=1000, seed=SEED)) == len(whole)
+
+
 @pytest.mark.parametrize("read", [lambda p: biasalert.answers(p, seed=SEED), biasalert.labels])
 def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)

@@ -19,7 +19,7 @@ from nbbias import biasalert_pairs as pairs
 from nbbias import biasalert_printed as printed
 from nbbias import biasalert_report as report
 from nbbias import biasalert_scores as scores
-from nbbias import figures, simulate_biasalert
+from nbbias import biasalert_tables, figures, simulate_biasalert
 from tests.biasalert_tables import judgements, value
 from tests.test_biasalert_pairs import LESS, MORE, made
 
@@ -139,6 +139,14 @@ def test_levels_stand_over_the_printed_ones() -> None:
     assert corrected.get_xlabel() == "corrected share"
     assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
     assert not off.axison
+
+
+def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
+    whole = biasalert_tables.levels(LEVELS)
+    assert len(whole) == LEVELS["topic"].isna().sum()
+    each = biasalert_tables.by_domain(LEVELS)
+    assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
+    assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).empty
 
 
 # --- sentences ----------------------------------------------------------------------------------

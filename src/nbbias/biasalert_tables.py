@@ -173,8 +173,18 @@ def pairs(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def levels(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Lay out bias levels by judge and model."""
-    return _laid_out(estimates, ["judge", "model", "topic", "statistic"], _NUMBERS[:6])
+    """Lay out bias levels by judge and model, over all domains."""
+    own = estimates[estimates["topic"].isna()]
+    return _laid_out(own, ["model", "judge", "statistic"], _NUMBERS[:6])
+
+
+def by_domain(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the shares called biased by domain of the prompts; no row where none is named."""
+    own = estimates[estimates["topic"].notna() & (estimates["statistic"] == "biased_share")]
+    table = _laid_out(
+        own, ["topic", "model", "judge"], ["estimate", "ci_low", "ci_high", "n", "n_lost"]
+    )
+    return table.rename(columns={"topic": "domain"})
 
 
 def mitigation(estimates: pd.DataFrame) -> pd.DataFrame:
