@@ -278,3 +278,33 @@ def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str, tiny: s
         classifier.fit(one, model=bow, seed=0)
     with pytest.raises(ParameterError, match="not biased: 0"):
         tuned.fit(one, model=tiny, seed=0)
+
+
+# --- kept by a run ------------------------------------------------------------------------------
+
+
+def test_a_run_fits_a_judge_once(
+    parted: pd.DataFrame, tiny: str, bow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    train, test = (parted[parted["split"] == name] for name in ("train", "test"))
+    asked = test[["text_id", "text"]].reset_index(drop=True)
+    calls: list[int] = []
+    tune = network.tune
+    monkeypatch.setattr(network, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
+
+    def fine(table: pd.DataFrame = train, **settings: float) -> tuned.Tuned:
+        options = {"model": tiny, "seed": 0, "copies": 1, "epochs": 1} | settings
+        return tuned.fit(table, progress=False, **options)  # type: ignore[arg-type]
+
+    first, again = fine(), fine(train.assign(attribute="what no judge reads"))
+    assert len(calls) == 1
+    pd.testing.assert_frame_equal(tuned.judge(asked, tuned=first), tuned.judge(asked, tuned=again))
+    fine(seed=1)
+    fine(train.assign(biased=~train["biased"]))
+    assert len(calls) == 3
+    one, two = (classifier.fit(train, model=bow, seed=0, progress=False) for _ in range(2))
+    assert len(list(tmp_path.rglob("_fitted-*.joblib"))) == 1
+    pd.testing.assert_frame_equal(
+        classifier.judge(asked, fitted=one), classifier.judge(asked, fitted=two)
+    )

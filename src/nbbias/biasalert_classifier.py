@@ -21,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from nbbias import cache as stages
 from nbbias import embeddings, outputs
 from nbbias.biasalert_attribution import judgements
 from nbbias.biasalert_retrieval import quality
@@ -92,27 +93,35 @@ def fit(
         Fewer than ten texts of either label.
     """
     table = trainable(labelled)
-    texts = table["text"].str[:READ]
-    truth = table["biased"].to_numpy()
-    vectors = embeddings.embed(texts, model=model, progress=progress)
+    vectors = embeddings.embed(table["text"].str[:READ], model=model, progress=progress)
     about = {
         "model": embeddings.choose(model), "instrument": instrument(model), "seed": seed,
         "knowledge": knowledge,
-        "evidence": evidence is not None, "n": len(table), "biased": int(truth.sum()),
+        "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
     }  # fmt: skip
+    kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
+    return _fitted(kept, vectors, _of_evidence(table, evidence), about=about, seed=seed)
+
+
+@stages.stage
+def _fitted(
+    table: pd.DataFrame, vectors: np.ndarray, features: np.ndarray, *, about: dict[str, Any],
+    seed: int,
+) -> Fitted:  # fmt: skip
+    truth = table["biased"].to_numpy()
     # Words seen once, rare pieces: of texts held out too, but not their labels.
     vectorizer = _vectorizer()
-    counted = vectorizer.fit_transform(texts)
+    counted = vectorizer.fit_transform(table["text"].str[:READ])
     held_out = np.zeros((len(table), 2))
     part = folds(table, n=_CROSS, seed=seed)
     for number in range(_CROSS):
         own, rest = (part == number).to_numpy(), (part != number).to_numpy()
         linear, kernel = _parts(counted[rest], vectors[rest], truth[rest], seed)
         held_out[own] = _read(linear, kernel, counted[own], vectors[own])
-    features = np.column_stack([held_out, _of_evidence(table, evidence)])
     final = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
+    final.fit(np.column_stack([held_out, features]), truth)
     linear, kernel = _parts(counted, vectors, truth, seed)
-    return Fitted(vectorizer, linear, kernel, final.fit(features, truth), about)
+    return Fitted(vectorizer, linear, kernel, final, about)
 
 
 def trainable(labelled: pd.DataFrame) -> pd.DataFrame:

@@ -18,12 +18,14 @@ import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import biasalert_network as network
+from nbbias import cache as stages
 from nbbias import embeddings, outputs
 from nbbias.biasalert_attribution import judgements
 from nbbias.biasalert_classifier import trainable
 from nbbias.biasalert_split import folds
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import TEXTS
+from nbbias.corpus import resolve
 from nbbias.errors import DataError, NbbiasError, ParameterError
 
 NAME = "tuned"
@@ -79,10 +81,28 @@ def fit(
         Fewer than ten texts of either label, or numbers out of range.
     DataError
         The model cannot be loaded.
+
+    Notes
+    -----
+    In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
+    is taken from what was kept.
     """
     if copies < 1 or not epochs > 0 or not rate > 0:
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
+    kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
+    return _tuned(
+        kept, _stamp(model), seed=seed,
+        copies=copies, epochs=epochs, rate=rate, model=model, device=device, progress=progress,
+    )  # fmt: skip
+
+
+@stages.stage
+def _tuned(
+    table: pd.DataFrame, stamp: str, *, seed: int, copies: int, epochs: float, rate: float,
+    model: str, device: str, progress: bool,
+) -> Tuned:  # fmt: skip
+    """Fine-tune; `stamp` tells versions of a model's folder apart."""
     tokenizer = network.tokenizer(model)
     pieces = network.word_pieces(tokenizer, table["text"])
     truth = table["biased"].to_numpy()
@@ -173,6 +193,10 @@ def instrument(model: str = embeddings.OFFLINE) -> str:
     """Return the judge's name with its versions, as tables and figures show it."""
     name = "all-MiniLM-L6-v2" if model == embeddings.OFFLINE else _stem(model)
     return f"{name} fine-tuned, transformers {version('transformers')}"
+
+
+def _stamp(model: str) -> str:
+    return model if model == embeddings.OFFLINE else stages.stamp(str(resolve(model)))
 
 
 def _stem(model: str) -> str:
