@@ -22,7 +22,7 @@ from statsmodels.regression.mixed_linear_model import MixedLMResultsWrapper
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.power import TTestPower
 
-from nbbias import contracts, stats
+from nbbias import contracts, stats, stats_anova
 
 Row = dict[str, Any]
 
@@ -50,7 +50,7 @@ def anova_tukey(
     Returns
     -------
     anova : DataFrame
-        One row per source, prompt, measure and bias: the columns of `stats.anova` (F as
+        One row per source, prompt, measure and bias: the columns of `stats_anova.anova` (F as
         `statistic_value`, omega squared as `effect_size`) and `models`.
     pairs : DataFrame
         One row per pair of models: `model`, `other`, `estimate` (mean of `model` minus mean of
@@ -60,7 +60,7 @@ def anova_tukey(
     whole, rows = [], []
     for key, own in _cells(scores, value):
         units = _units(own, value)
-        row = stats.anova(units, value=value, by="model")
+        row = stats_anova.anova(units, value=value, by="model")
         whole.append(key | {"models": own["model"].nunique()} | row)
         n = units.groupby("model")[value].count()
         found = {} if row["reason"] else _tukey(units.dropna(), value, 1 - confidence)
