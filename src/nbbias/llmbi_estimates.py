@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import contracts, nulls, published, sentiment, stats, stats_anova
-from nbbias.llmbi import neutral_pools
+from nbbias.llmbi_neutral import neutral_pools
 
 ONE_ANSWER = "each prompt was answered once, so answers have no spread"
 
@@ -63,7 +63,7 @@ def estimates(
     scores
         The table of `llmbi.score_answers`.
     reference
-        The table of `llmbi.neutral_reference`.
+        The table of `llmbi_neutral.neutral_reference`.
     formula
         The settings that `llmbi.score_answers` was called with.
     aggregation
