@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias import figures
+from nbbias import figures, figures_marks
 
 _LEVELS = ("prejudice_share", "prejudice_extent")
 _EFFECTS = ("share_difference_change", "mean_difference_change")
@@ -35,7 +35,7 @@ def refusals(rows: pd.DataFrame) -> Figure:
     """Draw refusal rates with their intervals, a panel for each kind of headline."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.set_xlabel("share refused")
         ax.set_xlim(-0.03, 1.03)
 
@@ -59,7 +59,7 @@ def effects(rows: pd.DataFrame) -> Figure:
     """Draw the effect of the prompt by model, a panel a group (and instrument)."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
         share = own["statistic"].iloc[0] == _EFFECTS[0]
         ax.set_xlabel("change of the group's share" if share else "change of tone")
@@ -99,7 +99,7 @@ def prejudice(rows: pd.DataFrame) -> Figure:
     """Draw share and extent of prejudice under both prompts, beside what chance gives."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         share = own["statistic"].iloc[0] == "prejudice_share"
         ax.set_xlabel("share of answers" if share else f"mean change ({own['measure'].iloc[0]})")
 
@@ -137,7 +137,7 @@ def changes(rows: pd.DataFrame) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.INK if (own["side"] == "ours").all() else figures.PRINTED
-        figures.intervals(own, ax, label="cell", colour=colour)
+        figures_marks.intervals(own, ax, label="cell", colour=colour)
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
     figure = figures.grid(rows, draw, rows="panel", columns="column", width=11)
