@@ -47,7 +47,7 @@ def lexicon(
     ----------
     scores, pairs, texts, matches, coverage
         The tables of `news_words.word_scores`, `news.pair`, `news_words.side_texts`,
-        `text.annotate` and `lexicons.coverage`.
+        `text.annotate` and `lexicons_coverage.coverage`.
     lexicon
         The lists that were searched.
     confidence
