@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbbias import datasets, run
+from nbbias import datasets, run_plan
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -162,7 +162,7 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
 
 
 def test_home_is_the_checkout() -> None:
-    assert run.home() == ROOT
+    assert run_plan.home() == ROOT
 
 
 def test_catalogue_lists_each_dataset_once() -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nbbias import corpus, manifest, outputs, params, run
+from nbbias import corpus, manifest, outputs, params, run_plan
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
 from nbbias.studies import STUDIES
@@ -18,7 +18,7 @@ from nbbias.studies import STUDIES
 
 def root() -> Path:
     """Return the checkout's folder, or say that there is none."""
-    folder = run.home()
+    folder = run_plan.home()
     if not (folder / "pyproject.toml").is_file():
         raise NbbiasError("this command", "works in a checkout of nbbias; clone it and go there")
     return folder
@@ -64,8 +64,8 @@ def constraints() -> Path:
 
 def lab() -> int:
     """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made."""
-    home = run.home()
-    if home == Path(run.__file__).parent:
+    home = run_plan.home()
+    if home == Path(run_plan.__file__).parent:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
     command = [sys.executable, *LAB, "--notebook-dir", str(home), str(home / "notebooks")]
