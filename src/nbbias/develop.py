@@ -58,6 +58,8 @@ def constraints() -> Path:
     told = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
     # A local build ("+cpu") satisfies the plain version; elsewhere only that one is there.
     lines = [line.split("+")[0] for line in told.splitlines() if re.match(r"[\w.-]+==", line)]
+    # By name: pip's own order differs from one version of pip to the next.
+    lines.sort(key=lambda line: line.split("==")[0].lower())
     head = "# The exact versions that the tests pass with. Written by `make constraints`."
     return outputs.write(root() / "constraints.txt", "\n".join([head, *lines]) + "\n")
 
