@@ -39,7 +39,8 @@ class Seen(NamedTuple):
 
 def lexicon(
     scores: pd.DataFrame, pairs: pd.DataFrame, texts: pd.Series, matches: pd.DataFrame,
-    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, seed: int = 0,
+    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, changes: pd.DataFrame | None = None,
+    confidence: float = 0.95, seed: int = 0,
 ) -> HTML | widgets.VBox:  # fmt: skip
     """Look into the word lists behind the word-level estimates.
 
@@ -50,6 +51,8 @@ def lexicon(
         `text.annotate` and `lexicons_coverage.coverage`.
     lexicon
         The lists that were searched.
+    changes
+        The table of `news_robustness.without_each_term`, where it is there already.
     confidence
         Level of the intervals of estimates that are made anew.
     seed
@@ -61,7 +64,8 @@ def lexicon(
         Folds and tabs in a recorded run. In an open notebook words can be left out and added, and
         the estimates are made again.
     """
-    changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
+    if changes is None:
+        changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
     sided = inspect_lexicons.by_side(pairs, matches)
     terms = inspect_lexicons.terms(sided, changes)
     seen = Seen(pairs, texts, matches, lexicon, coverage, terms, sided, confidence, seed)
