@@ -129,7 +129,7 @@ def change_rows(
         column = own["statistic"].map(kinds)
         tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
     whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)
-    return whole.sort_values(["bias", "side"], kind="stable", key=_first_seen)
+    return whole.sort_values(["bias", "side"], kind="stable", key=figures.first_seen)
 
 
 def changes(rows: pd.DataFrame) -> Figure:
@@ -163,7 +163,3 @@ def _short(instrument: str) -> str:
 
 def _height(rows: pd.DataFrame) -> float:
     return 1.6 + 0.32 * int(rows["panel"].value_counts().max() if len(rows) else 1)
-
-
-def _first_seen(values: pd.Series) -> pd.Series:
-    return pd.Series(pd.factorize(values)[0], index=values.index)

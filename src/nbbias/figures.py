@@ -150,6 +150,11 @@ def _share_rows(grid: np.ndarray, count: int) -> None:
             ax.tick_params(axis="x", labelbottom=True)
 
 
+def first_seen(values: pd.Series) -> pd.Series:
+    """Number values by first appearance: a key to sort by that keeps names in their order."""
+    return pd.Series(pd.factorize(values)[0], index=values.index)
+
+
 def plain(text: str) -> str:
     """Keep matplotlib from reading dollar signs in a name as mathematics."""
     return text.replace("$", r"\$")

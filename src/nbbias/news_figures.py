@@ -56,7 +56,7 @@ def distance_rows(estimates: pd.DataFrame, *, measure: str = "word") -> pd.DataF
     table = _cells(rows)
     several = table["statistic"].nunique() > 1
     titles = table["bias"] + (table["statistic"].map(kinds) if several else "")
-    return table.assign(panel=titles).sort_values("bias", kind="stable", key=_first_seen)
+    return table.assign(panel=titles).sort_values("bias", kind="stable", key=figures.first_seen)
 
 
 def distances(rows: pd.DataFrame) -> Figure:
@@ -67,10 +67,6 @@ def distances(rows: pd.DataFrame) -> Figure:
         ax.set_xlabel("mean distance")
 
     return _with_chance(figures.panels(rows, draw, by="panel", width=11, height=_height(rows)))
-
-
-def _first_seen(values: pd.Series) -> pd.Series:
-    return pd.Series(pd.factorize(values)[0], index=values.index)
 
 
 def prejudice_rows(
@@ -191,9 +187,9 @@ def _beside(
         return table.assign(panel=[], column=[])
     order = list(names)
     table = table.sort_values(by, kind="stable", key=lambda keys: keys.map(order.index))
-    table = table.sort_values(["bias"], kind="stable", key=_first_seen)
+    table = table.sort_values(["bias"], kind="stable", key=figures.first_seen)
     table = table.assign(panel=table["bias"] + ": " + table["side"], column=table[by].map(names))
-    ranks = table["side"].eq("printed") + 2 * _first_seen(table["bias"])
+    ranks = table["side"].eq("printed") + 2 * figures.first_seen(table["bias"])
     return table.assign(rank=ranks).sort_values("rank", kind="stable").drop(columns="rank")
 
 
