@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from nbbias import lexicons, news, news_words, text
+from nbbias import lexicons_coverage, news, news_words, text
 
 SCRIPT = "<script>alert('x')</script>"
 IMAGE = '<img src=x onerror="alert(1)">'
@@ -61,7 +61,7 @@ def measured(articles: int = 12) -> dict[str, pd.DataFrame]:
     return {
         "pairs": pairs, "texts": texts, "sentences": sentences, "matches": matches,
         "lexicon": listed, "scores": news_words.word_scores(pairs, matches, lexicon=listed),
-        "coverage": lexicons.coverage(listed, matches, sentences, texts=texts),
+        "coverage": lexicons_coverage.coverage(listed, matches, sentences, texts=texts),
     }  # fmt: skip
 
 

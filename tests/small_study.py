@@ -11,6 +11,7 @@ import ipywidgets as widgets
 from nbbias import (
     explore,
     lexicons,
+    lexicons_coverage,
     news,
     news_bias,
     news_fits,
@@ -32,7 +33,7 @@ def study(articles: int = 20) -> dict[str, Any]:
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
     texts = news_words.side_texts(pairs)
     sentences, matches = text.annotate(texts, lexicon)
-    coverage = lexicons.coverage(lexicon, matches, sentences, texts=texts)
+    coverage = lexicons_coverage.coverage(lexicon, matches, sentences, texts=texts)
     sentences = news_sentences.assign(sentences, matches, lexicon=lexicon)
     scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     scored = news_sentences.score(

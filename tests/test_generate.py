@@ -25,7 +25,7 @@ from nbbias import (
     params,
     prompts,
     recorded,
-    run,
+    run_plan,
 )
 from nbbias.errors import ParameterError
 from nbbias.generate_params import Generate
@@ -111,7 +111,7 @@ def test_all_mistakes_of_study_and_block_are_told_at_once(tmp_path: Path) -> Non
         "draws", "generate.concurrency", "generate.secret", "generate.temprature",
     ]  # fmt: skip
     with pytest.raises(ParameterError) as again:
-        run.plan([path])
+        run_plan.plan([path])
     assert sorted(again.value.breaches) == sorted(error.value.breaches)
 
 

@@ -49,7 +49,7 @@ def test_each_term_left_out_is_measuring_without_its_matches() -> None:
 def test_the_lowest_and_highest_are_among_them() -> None:
     changes, pairs, matches = every_change()
     scores = news_words.word_scores(pairs, matches, lexicon=LEXICON)
-    found = news_robustness.leave_one_word_out(scores, pairs, matches, lexicon=LEXICON)
+    found = news_robustness.leave_one_word_out(scores, changes, lexicon=LEXICON)
     keys = [*CELL, "bias", "statistic", "group"]
     grouped = changes.assign(group=changes["group"].fillna("")).groupby(keys)["without"]
     expected = grouped.agg(["min", "max"])

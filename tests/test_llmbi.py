@@ -116,16 +116,6 @@ def test_a_file_of_blank_answers_is_read_as_all_lost(blank: str | None, tmp_path
     assert found[["read", "blank", "scored"]].to_numpy().tolist() == [[18, 18, 0]]
 
 
-def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
-    path = write(tmp_path, [{"text": "one"}, {"text": None}, {"text": "two"}])
-    assert llmbi.read_neutral(path).tolist() == ["one", "two"]
-
-
-def test_neutral_prose_without_its_column_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NbbiasError, match="needs the column text; it has prose"):
-        llmbi.read_neutral(write(tmp_path, [{"prose": "one"}]))
-
-
 # --- measuring --------------------------------------------------------------------------------
 
 
@@ -302,81 +292,6 @@ def test_with_two_instruments_lambda_can_change_the_order() -> None:
     ]
     assert orders[0][0] < orders[0][1]
     assert orders[1][0] > orders[1][1]
-
-
-# --- neutral prose ----------------------------------------------------------------------------
-
-PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
-
-
-def test_the_reference_holds_every_window_of_every_length_once() -> None:
-    table = llmbi.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
-    # Twelve words: four windows of three, three windows of four.
-    assert table["n"].tolist() == [3] * 4 + [4] * 3
-    words = " ".join(PROSE).split()
-    direct = [
-        TextBlob(" ".join(words[i : i + n])).sentiment.polarity
-        for n in (3, 4)
-        for i in range(0, 12, n)
-    ]
-    assert table["polarity_textblob"].tolist() == direct
-
-
-@pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
-def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None:
-    table = llmbi.neutral_reference(
-        PROSE, lengths=pd.Series(lengths, dtype=int), scorers=["textblob"]
-    )
-    assert table.empty
-
-
-def pools(
-    texts: list[str | None], *, bias_factor: float = 1.0, **formula: Any
-) -> tuple[pd.DataFrame, list[np.ndarray]]:
-    measured = llmbi.measure(answers(*texts), scorers=["textblob"])
-    reference = llmbi.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
-    table = llmbi.score_answers(measured, **formula)
-    return table, llmbi.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
-
-
-def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
-    _, (pool, other) = pools(["four words are here", "three words here"])
-    words = " ".join(PROSE).split()
-    direct = [
-        0.2 + 2.5 * abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)
-    ]
-    assert pool == pytest.approx(direct)
-    assert len(other) == 4
-
-
-@pytest.mark.parametrize("weight", [0.0, 2.0])
-@pytest.mark.parametrize("bias_factor", [1.0, 9.0])
-def test_a_pool_carries_its_dimensions_weight_and_the_number_of_dimensions(
-    weight: float, bias_factor: float
-) -> None:
-    formula = {"diversity_penalty": 0.1, "lambda_factor": 0.5, "weights": {"D": weight}}
-    _, (pool,) = pools(["four words are here"], bias_factor=bias_factor, **formula)
-    words = " ".join(PROSE).split()
-    sizes = [abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)]
-    assert pool == pytest.approx([0.1 + (weight * bias_factor + 0.5) * size for size in sizes])
-
-
-def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:
-    _, found = pools(["word " * 13, None, "one word"])
-    assert [len(pool) for pool in found] == [0, 0, 6]
-
-
-def test_the_neutral_columns_are_mean_and_quantiles_of_the_pool() -> None:
-    table, found = pools(["four words are here", "word " * 13])
-    row, none = llmbi.add_neutral(table, found).to_dict("records")
-    assert row["neutral"] == pytest.approx(sum(found[0]) / 3)
-    low, middle, high = sorted(found[0])
-    # Of three values the 2.5% quantile lies 5% of the way from the first to the second.
-    assert row["neutral_low"] == pytest.approx(low + 0.05 * (middle - low))
-    assert row["neutral_high"] == pytest.approx(high - 0.05 * (high - middle))
-    assert row["neutral_windows"] == 3
-    assert np.isnan([none["neutral"], none["neutral_low"], none["neutral_high"]]).all()
-    assert none["neutral_windows"] == 0
 
 
 # --- losses and counts ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import contracts, llmbi, llmbi_estimates, published, sentiment, stats
+from nbbias import contracts, llmbi, llmbi_estimates, llmbi_neutral, published, sentiment, stats
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob", "sentiment_scorer": "textblob",
@@ -372,8 +372,8 @@ def test_strong_words_lie_beyond_neutral_prose() -> None:
 
 @pytest.fixture(scope="module")
 def neutral_windows() -> pd.DataFrame:
-    prose = llmbi.read_neutral("sample")
-    return llmbi.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
+    prose = llmbi_neutral.read_neutral("sample")
+    return llmbi_neutral.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
 
 
 def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(

@@ -19,6 +19,7 @@ from nbbias import (
     params,
     published,
     run,
+    run_plan,
     simulate_cogs,
 )
 from nbbias.studies import PARTS, STUDIES, Cogs
@@ -30,7 +31,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 def test_every_study_has_its_notebook_and_sample() -> None:
     assert {path.stem for path in NOTEBOOKS} == set(STUDIES)
-    assert {path.parent.name for path in run.sample_params()} == set(STUDIES)
+    assert {path.parent.name for path in run_plan.sample_params()} == set(STUDIES)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -115,7 +116,7 @@ def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
         f"study: cogs\nparts: [rbs]\naxes: [orientation]\ndraws: 100\n"
         f"answers_path: {tmp_path / 'answers.csv'}\n"
     )
-    plan = run.plan([tmp_path / "some.yaml"], out=tmp_path)
+    plan = run_plan.plan([tmp_path / "some.yaml"], out=tmp_path)
     assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {"cogs/some": "ok"}
     estimates = pd.read_parquet(tmp_path / "cogs/some/tables/estimates.parquet")
     assert set(estimates["measure"]) == {"rbs"}
@@ -132,7 +133,7 @@ def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
 def test_recorded_answers_give_the_recorded_and_printed_scores(
     data_folder: Path, tmp_path: Path
 ) -> None:
-    plan = run.plan([ROOT / "params/llmbi/gpt4_recorded.yaml"], out=tmp_path)
+    plan = run_plan.plan([ROOT / "params/llmbi/gpt4_recorded.yaml"], out=tmp_path)
     assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {
         "llmbi/gpt4_recorded": "ok"
     }

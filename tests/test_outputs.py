@@ -16,7 +16,7 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-from nbbias import figures, outputs
+from nbbias import figures, figures_marks, outputs
 
 TABLE = pd.DataFrame({
     "name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3],
@@ -34,7 +34,7 @@ def _style() -> Iterator[None]:
 
 def drawn() -> Figure:
     figure, ax = plt.subplots()
-    figures.shares(
+    figures_marks.shares(
         pd.DataFrame({"name": ["a", "b"], "mean": [0.1, 0.4], "worst": [0.3, 1.0]}), ax,
         label="name", mean="mean", worst="worst",
     )  # fmt: skip

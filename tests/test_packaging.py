@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbbias import datasets, run
+from nbbias import datasets, develop, run_plan
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -52,6 +52,21 @@ def test_constraints_pin_every_declared_package() -> None:
     names = {re.split(r"[<>=\[ ]", r)[0].lower().replace("_", "-") for r in declared}
     assert names - pinned == set()
     assert "torch" in pinned
+
+
+def test_constraints_stand_by_name_whatever_order_pip_tells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    told = "\n".join(["-e /somewhere", "# a remark", *reversed(lines[1:])])
+    told = told.replace("torch==2.13.0", "torch==2.13.0+cpu")
+    ended = subprocess.CompletedProcess([], 0, stdout=told)
+    monkeypatch.setattr(develop.subprocess, "run", lambda *_, **__: ended)
+    monkeypatch.setattr(develop, "root", lambda: tmp_path)
+    assert develop.constraints().read_text().splitlines() == lines
+    names = [line.split("==")[0] for line in lines[1:]]
+    assert names.index("argon2-cffi") + 1 == names.index("argon2-cffi-bindings")
+    assert names.index("ast_serialize") + 1 == names.index("asttokens")
 
 
 def test_every_shipped_data_file_has_its_source_and_licence() -> None:
@@ -162,7 +177,7 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
 
 
 def test_home_is_the_checkout() -> None:
-    assert run.home() == ROOT
+    assert run_plan.home() == ROOT
 
 
 def test_catalogue_lists_each_dataset_once() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from nbbias import outputs, page, page_about, params, run
+from nbbias import outputs, page, page_about, params, run_plan
 from nbbias.studies import STUDIES
 from tests.test_page import HOSTILE, printing, written
 
@@ -28,7 +28,7 @@ def described(**changes: Any) -> dict[str, Any]:
 
 
 def told(folder: Path, **changes: Any) -> dict[str, Any]:
-    return page_about.about(folder, described(**changes), ENDED, home=run.home())
+    return page_about.about(folder, described(**changes), ENDED, home=run_plan.home())
 
 
 def test_defaults_are_not_changed(tmp_path: Path) -> None:
@@ -101,19 +101,19 @@ def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_pat
 
 @pytest.mark.parametrize("stem", STUDIES)
 def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
-    paper, software = page_about.citations(run.home() / "CITATION.cff", stem)
+    paper, software = page_about.citations(run_plan.home() / "CITATION.cff", stem)
     assert "(20" in paper
     assert "nbbias" in software
 
 
 def test_a_reference_reads_as_one_writes_it() -> None:
-    paper, _ = page_about.citations(run.home() / "CITATION.cff", "news_bias")
+    paper, _ = page_about.citations(run_plan.home() / "CITATION.cff", "news_bias")
     assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
     assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
 
 
 def test_all_references_are_cited_by_some_study() -> None:
-    read = yaml.safe_load((run.home() / "CITATION.cff").read_text(encoding="utf-8"))
+    read = yaml.safe_load((run_plan.home() / "CITATION.cff").read_text(encoding="utf-8"))
     assert all(one["keywords"] for one in read["references"])
 
 
@@ -126,7 +126,7 @@ def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
     pages = []
     for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
         about = page_about.about(
-            tmp_path, described(), {**ENDED, "started": started}, home=run.home()
+            tmp_path, described(), {**ENDED, "started": started}, home=run_plan.home()
         )
         made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
         found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")

@@ -16,7 +16,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from nbbias import manifest, params, run
+from nbbias import manifest, params, run, run_plan
 from nbbias.errors import ParameterError
 from tests.conftest import ROOT
 
@@ -60,7 +60,7 @@ def fill(project: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\
 
 def start(path: Path, out: Path) -> dict[str, str]:
     """Plan and run one params file."""
-    return run.run(run.plan([path], out=out), out=out, jobs=1, listen=silent)
+    return run.run(run_plan.plan([path], out=out), out=out, jobs=1, listen=silent)
 
 
 # --- planning: everything is checked before a kernel starts ---------------------------------
@@ -71,31 +71,31 @@ def test_every_problem_of_every_file_is_told_at_once(tmp_path: Path) -> None:
     first.write_text("study: llmbi\nlamda_factor: 1.0\n")
     second.write_text("study: llmbi\ndraws: 5\nanswers_path: nowhere.json\n")
     with pytest.raises(ParameterError) as caught:
-        run.plan([first, second, tmp_path / "c.yaml"], overrides=["penalty"])
+        run_plan.plan([first, second, tmp_path / "c.yaml"], overrides=["penalty"])
     told = str(caught.value)
     for expected in ("lambda_factor?", "draws", "nowhere.json", "c.yaml", "name=value"):
         assert expected in told
 
 
 def test_overrides_win_and_are_validated() -> None:
-    (one,) = run.plan([SAMPLE], overrides=["lambda_factor=2.0"])
+    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=2.0"])
     assert one.parameters.lambda_factor == 2.0
     with pytest.raises(ParameterError, match="lambda_factor"):
-        run.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+        run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
 
 
 def test_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:
     twin = tmp_path / "sample.yaml"
     twin.write_text("study: llmbi\n")
     with pytest.raises(ParameterError, match="one folder"):
-        run.plan([SAMPLE, twin])
+        run_plan.plan([SAMPLE, twin])
 
 
 def test_the_folder_names_the_study_when_the_file_does_not(tmp_path: Path) -> None:
     (tmp_path / "llmbi").mkdir()
     path = tmp_path / "llmbi/mine.yaml"
     path.write_text("")
-    (one,) = run.plan([path])
+    (one,) = run_plan.plan([path])
     assert (one.stem, one.name) == ("llmbi", "mine")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbbias import outputs, params, run, share
+from nbbias import outputs, params, run_plan, share
 from nbbias.errors import NbbiasError
 from nbbias.studies import STUDIES
 from tests.test_gallery import PLAIN, claims, finished, leave
@@ -64,8 +64,8 @@ def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
 def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share.new(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine")
-    assert run.home() == tmp_path / "mine"
-    assert len(run.sample_params()) == len(STUDIES)
+    assert run_plan.home() == tmp_path / "mine"
+    assert len(run_plan.sample_params()) == len(STUDIES)
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -13,17 +13,6 @@ from hypothesis import strategies as st
 
 from nbbias import stats
 
-
-def grouped(**groups: list[float]) -> pd.DataFrame:
-    rows = [(name, float(value)) for name, values in groups.items() for value in values]
-    return pd.DataFrame(rows, columns=["group", "value"])
-
-
-FIVE = grouped(a=[1, 2, 4], b=[2, 5, 3], c=[7, 4, 6], d=[1, 1, 2], e=[3, 9, 4])
-#: Two groups of two: means 2 and 4, pooled variance (2 + 8) / 2 = 5 on 2 degrees of freedom.
-TWO = grouped(a=[1, 3], b=[2, 6])
-
-
 # --- mean_interval ----------------------------------------------------------------------------
 
 
@@ -191,126 +180,6 @@ def test_a_constant_shift_is_not_tested_on_rounding_noise() -> None:
     assert np.isnan(row["p_value"])
 
 
-# --- anova ------------------------------------------------------------------------------------
-
-
-def test_cell_means_are_the_means_of_the_groups_in_sorted_order() -> None:
-    fitted = stats.cell_means_model(FIVE.iloc[::-1], value="value", by="group")
-    expected = FIVE.groupby("group")["value"].mean()
-    assert fitted.params.to_numpy() == pytest.approx(expected.to_numpy())
-
-
-def test_anova_of_five_groups_is_that_of_scipy() -> None:
-    row = stats.anova(FIVE, value="value", by="group")
-    expected = scipy.stats.f_oneway(*(g["value"] for _, g in FIVE.groupby("group")))
-    assert row["statistic_value"] == pytest.approx(expected.statistic)
-    assert row["p_value"] == pytest.approx(expected.pvalue)
-    assert (row["df_between"], row["df"], row["n"]) == (4, 10, 15)
-
-
-def test_omega_squared_of_two_small_groups_by_hand() -> None:
-    row = stats.anova(TWO, value="value", by="group")
-    # Between: 2 (2-3)^2 + 2 (4-3)^2 = 4 on 1; within: 2 + 8 = 10 on 2, mean square 5; total 14.
-    assert row["effect_size"] == pytest.approx((4 - 1 * 5) / (14 + 5))
-    assert row["statistic_value"] == pytest.approx(4 / 5)
-
-
-def test_anova_does_not_depend_on_the_names_of_the_groups() -> None:
-    renamed = FIVE.assign(group=FIVE["group"].map(dict(zip("abcde", "edcba", strict=True))))
-    one, other = (stats.anova(t, value="value", by="group") for t in (FIVE, renamed))
-    assert one["statistic_value"] == pytest.approx(other["statistic_value"])
-
-
-def test_missing_values_leave_the_anova() -> None:
-    gap = pd.concat([FIVE, grouped(a=[np.nan], z=[np.nan])], ignore_index=True)
-    assert stats.anova(gap, value="value", by="group") == stats.anova(
-        FIVE, value="value", by="group"
-    )
-
-
-@pytest.mark.parametrize(
-    "table", [FIVE.head(0), grouped(a=[1, 2, 3]), grouped(a=[1], b=[2], c=[5])]
-)
-def test_anova_says_why_it_cannot_be_run(table: pd.DataFrame) -> None:
-    row = stats.anova(table, value="value", by="group")
-    assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
-    assert row["reason"]
-
-
-def test_equal_values_everywhere_leave_nothing_to_analyse() -> None:
-    row = stats.anova(grouped(a=[0.2, 0.2], b=[0.2, 0.2], c=[0.2, 0.2]), value="value", by="group")
-    assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
-    assert row["reason"]
-
-
-def test_chance_alone_leaves_omega_squared_at_zero_on_average() -> None:
-    rng = np.random.default_rng(2)
-    names = np.repeat(list("abcd"), 5)
-    found = [
-        stats.anova(
-            pd.DataFrame({"group": names, "value": rng.normal(size=20)}), value="value", by="group"
-        )["effect_size"]
-        for _ in range(150)
-    ]
-    # Eta squared would be 3/19 = 0.16 on average; three standard errors are about 0.04.
-    assert np.mean(found) == pytest.approx(0, abs=3 * np.std(found) / np.sqrt(150))
-
-
-# --- anova_checks -----------------------------------------------------------------------------
-
-
-def checks(table: pd.DataFrame, draws: int = 200) -> pd.DataFrame:
-    found = stats.anova_checks(table, value="value", by="group", draws=draws, seed=1)
-    return found.set_index("test")
-
-
-def test_checks_are_those_of_scipy() -> None:
-    found = checks(FIVE)
-    groups = [g["value"].to_numpy() for _, g in FIVE.groupby("group")]
-    residuals = np.concatenate([g - g.mean() for g in groups])
-    expected = {
-        "Shapiro-Wilk": scipy.stats.shapiro(residuals),
-        "Levene (medians)": scipy.stats.levene(*groups),
-        "Bartlett": scipy.stats.bartlett(*groups),
-        "Kruskal-Wallis": scipy.stats.kruskal(*groups),
-    }
-    for test, result in expected.items():
-        assert tuple(found.loc[test, ["statistic_value", "p_value"]]) == pytest.approx(
-            tuple(result)
-        )
-    assert found["reason"].isna().all()
-
-
-def test_permuted_f_of_two_pairs_counts_the_partitions() -> None:
-    # Values 1, 2 | 5, 7 make the largest F; of the 6 ways to choose a pair, 2 reach it.
-    found = checks(grouped(a=[1, 2], b=[5, 7]))
-    assert found.loc["permuted F", "p_value"] == pytest.approx(2 / 6)
-
-
-def test_permuted_f_repeats_with_its_seed() -> None:
-    assert checks(FIVE).equals(checks(FIVE))
-
-
-def test_levene_cannot_be_run_on_pairs_and_says_so() -> None:
-    found = checks(grouped(a=[1, 2], b=[3, 5], c=[8, 4]))
-    levene = found.loc["Levene (medians)"]
-    assert np.isnan(levene["p_value"])
-    assert "two values" in levene["reason"]
-    assert found.drop("Levene (medians)")["p_value"].notna().all()
-
-
-@pytest.mark.parametrize("table", [FIVE.head(0), FIVE.head(1), grouped(a=[1, 2])])
-def test_checks_without_enough_groups_give_reasons_not_numbers(table: pd.DataFrame) -> None:
-    found = checks(table)
-    assert found["p_value"].isna().all()
-    assert found["reason"].notna().all()
-
-
-def test_equal_values_give_no_check_a_p_value_below_one() -> None:
-    found = checks(grouped(a=[0.2] * 3, b=[0.2] * 3, c=[0.2] * 3))
-    assert found["p_value"].fillna(1).to_numpy() == pytest.approx(1)
-
-
 # --- adjusted ---------------------------------------------------------------------------------
 
 FAMILY = pd.Series([0.01, 0.04, np.nan, 0.03], index=list("wxyz"))
@@ -344,48 +213,6 @@ def test_correction_never_lowers_a_p_value_nor_exceeds_one() -> None:
     corrected = stats.adjusted(values)
     assert (corrected >= values).all()
     assert corrected.max() == 1
-
-
-# --- contrast_interval ------------------------------------------------------------------------
-
-
-def test_contrast_of_two_groups_by_hand() -> None:
-    fitted = stats.cell_means_model(TWO, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
-    # Mean of means 3; variance 5 x (.25/2 + .25/2) = 1.25; t on 2 degrees of freedom.
-    half = scipy.stats.t.ppf(0.975, 2) * np.sqrt(1.25)
-    assert row["estimate"] == pytest.approx(3)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((3 - half, 3 + half))
-    assert row["df"] == 2
-
-
-def test_difference_of_two_groups_is_the_pooled_t_interval() -> None:
-    fitted = stats.cell_means_model(TWO, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.9)
-    expected = scipy.stats.ttest_ind([2, 6], [1, 3]).confidence_interval(0.9)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
-
-
-def test_a_single_group_borrows_the_pooled_variance_of_five() -> None:
-    fitted = stats.cell_means_model(FIVE, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"c": 1.0}, confidence=0.95)
-    pooled = FIVE.groupby("group")["value"].var().mean()  # groups of equal size
-    half = scipy.stats.t.ppf(0.975, 10) * np.sqrt(pooled / 3)
-    assert row["ci_high"] - row["estimate"] == pytest.approx(half)
-
-
-def test_groups_of_one_give_an_estimate_without_an_interval() -> None:
-    fitted = stats.cell_means_model(grouped(a=[1], b=[3]), value="value", by="group")
-    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
-    assert row["estimate"] == pytest.approx(2)
-    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
-
-
-def test_names_of_groups_may_hold_any_character() -> None:
-    table = grouped(**{"a]": [1, 2], "b c": [5, 7], "d'\"": [3, 4]})
-    fitted = stats.cell_means_model(table, value="value", by="group")
-    means = [stats.contrast_interval(fitted, {n: 1.0}, confidence=0.9) for n in ("a]", "d'\"")]
-    assert [row["estimate"] for row in means] == pytest.approx([1.5, 3.5])
 
 
 # --- swaps ------------------------------------------------------------------------------------

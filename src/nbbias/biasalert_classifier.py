@@ -267,7 +267,9 @@ def instrument(model: str = embeddings.AUTO) -> str:
 
 def save(fitted: Fitted, path: Path) -> Path:
     """Save a judge as a skops file, which holds no code."""
-    return outputs.write(path, _skops().dumps(vars(fitted)))
+    import skops.io  # which takes seconds to import: judging does without
+
+    return outputs.write(path, skops.io.dumps(vars(fitted)))
 
 
 def load(path: Path | str) -> Fitted:
@@ -278,24 +280,17 @@ def load(path: Path | str) -> Fitted:
     DataError
         There is no such file, it is no judge, or it holds types that are not on `TRUSTED`.
     """
-    skops = _skops()
+    import skops.io  # as in `save`
+
     try:
         data = Path(path).read_bytes()
-        foreign = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
+        foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED))
         if foreign:
             raise DataError(str(path), f"holds types that are not trusted: {', '.join(foreign)}")
-        return Fitted(**skops.loads(data, trusted=TRUSTED))
+        return Fitted(**skops.io.loads(data, trusted=TRUSTED))
     except NbbiasError:
         raise
     except FileNotFoundError:
         raise DataError(str(path), "no such file") from None
     except Exception as error:  # whatever a damaged archive may raise
         raise DataError(str(path), f"is no saved judge ({type(error).__name__})") from None
-
-
-def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError:
-        raise DataError("skops", "is not installed; pip install 'nbbias[safe]'") from None
-    return skops.io

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from nbbias import biasalert_printed, figures
+from nbbias import biasalert_printed, figures, figures_marks
 from nbbias.biasalert_scores import ALWAYS, NEVER
 
 #: Statistics and their names on axes.
@@ -233,9 +233,11 @@ def levels(rows: pd.DataFrame) -> Figure:
 def _dots(own: pd.DataFrame, ax: Axes) -> None:
     ours = not (own.get("panel") == PRINTED).all() if "panel" in own else True
     if ours:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
     else:
-        figures.intervals(own, ax, label="cell", missing="not printed", colour=figures.PRINTED)
+        figures_marks.intervals(
+            own, ax, label="cell", missing="not printed", colour=figures.PRINTED
+        )
     at = np.arange(len(own))[::-1]
     for y, row in zip(at, own.itertuples(), strict=True):
         # A chance level without a range is a tick, not a band.

@@ -92,62 +92,94 @@ def train(
     folder = Path(out)
     if folder.exists():
         raise DataError(str(folder), "is there already; name another folder for the adapter")
-    _, transformers, peft = libraries()
-    transformers.set_seed(seed)
+    libraries()[1].set_seed(seed)  # before the adapters are drawn
     base, tokenizer = load(model, device=device)
-    encoded = [encode(tokenizer, *pair) for pair in _pairs(examples)]
-    fitting = [one for one in encoded if len(one["input_ids"]) <= max_length]
-    if not fitting:
-        raise DataError("examples", f"none of {len(encoded)} has {max_length} tokens or fewer")
-    adapters = peft.LoraConfig(
-        task_type="CAUSAL_LM", r=rank, lora_alpha=alpha, lora_dropout=dropout,
-        target_modules="all-linear",
-    )  # fmt: skip
-    adapted = peft.get_peft_model(base, adapters)
-    on_gpu = device != "cpu"
-    if on_gpu:  # activations are computed anew on the way back: slower, and it fits
-        base.gradient_checkpointing_enable()
-        base.enable_input_require_grads()
-    workers = int(os.environ.get("WORLD_SIZE", "1"))
+    fitting, n_lost = _fitting(tokenizer, examples, max_length)
+    adapted = _adapted(base, rank=rank, alpha=alpha, dropout=dropout, device=device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-        settings = transformers.TrainingArguments(
-            output_dir=scratch, seed=seed, data_seed=seed, use_cpu=not on_gpu, bf16=on_gpu,
-            optim="adamw_torch", learning_rate=learning_rate,
-            weight_decay=weight_decay, lr_scheduler_type=schedule, num_train_epochs=epochs,
-            per_device_train_batch_size=at_a_time,
-            gradient_accumulation_steps=max(1, batch // (at_a_time * workers)),
-            logging_strategy="epoch", save_strategy="no", report_to=[],
-            disable_tqdm=not progress or "NBBIAS_OUT" in os.environ,
-            dataloader_pin_memory=on_gpu,
+        trainer = _trainer(
+            adapted, tokenizer, fitting, device=device, batch=batch, at_a_time=at_a_time,
+            progress=progress, output_dir=scratch, seed=seed, data_seed=seed,
+            learning_rate=learning_rate, weight_decay=weight_decay, lr_scheduler_type=schedule,
+            num_train_epochs=epochs,
         )  # fmt: skip
-        trainer = transformers.Trainer(
-            model=adapted, args=settings, train_dataset=fitting,
-            data_collator=transformers.DataCollatorForSeq2Seq(
-                tokenizer, label_pad_token_id=_IGNORED, padding=True
-            ),
-        )  # fmt: skip
-        trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
-        log = [one for one in trainer.state.log_history if "loss" in one]
-        losses = pd.DataFrame(
-            [(round(one["epoch"], 6), one["loss"]) for one in log], columns=["epoch", "loss"]
-        )
+        losses = _losses(trainer)
         if trainer.is_world_process_zero():
-            ready = Path(scratch) / "adapter"
-            adapted.save_pretrained(ready, safe_serialization=True)
-            tokenizer.save_pretrained(ready)
             record = {
-                "model": model, "n": len(fitting), "n_lost": len(encoded) - len(fitting),
+                "model": model, "n": len(fitting), "n_lost": n_lost,
                 "rank": rank, "alpha": alpha, "dropout": dropout, "batch": batch,
                 "learning_rate": learning_rate, "weight_decay": weight_decay, "epochs": epochs,
                 "schedule": schedule, "max_length": max_length, "seed": seed,
                 "versions": {name: version(name) for name in ("peft", "torch", "transformers")},
                 "losses": losses.to_dict("records"),
             }  # fmt: skip
-            (ready / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-            ready.rename(folder)  # whole or not at all
+            _save(adapted, tokenizer, record, Path(scratch) / "adapter").rename(folder)
     return losses
+
+
+def _fitting(
+    tokenizer: Any, examples: pd.DataFrame, max_length: int
+) -> tuple[list[dict[str, list[int]]], int]:
+    """Return the encoded examples that are short enough, and how many are not."""
+    encoded = [encode(tokenizer, *pair) for pair in _pairs(examples)]
+    fitting = [one for one in encoded if len(one["input_ids"]) <= max_length]
+    if not fitting:
+        raise DataError("examples", f"none of {len(encoded)} has {max_length} tokens or fewer")
+    return fitting, len(encoded) - len(fitting)
+
+
+def _adapted(base: Any, *, rank: int, alpha: int, dropout: float, device: str) -> Any:
+    """Put adapters on all linear modules of a model, ready to be trained."""
+    peft = libraries()[2]
+    adapters = peft.LoraConfig(
+        task_type="CAUSAL_LM", r=rank, lora_alpha=alpha, lora_dropout=dropout,
+        target_modules="all-linear",
+    )  # fmt: skip
+    adapted = peft.get_peft_model(base, adapters)
+    if device != "cpu":  # activations are computed anew on the way back: slower, and it fits
+        base.gradient_checkpointing_enable()
+        base.enable_input_require_grads()
+    return adapted
+
+
+def _trainer(
+    adapted: Any, tokenizer: Any, fitting: list[dict[str, list[int]]], *,
+    device: str, batch: int, at_a_time: int, progress: bool, **settings: Any,
+) -> Any:  # fmt: skip
+    """Return what trains: `settings` as transformers' TrainingArguments take them."""
+    transformers, on_gpu = libraries()[1], device != "cpu"
+    workers = int(os.environ.get("WORLD_SIZE", "1"))
+    arguments = transformers.TrainingArguments(
+        use_cpu=not on_gpu, bf16=on_gpu, dataloader_pin_memory=on_gpu, optim="adamw_torch",
+        per_device_train_batch_size=at_a_time,
+        gradient_accumulation_steps=max(1, batch // (at_a_time * workers)),
+        logging_strategy="epoch", save_strategy="no", report_to=[],
+        disable_tqdm=not progress or "NBBIAS_OUT" in os.environ, **settings,
+    )  # fmt: skip
+    trainer = transformers.Trainer(
+        model=adapted, args=arguments, train_dataset=fitting,
+        data_collator=transformers.DataCollatorForSeq2Seq(
+            tokenizer, label_pad_token_id=_IGNORED, padding=True
+        ),
+    )  # fmt: skip
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def _losses(trainer: Any) -> pd.DataFrame:
+    log = [one for one in trainer.state.log_history if "loss" in one]
+    rows = [(round(one["epoch"], 6), one["loss"]) for one in log]
+    return pd.DataFrame(rows, columns=["epoch", "loss"])
+
+
+def _save(adapted: Any, tokenizer: Any, record: dict[str, Any], ready: Path) -> Path:
+    """Write the adapter's files; the folder is renamed when all are there: whole or not at all."""
+    adapted.save_pretrained(ready, safe_serialization=True)
+    tokenizer.save_pretrained(ready)
+    (ready / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return ready
 
 
 def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]:

@@ -18,12 +18,12 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from nbbias import (
     contracts,
-    models_compared,
     news_document_estimates,
     news_words,
     pooling,
     published,
     stats,
+    stats_samples,
 )
 from nbbias.biased_prompts_refusals import REFUSED, STUDY
 
@@ -211,7 +211,7 @@ def _compared(
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"
         rows.append({"statistic": statistic, **both, **found})
-    tests = models_compared.two_sample(fell[biased], fell[neutral], confidence=confidence)
+    tests = stats_samples.two_sample(fell[biased], fell[neutral], confidence=confidence)
     for found in tests.to_dict("records"):
         found["n"] = found.pop("n_first") + found.pop("n_second")
         if not np.isfinite(found["estimate"]):

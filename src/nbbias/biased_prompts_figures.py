@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias import figures
+from nbbias import figures, figures_marks
 
 _LEVELS = ("prejudice_share", "prejudice_extent")
 _EFFECTS = ("share_difference_change", "mean_difference_change")
@@ -35,7 +35,7 @@ def refusals(rows: pd.DataFrame) -> Figure:
     """Draw refusal rates with their intervals, a panel for each kind of headline."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.set_xlabel("share refused")
         ax.set_xlim(-0.03, 1.03)
 
@@ -59,7 +59,7 @@ def effects(rows: pd.DataFrame) -> Figure:
     """Draw the effect of the prompt by model, a panel a group (and instrument)."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
         share = own["statistic"].iloc[0] == _EFFECTS[0]
         ax.set_xlabel("change of the group's share" if share else "change of tone")
@@ -99,7 +99,7 @@ def prejudice(rows: pd.DataFrame) -> Figure:
     """Draw share and extent of prejudice under both prompts, beside what chance gives."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         share = own["statistic"].iloc[0] == "prejudice_share"
         ax.set_xlabel("share of answers" if share else f"mean change ({own['measure'].iloc[0]})")
 
@@ -129,7 +129,7 @@ def change_rows(
         column = own["statistic"].map(kinds)
         tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
     whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)
-    return whole.sort_values(["bias", "side"], kind="stable", key=_first_seen)
+    return whole.sort_values(["bias", "side"], kind="stable", key=figures.first_seen)
 
 
 def changes(rows: pd.DataFrame) -> Figure:
@@ -137,7 +137,7 @@ def changes(rows: pd.DataFrame) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.INK if (own["side"] == "ours").all() else figures.PRINTED
-        figures.intervals(own, ax, label="cell", colour=colour)
+        figures_marks.intervals(own, ax, label="cell", colour=colour)
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
     figure = figures.grid(rows, draw, rows="panel", columns="column", width=11)
@@ -163,7 +163,3 @@ def _short(instrument: str) -> str:
 
 def _height(rows: pd.DataFrame) -> float:
     return 1.6 + 0.32 * int(rows["panel"].value_counts().max() if len(rows) else 1)
-
-
-def _first_seen(values: pd.Series) -> pd.Series:
-    return pd.Series(pd.factorize(values)[0], index=values.index)

@@ -31,6 +31,7 @@ from nbbias import (
     keys,
     params,
     run,
+    run_plan,
 )
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
@@ -114,14 +115,14 @@ def generate_command(
 @app.command()
 def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline, and say where the pages are."""
-    samples = run.sample_params()
+    samples = run_plan.sample_params()
     if not samples:
         raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
     _run(samples, [], out=out, jobs=jobs)
 
 
 def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> None:
-    plan = run.plan(paths, overrides=overrides, out=out)
+    plan = run_plan.plan(paths, overrides=overrides, out=out)
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
@@ -132,7 +133,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
             err_console.print(f"{one.label}: not run, because answers are missing")
             raise typer.Exit(status)
 
-    def listen(one: run.Run, message: Any) -> None:
+    def listen(one: run_plan.Run, message: Any) -> None:
         if message["kind"] == "progress":
             if one.label not in tasks:
                 tasks[one.label] = bars.add_task(one.label, total=message["total"])
@@ -153,7 +154,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
         raise typer.Exit(1)
 
 
-def _say_end(one: run.Run, message: Any) -> None:
+def _say_end(one: run_plan.Run, message: Any) -> None:
     kind, seconds = message["kind"], f"{message['seconds']:.0f} s"
     if kind == "ok":
         err_console.print(f"[green]ok[/] {one.label} in {seconds}: {one.folder / 'index.html'}")
@@ -173,7 +174,7 @@ def _say_end(one: run.Run, message: Any) -> None:
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
-    home = run.home()
+    home = run_plan.home()
     for stem, model in STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {model.__doc__}")
         for path in sorted((home / "params" / stem).glob("*.yaml")):

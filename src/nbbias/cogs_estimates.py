@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f as f_distribution
 
-from nbbias import cogs_chance, contracts, published, stats
+from nbbias import cogs_chance, contracts, published, stats, stats_anova
 from nbbias.cogs import BiasScore, representative_bias_score
 
 Row = dict[str, Any]
@@ -143,7 +143,7 @@ def one_way(values: pd.DataFrame) -> Row:
         Instances by identities; every value counts as independent, which these are not.
     """
     long = values.melt(var_name="identity", value_name="value").dropna()
-    row = stats.anova(long, value="value", by="identity")
+    row = stats_anova.anova(long, value="value", by="identity")
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"
     reason = cogs_chance.too_few(values)

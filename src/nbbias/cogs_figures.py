@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from nbbias import cogs_tables, figures
+from nbbias import cogs_tables, figures, figures_marks
 
 #: What the grey band of a figure is.
 PERMUTED = "if identities meant nothing"
@@ -35,7 +35,7 @@ def distances(estimates: pd.DataFrame) -> Figure:
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="group")
+        figures_marks.intervals(part, ax, label="group")
         floor = floors.get(part["model"].iloc[0], np.nan)
         if np.isfinite(floor):
             ax.axvline(floor, color=figures.MUTED, ls="--", lw=1, zorder=0)
@@ -76,7 +76,7 @@ def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Fi
     rows = rows.assign(row=label)
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="row")
+        figures_marks.intervals(own, ax, label="row")
         ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
 
@@ -115,7 +115,7 @@ def references(estimates: pd.DataFrame) -> Figure:
     rows = _aligned(rows.assign(cell=rows["group"], panel=panel), "panel", "model")
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell", missing="no texts")
+        figures_marks.intervals(own, ax, label="cell", missing="no texts")
 
     figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
     band = Patch(color=figures.BAND, label="if groups meant nothing")
@@ -137,7 +137,7 @@ def printed(rows: pd.DataFrame, *, label: str) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="cell", colour=colour)
+        figures_marks.intervals(own, ax, label="cell", colour=colour)
         ax.set_xlim(left=0)
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
@@ -169,7 +169,7 @@ def visibility(table: pd.DataFrame) -> Figure:
     terms = {name: name for name in ("obvious", "nuanced", "imperceptible")}
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
+        figures_marks.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
         ax.set_xlim(0, 1)
         ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share of answers")

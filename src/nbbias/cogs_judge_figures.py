@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from nbbias import cogs_tables, figures
+from nbbias import cogs_tables, figures, figures_marks
 from nbbias.cogs_figures import PERMUTED
 
 #: The three ways to the ABS, from the published one to the corrected ones.
@@ -87,7 +87,7 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     rows = rows.assign(row=rows["bias"] + ", " + rows["group"] if of_position else rows["group"])
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="row")
+        figures_marks.intervals(own, ax, label="row")
         ax.set_xlim(0, 1)
         ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
         ax.set_xlabel("share preferred")
@@ -113,7 +113,7 @@ def own_picks(estimates: pd.DataFrame) -> Figure:
     rows = rows.assign(cell=rows["group"], what=rows["statistic"].map(named))
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.set_xlim(-0.03, 1.03)  # all or none of the picks is a dot at the end
 
     figure = figures.grid(rows, draw, rows="bias", columns="what", width=8)
@@ -145,7 +145,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Figure:
     ends = rows[["estimate", "ci_high", "null_high"]].max().max()
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
     figure = figures.grid(

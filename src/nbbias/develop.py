@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nbbias import corpus, manifest, outputs, params, run
+from nbbias import corpus, manifest, outputs, params, run_plan
 from nbbias.errors import NbbiasError
 from nbbias.execute import KERNEL, install_kernel
 from nbbias.studies import STUDIES
@@ -18,7 +18,7 @@ from nbbias.studies import STUDIES
 
 def root() -> Path:
     """Return the checkout's folder, or say that there is none."""
-    folder = run.home()
+    folder = run_plan.home()
     if not (folder / "pyproject.toml").is_file():
         raise NbbiasError("this command", "works in a checkout of nbbias; clone it and go there")
     return folder
@@ -58,14 +58,16 @@ def constraints() -> Path:
     told = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
     # A local build ("+cpu") satisfies the plain version; elsewhere only that one is there.
     lines = [line.split("+")[0] for line in told.splitlines() if re.match(r"[\w.-]+==", line)]
+    # By name: pip's own order differs from one version of pip to the next.
+    lines.sort(key=lambda line: line.split("==")[0].lower())
     head = "# The exact versions that the tests pass with. Written by `make constraints`."
     return outputs.write(root() / "constraints.txt", "\n".join([head, *lines]) + "\n")
 
 
 def lab() -> int:
     """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made."""
-    home = run.home()
-    if home == Path(run.__file__).parent:
+    home = run_plan.home()
+    if home == Path(run_plan.__file__).parent:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
     command = [sys.executable, *LAB, "--notebook-dir", str(home), str(home / "notebooks")]

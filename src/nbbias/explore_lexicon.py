@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import ipywidgets as widgets
@@ -39,7 +40,8 @@ class Seen(NamedTuple):
 
 def lexicon(
     scores: pd.DataFrame, pairs: pd.DataFrame, texts: pd.Series, matches: pd.DataFrame,
-    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, seed: int = 0,
+    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, changes: pd.DataFrame | None = None,
+    confidence: float = 0.95, seed: int = 0,
 ) -> HTML | widgets.VBox:  # fmt: skip
     """Look into the word lists behind the word-level estimates.
 
@@ -47,9 +49,11 @@ def lexicon(
     ----------
     scores, pairs, texts, matches, coverage
         The tables of `news_words.word_scores`, `news.pair`, `news_words.side_texts`,
-        `text.annotate` and `lexicons.coverage`.
+        `text.annotate` and `lexicons_coverage.coverage`.
     lexicon
         The lists that were searched.
+    changes
+        The table of `news_robustness.without_each_term`, where it is there already.
     confidence
         Level of the intervals of estimates that are made anew.
     seed
@@ -61,7 +65,8 @@ def lexicon(
         Folds and tabs in a recorded run. In an open notebook words can be left out and added, and
         the estimates are made again.
     """
-    changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
+    if changes is None:
+        changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
     sided = inspect_lexicons.by_side(pairs, matches)
     terms = inspect_lexicons.terms(sided, changes)
     seen = Seen(pairs, texts, matches, lexicon, coverage, terms, sided, confidence, seed)
@@ -136,102 +141,134 @@ def _contexts(around: pd.DataFrame, tone: int) -> str:
 # --- with a kernel ----------------------------------------------------------------------------
 
 
+class _Form(NamedTuple):
+    """The widgets of the live form, and what was done to the list in it."""
+
+    bias: widgets.Dropdown
+    group: widgets.Dropdown
+    term: widgets.Dropdown
+    out: widgets.SelectMultiple
+    new: widgets.Text
+    told: widgets.HTML
+    words: widgets.HTML
+    context: widgets.HTML
+    moved: widgets.HTML
+    added: list[pd.DataFrame]
+    whole: dict[str, pd.DataFrame]  # estimates with the whole list, by bias
+
+
 def live(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: leave words out, add some, and see what moves."""
-    bias = explore_live.chooser("Bias", explore_live.options(seen.lexicon["bias"].unique()))
-    group = explore_live.chooser("Group")
-    term = explore_live.chooser("In context")
-    out = widgets.SelectMultiple(description="Leave out", rows=8)
-    new = widgets.Text(description="Add", placeholder="a word or a phrase")
+    form = _Form(
+        bias=explore_live.chooser("Bias", explore_live.options(seen.lexicon["bias"].unique())),
+        group=explore_live.chooser("Group"),
+        term=explore_live.chooser("In context"),
+        out=widgets.SelectMultiple(description="Leave out", rows=8),
+        new=widgets.Text(description="Add", placeholder="a word or a phrase"),
+        told=widgets.HTML(),
+        words=widgets.HTML(),
+        context=widgets.HTML(),
+        moved=widgets.HTML(),
+        added=[],
+        whole={},
+    )
     add, reset = (
         widgets.Button(description=name, layout={"width": "auto"})
         for name in ("Add to the group", "The whole list again")
     )
-    told, words, context, moved = (widgets.HTML() for _ in range(4))
-    added: list[pd.DataFrame] = []
-    whole: dict[str, pd.DataFrame] = {}
 
-    def measured(matches: pd.DataFrame) -> pd.DataFrame:
-        return inspect_lexicons.estimates(
-            seen.pairs, matches, lexicon=seen.lexicon, bias=bias.value, confidence=seen.confidence
-        )
+    def then(act: Callable[[Seen, _Form], None]) -> Callable[..., None]:
+        return lambda *_: act(seen, form)
 
-    def choose_bias(*_: object) -> None:
-        added.clear()
-        own = seen.terms[seen.terms["bias"] == bias.value]
-        n_seen = own["in_originals"] + own["in_answers"]
-        explore_live.offer(group, explore_live.options(lexicons.groups(seen.lexicon, bias.value)))
-        out.options = [
-            (markup.visible(f"{term} ({of_group}, {n})"), term)
-            for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
-        ]  # fmt: skip
-        out.value = ()
-        choose_group()
-        measure()
-
-    def choose_group(*_: object) -> None:
-        if group.value is None:
-            return
-        own = _of(seen.terms, bias.value, group.value)
-        words.value = markup.framed(
-            markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
-        ).data
-        explore_live.offer(term, explore_live.options(own["term"]))
-
-    def show_context(*_: object) -> None:
-        if term.value is None:
-            context.value = ""
-            return
-        own = _of(seen.sided, bias.value, group.value)
-        around = inspect_lexicons.contexts(
-            own[own["term"] == term.value], per_corpus=2, seed=seen.seed
-        )
-        tone = lexicons.groups(seen.lexicon, bias.value).index(group.value)
-        context.value = markup.framed(_contexts(around, tone), title="In context").data
-
-    def measure(*_: object) -> None:
-        own = seen.matches[seen.matches["bias"] == bias.value]
-        if bias.value not in whole:
-            whole[bias.value] = measured(own)
-        edited = whole[bias.value]
-        if out.value or added:
-            edited = measured(inspect_lexicons.edited(own, left_out=out.value, added=added))
-        table = inspect_lexicons.compared(whole[bias.value], edited)
-        moved.value = markup.framed(
-            markup.table(_beside(table)),
-            title="Estimates with the whole list and with the edited one",
-            about=_edits(out.value, added),
-        ).data  # fmt: skip
-
-    def add_word(*_: object) -> None:
-        try:
-            found = inspect_lexicons.scan(seen.texts, new.value, bias=bias.value, group=group.value)
-        except DataError as error:
-            told.value = markup.framed(markup.note(str(error)), title="").data
-            return
-        added.append(found)
-        where = f"“{new.value.strip()}” stands {len(found):,} times in the texts."
-        told.value = markup.framed(markup.note(where), title="").data
-        measure()
-
-    def start_again(*_: object) -> None:
-        added.clear()
-        told.value = ""
-        out.value = ()
-        measure()
-
-    bias.observe(choose_bias, "value")
-    group.observe(choose_group, "value")
-    term.observe(show_context, "value")
-    out.observe(measure, "value")
-    add.on_click(add_word)
-    reset.on_click(start_again)
-    choose_bias()
+    form.bias.observe(then(_choose_bias), "value")
+    form.group.observe(then(_choose_group), "value")
+    form.term.observe(then(_show_context), "value")
+    form.out.observe(then(_measure), "value")
+    add.on_click(then(_add_word))
+    reset.on_click(then(_start_again))
+    _choose_bias(seen, form)
     row = explore_live.row
     return explore_live.Live(
-        [row(bias, group), words, row(out, new, add, reset), told, moved, row(term), context],
+        [row(form.bias, form.group), form.words, row(form.out, form.new, add, reset), form.told,
+         form.moved, row(form.term), form.context],
         still=lambda: still(seen),
+    )  # fmt: skip
+
+
+def _choose_bias(seen: Seen, form: _Form) -> None:
+    form.added.clear()
+    bias = form.bias.value
+    own = seen.terms[seen.terms["bias"] == bias]
+    n_seen = own["in_originals"] + own["in_answers"]
+    explore_live.offer(form.group, explore_live.options(lexicons.groups(seen.lexicon, bias)))
+    form.out.options = [
+        (markup.visible(f"{term} ({of_group}, {n})"), term)
+        for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
+    ]
+    form.out.value = ()
+    _choose_group(seen, form)
+    _measure(seen, form)
+
+
+def _choose_group(seen: Seen, form: _Form) -> None:
+    if form.group.value is None:
+        return
+    own = _of(seen.terms, form.bias.value, form.group.value)
+    form.words.value = markup.framed(
+        markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
+    ).data
+    explore_live.offer(form.term, explore_live.options(own["term"]))
+
+
+def _show_context(seen: Seen, form: _Form) -> None:
+    if form.term.value is None:
+        form.context.value = ""
+        return
+    own = _of(seen.sided, form.bias.value, form.group.value)
+    around = inspect_lexicons.contexts(
+        own[own["term"] == form.term.value], per_corpus=2, seed=seen.seed
     )
+    tone = lexicons.groups(seen.lexicon, form.bias.value).index(form.group.value)
+    form.context.value = markup.framed(_contexts(around, tone), title="In context").data
+
+
+def _measure(seen: Seen, form: _Form) -> None:
+    """Make the estimates again with the edited list, and show them beside the whole one's."""
+    bias, left_out = form.bias.value, form.out.value
+    settings = {"lexicon": seen.lexicon, "bias": bias, "confidence": seen.confidence}
+    own = seen.matches[seen.matches["bias"] == bias]
+    if bias not in form.whole:
+        form.whole[bias] = inspect_lexicons.estimates(seen.pairs, own, **settings)
+    edited = form.whole[bias]
+    if left_out or form.added:
+        kept = inspect_lexicons.edited(own, left_out=left_out, added=form.added)
+        edited = inspect_lexicons.estimates(seen.pairs, kept, **settings)
+    form.moved.value = markup.framed(
+        markup.table(_beside(inspect_lexicons.compared(form.whole[bias], edited))),
+        title="Estimates with the whole list and with the edited one",
+        about=_edits(left_out, form.added),
+    ).data
+
+
+def _add_word(seen: Seen, form: _Form) -> None:
+    try:
+        found = inspect_lexicons.scan(
+            seen.texts, form.new.value, bias=form.bias.value, group=form.group.value
+        )
+    except DataError as error:
+        form.told.value = markup.framed(markup.note(str(error)), title="").data
+        return
+    form.added.append(found)
+    where = f"“{form.new.value.strip()}” stands {len(found):,} times in the texts."
+    form.told.value = markup.framed(markup.note(where), title="").data
+    _measure(seen, form)
+
+
+def _start_again(seen: Seen, form: _Form) -> None:
+    form.added.clear()
+    form.told.value = ""
+    form.out.value = ()
+    _measure(seen, form)
 
 
 def _beside(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import contracts, nulls, published, sentiment, stats
-from nbbias.llmbi import neutral_pools
+from nbbias import contracts, nulls, published, sentiment, stats, stats_anova
+from nbbias.llmbi_neutral import neutral_pools
 
 ONE_ANSWER = "each prompt was answered once, so answers have no spread"
 
@@ -63,7 +63,7 @@ def estimates(
     scores
         The table of `llmbi.score_answers`.
     reference
-        The table of `llmbi.neutral_reference`.
+        The table of `llmbi_neutral.neutral_reference`.
     formula
         The settings that `llmbi.score_answers` was called with.
     aggregation
@@ -142,7 +142,9 @@ def _contrasts(
 ) -> Iterator[tuple[str, Row]]:  # fmt: skip
     """Estimate weighted sums of dimension means in the one-way ANOVA model of one LLM."""
     scored = units.dropna()
-    fitted = stats.cell_means_model(scored, value="value", by="dimension") if len(scored) else None
+    fitted = (
+        stats_anova.cell_means_model(scored, value="value", by="dimension") if len(scored) else None
+    )
     for name, weights in contrasts.items():
         own = units[units["dimension"].isin(list(weights))]
         n = int(own["value"].notna().sum())
@@ -150,7 +152,7 @@ def _contrasts(
         if fitted is None or set(weights) - set(scored["dimension"]):
             yield name, row | {"estimate": np.nan, "reason": "a dimension has no scored answer"}
             continue
-        row |= stats.contrast_interval(
+        row |= stats_anova.contrast_interval(
             fitted, weights, confidence=confidence, bounds=(least, np.inf)
         )
         alone = None if np.isfinite(row["ci_low"]) else "no dimension has two prompts"
@@ -193,7 +195,7 @@ def _prompts(own: pd.DataFrame, pools: pd.Series, **options: Any) -> list[Row]:
 
 
 def _anova(own: pd.DataFrame) -> Row:
-    row = stats.anova(by_prompt(own, own["score"]), value="value", by="dimension")
+    row = stats_anova.anova(by_prompt(own, own["score"]), value="value", by="dimension")
     row["estimate"] = row["effect_size"]
     row["null"] = 0.0 if row["reason"] is None else np.nan
     del row["df_between"]
@@ -211,9 +213,9 @@ def _differences(scores: pd.DataFrame, *, confidence: float) -> list[Row]:
 
 
 def anova_checks(scores: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Check the assumptions of the analysis of variance, by model; see `stats.anova_checks`."""
+    """Check the assumptions of the analysis of variance, by model; as `stats_anova` does."""
     tables = [
-        stats.anova_checks(
+        stats_anova.anova_checks(
             by_prompt(own, own["score"]), value="value", by="dimension", draws=draws, seed=seed
         ).assign(model=model)
         for model, own in scores.groupby("model", sort=False)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias import figures, sentiment
+from nbbias import figures, figures_marks, sentiment
 
 _TERMS = {
     "penalty": "penalty P",
@@ -21,7 +21,7 @@ def components(table: pd.DataFrame) -> Figure:
     """Draw the three terms of each dimension's score, a panel a model."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.stacked_terms(
+        figures_marks.stacked_terms(
             own, ax, label="dimension", terms=_TERMS,
             colours=["#bdbdbd", figures.PALETTE[0], figures.PALETTE[9]],
         )  # fmt: skip
@@ -38,9 +38,9 @@ def dimensions(estimates: pd.DataFrame, scores: pd.DataFrame) -> Figure:
     of_prompt = estimates[estimates["statistic"] == "prompt_mean"]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="dimension")
+        figures_marks.intervals(own, ax, label="dimension")
         prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
-        figures.points(
+        figures_marks.points(
             prompts, ax, x="estimate", label="dimension", rows=own["dimension"], name="one prompt"
         )
         ax.set_xlabel("LLMBI score (higher: stronger sentiment)")
@@ -54,7 +54,9 @@ def dimensions(estimates: pd.DataFrame, scores: pd.DataFrame) -> Figure:
 def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Figure:
     """Draw the signed polarity of every answer by two instruments."""
     figure, ax = plt.subplots(figsize=(5.2, 3.8))
-    figures.agreement(measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model")
+    figures_marks.agreement(
+        measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model"
+    )
     ax.set_xlabel(f"polarity by {sentiment.instrument(first)}")
     ax.set_ylabel(f"polarity by {sentiment.instrument(second)}")
     return figure
@@ -64,7 +66,7 @@ def ranking_swaps(table: pd.DataFrame) -> Figure:
     """Draw the share of pairs of dimensions that change order, by what was changed."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
+        figures_marks.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
         at = len(own) - 1 - own.reset_index()["no_difference"].dropna().index.to_numpy()
         ax.plot(
             own["no_difference"].dropna(), at, "|", color=figures.PRINTED, ms=16, mew=2,
@@ -83,7 +85,7 @@ def printed(table: pd.DataFrame) -> Figure:
     writer = table["printed_model"].iloc[0]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.beside(own, ax, label="prompt", printed=f"printed, {writer}")
+        figures_marks.beside(own, ax, label="prompt", printed=f"printed, {writer}")
         ax.set_xlabel("LLMBI score")
 
     figure = figures.panels(table, draw, by="model", width=9.5, height=5.2)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias import figures
+from nbbias import figures, figures_marks
 
 
 def _cells(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -40,7 +40,7 @@ def share_differences(rows: pd.DataFrame) -> Figure:
     """Draw how far each group's share is from that in the originals, a panel a group."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
         ax.set_xlabel("difference of shares")
 
@@ -56,21 +56,17 @@ def distance_rows(estimates: pd.DataFrame, *, measure: str = "word") -> pd.DataF
     table = _cells(rows)
     several = table["statistic"].nunique() > 1
     titles = table["bias"] + (table["statistic"].map(kinds) if several else "")
-    return table.assign(panel=titles).sort_values("bias", kind="stable", key=_first_seen)
+    return table.assign(panel=titles).sort_values("bias", kind="stable", key=figures.first_seen)
 
 
 def distances(rows: pd.DataFrame) -> Figure:
     """Draw the mean distance of each cell beside what chance gives, by words and by sentences."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         ax.set_xlabel("mean distance")
 
     return _with_chance(figures.panels(rows, draw, by="panel", width=11, height=_height(rows)))
-
-
-def _first_seen(values: pd.Series) -> pd.Series:
-    return pd.Series(pd.factorize(values)[0], index=values.index)
 
 
 def prejudice_rows(
@@ -89,7 +85,7 @@ def prejudice(rows: pd.DataFrame) -> Figure:
     """Draw share and extent of prejudice against one group of each bias, beside chance."""
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        figures_marks.intervals(own, ax, label="cell")
         share = own["statistic"].iloc[0].startswith("prejudice_share")
         ax.set_xlabel("share of answers" if share else "mean change of share")
 
@@ -133,7 +129,7 @@ def tone(rows: pd.DataFrame) -> Figure:
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         # A single pair would stretch the scale and say nothing; it stays in the table.
         shown = own.assign(estimate=own["estimate"].where(own["n"] > 1))
-        figures.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
+        figures_marks.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
         ax.set_xlabel(f"difference of {own['measure'].iloc[0]}")
 
@@ -191,9 +187,9 @@ def _beside(
         return table.assign(panel=[], column=[])
     order = list(names)
     table = table.sort_values(by, kind="stable", key=lambda keys: keys.map(order.index))
-    table = table.sort_values(["bias"], kind="stable", key=_first_seen)
+    table = table.sort_values(["bias"], kind="stable", key=figures.first_seen)
     table = table.assign(panel=table["bias"] + ": " + table["side"], column=table[by].map(names))
-    ranks = table["side"].eq("printed") + 2 * _first_seen(table["bias"])
+    ranks = table["side"].eq("printed") + 2 * figures.first_seen(table["bias"])
     return table.assign(rank=ranks).sort_values("rank", kind="stable").drop(columns="rank")
 
 
@@ -204,7 +200,7 @@ def printed(rows: pd.DataFrame) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="cell", colour=colour)
+        figures_marks.intervals(own, ax, label="cell", colour=colour)
         if own["column"].iloc[0] in signed:
             ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 

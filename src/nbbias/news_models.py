@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import models_compared
+from nbbias import stats_samples
 from nbbias.news import CELL
 
 _UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
@@ -75,7 +75,7 @@ def overall(
     rows: list[dict[str, Any]] = []
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
-        found = models_compared.cluster_bootstrap(
+        found = stats_samples.cluster_bootstrap(
             own[value], article, draws=draws, confidence=confidence, seed=seed
         )
         rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
@@ -104,7 +104,7 @@ def detectable(units: pd.DataFrame, *, value: str, confidence: float) -> pd.Data
         "detectable_corrected": alpha / cells,
     }.items():
         effects = [
-            models_compared.minimum_detectable_effect(int(n), alpha=float(level))
+            stats_samples.minimum_detectable_effect(int(n), alpha=float(level))
             for n, level in zip(table["n"], levels, strict=True)
         ]
         table[name] = effects * table["sd"]

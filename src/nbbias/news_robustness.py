@@ -23,7 +23,7 @@ _COLUMNS = [
 ]
 
 
-def leave_one_word_out(
+def without_each_term(
     scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
 ) -> pd.DataFrame:
     """Estimate word-level bias again and again, each time without one term of the list.
@@ -42,6 +42,54 @@ def leave_one_word_out(
     Returns
     -------
     DataFrame
+        By cell, `bias`, `statistic`, `group` and `term`: `estimate` with the whole list, `without`
+        the term (NaN where no pair is left), `change` (without minus with) and `n_without`, the
+        pairs that still count.
+
+    Notes
+    -----
+    Matches are left out, texts are not searched anew: where "black women" hid "women", the shorter
+    term does not come up in its place.
+    """
+    columns = [*CELL, "bias", "statistic", "group", "term"]
+    columns += ["estimate", "without", "change", "n_without"]
+    tables = []
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(lexicon, str(bias))
+        own = _as_listed(matches[matches["bias"] == bias], lexicon[lexicon["bias"] == bias])
+        counted = of_bias[of_bias["reason"].isna()]
+        changes = _changes(counted, _by_pair(counted, pairs, own), groups)
+        for key, here in _cells(of_bias):
+            changed = changes[changes["pair_id"].isin(here["pair_id"])]
+            moved = changed.drop(columns="pair_id").groupby("term").sum()
+            for statistic, group, column, name in _plans(groups):
+                estimate = _mean(here, column)
+                table = _without(here, moved, column, name)
+                table["change"] = table["without"] - estimate
+                found = key | {"statistic": statistic, "group": group, "estimate": estimate}
+                tables.append(table.assign(**found)[columns])
+    if not tables:
+        return pd.DataFrame(columns=columns)
+    return pd.concat([t.astype({"group": "str"}) for t in tables], ignore_index=True)
+
+
+def leave_one_word_out(
+    scores: pd.DataFrame, changes: pd.DataFrame, *, lexicon: pd.DataFrame
+) -> pd.DataFrame:
+    """Say between which values an estimate lies when one term of the list is left out.
+
+    Parameters
+    ----------
+    scores
+        The table of `news_words.word_scores`.
+    changes
+        The table of `without_each_term`.
+    lexicon
+        The lists behind both.
+
+    Returns
+    -------
+    DataFrame
         One row per cell (`source`, `model`, `prompt`), `bias`, `statistic` (``"bias"``: mean
         distance in [0, 1]; ``"share_difference"``: mean signed difference in [-1, 1] of a `group`):
 
@@ -54,61 +102,24 @@ def leave_one_word_out(
           without any one term (``"yes"``, ``"no"``);
         - `terms`: those left out in turn: all that the cell's counted pairs have;
         - `reason`: why an estimate is NaN, or that without some term no pair is left.
-
-    Notes
-    -----
-    Matches are left out, texts are not searched anew: where "black women" hid "women", the shorter
-    term does not come up in its place.
     """
-    rows = [
-        key | row
-        for key, here, changed, groups in _by_cell(scores, pairs, matches, lexicon)
-        for row in _one_cell(here, changed, groups)
-    ]
+    keys = [*CELL, "bias", "statistic", "group"]
+    of_claim = dict(list(changes.assign(group=changes["group"].fillna("")).groupby(keys)))
+    rows = []
+    for key, here in _cells(scores):
+        for statistic, group, column, _ in _plans(lexicons.groups(lexicon, key["bias"])):
+            own = of_claim.get((*key.values(), statistic, group or ""), changes.head(0))
+            row = _one_claim(here, own.set_index("term"), column, signed=group is not None)
+            rows.append(key | {"statistic": statistic, "group": group} | row)
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def without_each_term(
-    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
-    """Return every estimate that `leave_one_word_out` finds the lowest and highest of.
-
-    Returns
-    -------
-    DataFrame
-        By cell, `bias`, `statistic`, `group` and `term`: `estimate` with the whole list, `without`
-        the term (NaN where no pair is left), `change` (without minus with) and `n_without`.
-    """
-    columns = [*CELL, "bias", "statistic", "group", "term"]
-    columns += ["estimate", "without", "change", "n_without"]
-    tables = []
-    for key, here, changed, groups in _by_cell(scores, pairs, matches, lexicon):
-        moved = changed.drop(columns="pair_id").groupby("term").sum()
-        for statistic, group, column, name in _plans(groups):
-            estimate, without, n = _without(here, moved, column, name)
-            table = pd.DataFrame({"without": without, "n_without": n}).reset_index(names="term")
-            table["change"] = table["without"] - estimate
-            tables.append(
-                table.assign(**key, statistic=statistic, group=group, estimate=estimate)[columns]
-            )
-    if not tables:
-        return pd.DataFrame(columns=columns)
-    return pd.concat([t.astype({"group": "str"}) for t in tables], ignore_index=True)
-
-
-def _by_cell(
-    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame
-) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.DataFrame, list[str]]]:
-    """Yield each cell's key, its counted pairs, what leaving a term out changes, the groups."""
+def _cells(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield the key of each bias and cell, and the pairs that count there."""
     for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        own = _as_listed(matches[matches["bias"] == bias], lexicon[lexicon["bias"] == bias])
-        counted = of_bias[of_bias["reason"].isna()]
-        changes = _changes(counted, _by_pair(counted, pairs, own), groups)
         for cell, rows in of_bias.groupby(CELL, sort=False):
-            here = rows[rows["reason"].isna()]
             key = dict(zip([*CELL, "bias"], (*cell, bias), strict=True))
-            yield key, here, changes[changes["pair_id"].isin(here["pair_id"])], groups
+            yield key, rows[rows["reason"].isna()]
 
 
 def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
@@ -164,30 +175,27 @@ def _changes(counted: pd.DataFrame, terms: pd.DataFrame, groups: Sequence[str]) 
     )
 
 
-def _one_cell(
-    here: pd.DataFrame, changed: pd.DataFrame, groups: Sequence[str]
-) -> Iterator[dict[str, Any]]:
-    moved = changed.drop(columns="pair_id").groupby("term").sum()
-    n = len(here) + moved["n"]
-    for statistic, group, column, name in _plans(groups):
-        row: dict[str, Any] = {"statistic": statistic, "group": group, "n": len(here)}
-        row |= {"terms": len(moved), "n_lowest": np.nan, "n_highest": np.nan}
-        estimate, without, _ = _without(here, moved, column, name)
-        without = without.dropna()
-        row |= {"estimate": estimate, "lowest": np.nan, "highest": np.nan}
-        emptied = list(moved.index[n == 0])
-        if not len(here):
-            row["reason"] = "no pair counts with the whole list"
-        elif emptied:
-            row["reason"] = f"no pair is left without {' or without '.join(map(repr, emptied))}"
-        if len(without):
-            low, high = without.idxmin(), without.idxmax()
-            row |= {"lowest": without[low], "lowest_without": low, "n_lowest": n[low]}
-            row |= {"highest": without[high], "highest_without": high, "n_highest": n[high]}
-            if group is not None:
-                signs = np.sign([estimate, row["lowest"], row["highest"]])
-                row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
-        yield row
+def _one_claim(
+    here: pd.DataFrame, changed: pd.DataFrame, column: str, *, signed: bool
+) -> dict[str, Any]:
+    """Find the lowest and the highest of one claim's estimates without a term."""
+    estimate, n = _mean(here, column), changed["n_without"]
+    row: dict[str, Any] = {"estimate": estimate, "lowest": np.nan, "highest": np.nan}
+    row |= {"n": len(here), "terms": len(changed), "n_lowest": np.nan, "n_highest": np.nan}
+    emptied = list(changed.index[n == 0])
+    if not len(here):
+        row["reason"] = "no pair counts with the whole list"
+    elif emptied:
+        row["reason"] = f"no pair is left without {' or without '.join(map(repr, emptied))}"
+    without = changed["without"].dropna()
+    if len(without):
+        low, high = without.idxmin(), without.idxmax()
+        row |= {"lowest": without[low], "lowest_without": low, "n_lowest": n[low]}
+        row |= {"highest": without[high], "highest_without": high, "n_highest": n[high]}
+        if signed:
+            signs = np.sign([estimate, row["lowest"], row["highest"]])
+            row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
+    return row
 
 
 def _plans(groups: Sequence[str]) -> list[tuple[str, str | None, str, str]]:
@@ -197,14 +205,13 @@ def _plans(groups: Sequence[str]) -> list[tuple[str, str | None, str, str]]:
     return [*plans, *named]
 
 
-def _without(
-    here: pd.DataFrame, moved: pd.DataFrame, column: str, name: str
-) -> tuple[float, pd.Series, pd.Series]:
-    """Return the estimate, that without each term, and the pairs left.
+def _mean(here: pd.DataFrame, column: str) -> float:
+    """Rounded: noise in the last digits must neither choose a term nor turn a sign."""
+    return round(here[column].sum() / len(here), 12) if len(here) else np.nan
 
-    Rounded: noise in the last digits must neither choose a term nor turn a sign.
-    """
+
+def _without(here: pd.DataFrame, moved: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
+    """Return `term`, the mean `without` it (rounded as `_mean` is) and the pairs left."""
     n = len(here) + moved["n"]
-    whole = here[column].sum()
-    estimate = round(whole / len(here), 12) if len(here) else np.nan
-    return estimate, ((whole + moved[name]) / n.where(n > 0)).round(12), n
+    without = ((here[column].sum() + moved[name]) / n.where(n > 0)).round(12)
+    return pd.DataFrame({"without": without, "n_without": n}).reset_index(names="term")

@@ -71,14 +71,10 @@ def mean(
         row |= {"ci_low": total.estimate, "ci_high": total.estimate}
         row["reason"] = "all values are alike: no test"
     else:
-        error = np.sqrt(total.variance)
-        half = t.ppf((1 + confidence) / 2, total.df) * error
-        low, high = np.clip(
-            [total.estimate - half, total.estimate + half], *(bounds or (-np.inf, np.inf))
+        row |= _tested(total, confidence)
+        row["ci_low"], row["ci_high"] = np.clip(
+            [row["ci_low"], row["ci_high"]], *(bounds or (-np.inf, np.inf))
         )
-        value = total.estimate / error
-        row |= {"ci_low": low, "ci_high": high, "statistic_value": value, "df": total.df}
-        row["p_value"] = float(2 * t.sf(abs(value), total.df))
     return row | _fits(total.fits, len(columns), row)
 
 
@@ -132,6 +128,16 @@ def _combine(means: np.ndarray, variances: np.ndarray, n: int, df: float | None)
     return _Total(float(means.mean()), variance, max(found, 1.0), n, m)
 
 
+def _tested(total: _Total, confidence: float) -> Row:
+    """Return the pooled t interval, and the test against 0."""
+    error = np.sqrt(total.variance)
+    half, value = t.ppf((1 + confidence) / 2, total.df) * error, total.estimate / error
+    row = {"ci_low": total.estimate - half, "ci_high": total.estimate + half}
+    return row | {
+        "statistic_value": value, "df": total.df, "p_value": float(2 * t.sf(abs(value), total.df)),
+    }  # fmt: skip
+
+
 def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
     """Return Wilson's interval at the number of units that would give the pooled variance."""
     n: float = total.n
@@ -161,6 +167,12 @@ def claims(rows: Sequence[Row], *, confidence: float) -> Row:
         The first row with `estimate`, interval, `statistic_value`, `df`, `p_value` and the largest
         `n_lost`, pooled as in `mean` and `share`; `reason` says where some fits measured nothing.
         With one fit its row.
+
+    Notes
+    -----
+    `mean` and `share` know the units, this only what a fit said of them: of claims such as the
+    difference of two shares no table of units by fits exists. Where there is one, `mean` is
+    better: an interval that was cut at its bounds no longer tells the variance.
     """
     measured = [row for row in rows if np.isfinite(row["estimate"])]
     if len(rows) < 2 or not measured:
@@ -188,12 +200,8 @@ def claims(rows: Sequence[Row], *, confidence: float) -> Row:
     if share:
         row["ci_low"], row["ci_high"] = _wilson(total, confidence)
     elif total.variance > _NO_SPREAD:
-        error = np.sqrt(total.variance)
-        half, value = t.ppf(upper, total.df) * error, total.estimate / error
-        row |= {"ci_low": total.estimate - half, "ci_high": total.estimate + half}
-        if "test" in row:
-            p = float(2 * t.sf(abs(value), total.df))
-            row |= {"statistic_value": value, "df": total.df, "p_value": p}
+        tested = _tested(total, confidence)
+        row |= tested if "test" in row else {key: tested[key] for key in ("ci_low", "ci_high")}
     elif not np.isfinite(total.variance):
         row["reason"] = stats.ONE_VALUE
     return row | _some(total.fits, len(rows), row)

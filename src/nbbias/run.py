@@ -1,4 +1,4 @@
-"""Run studies: check everything first, one process a notebook, the manifest last."""
+"""Run studies that `run_plan` has checked: one process a notebook, the manifest last."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from nbbias import execute, generate_params, manifest, params
-from nbbias.errors import NbbiasError, ParameterError
-from nbbias.generate_params import Generate
-from nbbias.studies import STUDIES
-from nbbias.studies_base import Parameters
+from nbbias import execute, manifest
+from nbbias.run_plan import Run, home
 
 log = logging.getLogger("nbbias")
 
 #: Called with a run and a message: ``progress``, ``ok``, ``failed`` or ``interrupted``.
-Listener = Callable[["Run", Mapping[str, Any]], None]
+Listener = Callable[[Run, Mapping[str, Any]], None]
 
 _LEFT_BY_A_RUN = (
     manifest.NAME,
@@ -34,112 +31,6 @@ _LEFT_BY_A_RUN = (
     "tables",
     "figures",
 )
-
-
-@dataclass
-class Run:
-    """One notebook to execute: which study, with which parameters, into which folder."""
-
-    stem: str
-    name: str
-    parameters: Parameters
-    notebook: Path
-    folder: Path
-    #: What the notebook is given: paths as the user wrote them.
-    values: Mapping[str, Any] = field(default_factory=dict)
-    #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
-
-    @property
-    def label(self) -> str:
-        return f"{self.stem}/{self.name}"
-
-
-# --- planning -------------------------------------------------------------------------------
-
-
-def home() -> Path:
-    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
-            return folder
-    package = Path(__file__).parent
-    checkout = package.parents[1]
-    return checkout if (checkout / "notebooks").is_dir() else package
-
-
-def sample_params() -> list[Path]:
-    """Return every study's sample parameters."""
-    return [
-        path for stem in STUDIES if (path := home() / "params" / stem / "sample.yaml").is_file()
-    ]
-
-
-def plan(
-    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs")
-) -> list[Run]:
-    """Check every parameter of every run before anything starts.
-
-    Parameters
-    ----------
-    paths
-        Params files; the run is named after the file.
-    overrides
-        ``name=value`` pairs that win over the files, in every one of them.
-    out
-        The folder of all runs.
-
-    Raises
-    ------
-    ParameterError
-        Every problem of every file, at once.
-    """
-    runs: list[Run] = []
-    problems: list[NbbiasError] = []
-    changed: dict[str, Any] = {}
-    for assignment in overrides:
-        try:
-            changed |= [params.override(assignment)]
-        except NbbiasError as error:
-            problems.append(error)
-    for path in paths:
-        try:
-            runs.append(_plan_one(path, changed, out))
-        except NbbiasError as error:
-            problems.append(error)
-    folders = [run.folder for run in runs]
-    twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
-    if twice:
-        problems.append(
-            ParameterError(", ".join(twice), "two files would write to one folder; rename one")
-        )
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        breaches = [f"{p.where}: {breach}" for p in problems for breach in p.breaches]
-        raise ParameterError("nothing was run", breaches)
-    return runs
-
-
-def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
-    stem, values = params.read(path)
-    values |= changed
-    try:
-        parameters, asks = generate_params.take(stem, values, where=str(path))
-    except ParameterError as error:
-        # Params of corpora that cannot be shipped say at their head how to come by them.
-        if path.is_file() and any("_path: " in breach for breach in error.breaches):
-            error.breaches.append("what this run needs, and where to get it, is told in the file")
-        raise ParameterError(error.where, error.breaches) from None
-    values.pop("generate", None)
-    notebook = home() / "notebooks" / f"{stem}.ipynb"
-    if not notebook.is_file():
-        raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    folder = (out / stem / path.stem).absolute()
-    return Run(stem, path.stem, parameters, notebook, folder, values, asks)
-
-
-# --- running --------------------------------------------------------------------------------
 
 
 @dataclass

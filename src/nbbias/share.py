@@ -10,7 +10,7 @@ from pathlib import Path
 
 import yaml
 
-from nbbias import manifest, outputs, run
+from nbbias import manifest, outputs, run_plan
 from nbbias.corpus import data_path
 from nbbias.errors import NbbiasError
 
@@ -58,8 +58,8 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     }
     lexicons = data_path("lexicons")
     files |= {f"lexicons/{path.name}": path for path in sorted(lexicons.iterdir())}
-    if (run.home() / "CITATION.cff").is_file():
-        files["CITATION.cff"] = run.home() / "CITATION.cff"
+    if (run_plan.home() / "CITATION.cff").is_file():
+        files["CITATION.cff"] = run_plan.home() / "CITATION.cff"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
@@ -81,7 +81,7 @@ def new(folder: Path) -> int:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
-    source, written = run.home(), 0
+    source, written = run_plan.home(), 0
     for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", "CITATION.cff"):
         for path in sorted(source.glob(pattern)):
             copy = folder / path.relative_to(source)

@@ -1,0 +1,112 @@
+"""Neutral prose beside LLMBI: read, cut to the answers' lengths, and scored as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from textblob import TextBlob
+
+from nbbias import llmbi, llmbi_neutral
+from nbbias.errors import NbbiasError
+
+PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
+
+
+def answers(*texts: str | None) -> pd.DataFrame:
+    """Make one answer a text, each to its own prompt of the dimension D."""
+    prompts = [f"p{i}" for i in range(len(texts))]
+    table = pd.DataFrame({"dimension": "D", "prompt": prompts, "model": "m", "sample": 1})
+    return table.assign(text=pd.Series(texts, dtype="str"))
+
+
+def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
+    path = folder / "answers.json"
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
+    path = write(tmp_path, [{"text": "one"}, {"text": None}, {"text": "two"}])
+    assert llmbi_neutral.read_neutral(path).tolist() == ["one", "two"]
+
+
+def test_neutral_prose_without_its_column_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NbbiasError, match="needs the column text; it has prose"):
+        llmbi_neutral.read_neutral(write(tmp_path, [{"prose": "one"}]))
+
+
+def test_the_reference_holds_every_window_of_every_length_once() -> None:
+    table = llmbi_neutral.neutral_reference(
+        PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"]
+    )
+    # Twelve words: four windows of three, three windows of four.
+    assert table["n"].tolist() == [3] * 4 + [4] * 3
+    words = " ".join(PROSE).split()
+    direct = [
+        TextBlob(" ".join(words[i : i + n])).sentiment.polarity
+        for n in (3, 4)
+        for i in range(0, 12, n)
+    ]
+    assert table["polarity_textblob"].tolist() == direct
+
+
+@pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
+def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None:
+    table = llmbi_neutral.neutral_reference(
+        PROSE, lengths=pd.Series(lengths, dtype=int), scorers=["textblob"]
+    )
+    assert table.empty
+
+
+def pools(
+    texts: list[str | None], *, bias_factor: float = 1.0, **formula: Any
+) -> tuple[pd.DataFrame, list[np.ndarray]]:
+    measured = llmbi.measure(answers(*texts), scorers=["textblob"])
+    reference = llmbi_neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
+    table = llmbi.score_answers(measured, **formula)
+    return table, llmbi_neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
+
+
+def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
+    _, (pool, other) = pools(["four words are here", "three words here"])
+    words = " ".join(PROSE).split()
+    direct = [
+        0.2 + 2.5 * abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)
+    ]
+    assert pool == pytest.approx(direct)
+    assert len(other) == 4
+
+
+@pytest.mark.parametrize("weight", [0.0, 2.0])
+@pytest.mark.parametrize("bias_factor", [1.0, 9.0])
+def test_a_pool_carries_its_dimensions_weight_and_the_number_of_dimensions(
+    weight: float, bias_factor: float
+) -> None:
+    formula = {"diversity_penalty": 0.1, "lambda_factor": 0.5, "weights": {"D": weight}}
+    _, (pool,) = pools(["four words are here"], bias_factor=bias_factor, **formula)
+    words = " ".join(PROSE).split()
+    sizes = [abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)]
+    assert pool == pytest.approx([0.1 + (weight * bias_factor + 0.5) * size for size in sizes])
+
+
+def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:
+    _, found = pools(["word " * 13, None, "one word"])
+    assert [len(pool) for pool in found] == [0, 0, 6]
+
+
+def test_the_neutral_columns_are_mean_and_quantiles_of_the_pool() -> None:
+    table, found = pools(["four words are here", "word " * 13])
+    row, none = llmbi_neutral.add_neutral(table, found).to_dict("records")
+    assert row["neutral"] == pytest.approx(sum(found[0]) / 3)
+    low, middle, high = sorted(found[0])
+    # Of three values the 2.5% quantile lies 5% of the way from the first to the second.
+    assert row["neutral_low"] == pytest.approx(low + 0.05 * (middle - low))
+    assert row["neutral_high"] == pytest.approx(high - 0.05 * (high - middle))
+    assert row["neutral_windows"] == 3
+    assert np.isnan([none["neutral"], none["neutral_low"], none["neutral_high"]]).all()
+    assert none["neutral_windows"] == 0

@@ -1,0 +1,132 @@
+"""Two samples, the bootstrap of clusters and the power of a test, against R and statsmodels."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
+
+from nbbias import stats_samples
+
+#: Student (1908): hours of sleep gained by ten patients on two drugs, R's `sleep`.
+SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
+SLEEP_2 = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+
+
+def test_two_samples_are_students_and_welchs_tests_of_r() -> None:
+    table = stats_samples.two_sample(SLEEP, np.append(SLEEP_2, np.nan)).set_index("test")
+    student, welch = table.loc["Student's t, pooled"], table.loc["Welch's t"]
+    # t.test(extra ~ group, sleep): t = -1.8608, df = 17.776, p = .07939,
+    # -3.3654832 to 0.2054832; with var.equal = TRUE df = 18, p = .07919.
+    assert welch["statistic_value"] == pytest.approx(-1.8608, abs=1e-4)
+    assert welch["df"] == pytest.approx(17.776, abs=1e-3)
+    assert welch["p_value"] == pytest.approx(0.07939, abs=1e-5)
+    assert (welch["ci_low"], welch["ci_high"]) == pytest.approx((-3.3654832, 0.2054832))
+    assert (student["df"], student["n_second"]) == (18, 10)
+    assert student["p_value"] == pytest.approx(0.07919, abs=1e-5)
+
+
+def test_two_samples_of_unequal_size_are_statsmodels() -> None:
+    compared = CompareMeans(DescrStatsW(SLEEP[:4]), DescrStatsW(SLEEP_2))
+    table = stats_samples.two_sample(SLEEP[:4], SLEEP_2, confidence=0.8)
+    for row, kind in zip(table.to_dict("records"), ("pooled", "unequal"), strict=True):
+        found = (row["statistic_value"], row["p_value"], row["df"])
+        assert found == pytest.approx(compared.ttest_ind(usevar=kind))
+        limits = compared.tconfint_diff(alpha=0.2, usevar=kind)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits)
+    d = table.loc[0, "statistic_value"] * np.sqrt(1 / 4 + 1 / 10)
+    assert table["effect_size"].tolist() == pytest.approx([d, d])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ([], [1.0, 2.0], "needs two values"),
+        ([1.0, np.nan], [1.0, 2.0], "needs two values"),
+        ([1.0, 1.0], [2.0, 2.0], "on each side all values are alike"),
+    ],
+)
+def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason: str) -> None:
+    table = stats_samples.two_sample(np.array(first), np.array(second))
+    assert table[["statistic_value", "p_value", "ci_low"]].isna().all(axis=None)
+    assert table["reason"].str.startswith(reason).all()
+
+
+def boot(values: Any, clusters: Any, **settings: Any) -> dict[str, Any]:
+    return stats_samples.cluster_bootstrap(
+        values, clusters, **({"draws": 2000, "confidence": 0.95, "seed": 1} | settings)
+    )
+
+
+def test_bootstrap_of_single_values_is_that_of_the_plain_mean() -> None:
+    values = np.random.default_rng(2).normal(3, 1, 200)
+    row = boot(values, np.arange(200), draws=5000)
+    standard = values.std() / np.sqrt(200)
+    expected = (values.mean() - 1.96 * standard, values.mean() + 1.96 * standard)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.02)
+    assert row["estimate"] == pytest.approx(values.mean())
+
+
+def test_values_that_stand_twice_in_their_cluster_change_nothing() -> None:
+    values = np.random.default_rng(2).normal(3, 1, 50)
+    once, twice = boot(values, range(50)), boot(np.tile(values, 2), [*range(50)] * 2)
+    assert (once["ci_low"], once["ci_high"]) == pytest.approx((twice["ci_low"], twice["ci_high"]))
+    assert (twice["n"], twice["clusters"]) == (100, 50)
+
+
+def test_clusters_weigh_by_their_values() -> None:
+    # Means of the four resamples of the clusters (1, 1, 1) and (5,): 1, 2 (twice) and 5.
+    row = boot(np.array([1.0, 1, 1, 5, np.nan]), list("aaabb"), confidence=0.98)
+    assert (row["estimate"], row["ci_low"], row["ci_high"]) == (2, 1, 5)
+    assert (row["n"], row["n_lost"]) == (4, 1)
+
+
+def test_bootstrap_repeats_with_its_seed() -> None:
+    values, clusters = np.random.default_rng(5).normal(size=60), np.repeat(np.arange(20), 3)
+    assert boot(values, clusters) == boot(values, clusters)
+    assert boot(values, clusters) != boot(values, clusters, seed=2)
+
+
+def test_bootstrap_covers_the_truth_of_clustered_data_and_single_values_do_not() -> None:
+    rng = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(40), 5)
+    covered = np.zeros(2)
+    for _ in range(200):
+        values = rng.normal(0, 1, 40)[clusters] + rng.normal(0, 0.5, 200)
+        for i, by in enumerate((clusters, np.arange(200))):
+            row = boot(values, by, draws=300)
+            covered[i] += row["ci_low"] < 0 < row["ci_high"]
+    # Standard error .015; the percentile interval of 40 clusters is a little short.
+    assert 0.90 < covered[0] / 200 < 0.99
+    assert covered[1] / 200 < 0.75
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"), [([], "no value"), ([np.nan], "no value"), ([1.0, 2.0], "one cluster")]
+)
+def test_too_few_clusters_have_no_interval(values: list, reason: str) -> None:
+    row = boot(np.array(values), ["a"] * len(values))
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    assert row["reason"].startswith(reason)
+
+
+def test_detectable_effect_is_that_of_rs_pwr() -> None:
+    # pwr.t.test(d = 0.5, power = 0.8, type = "paired"): n = 33.36713.
+    assert stats_samples.minimum_detectable_effect(33.36713) == pytest.approx(0.5, abs=1e-5)
+
+
+def test_detectable_effect_is_found_that_often() -> None:
+    d = stats_samples.minimum_detectable_effect(20, power=0.7, alpha=0.1)
+    draws = np.random.default_rng(3).normal(d, 1, (20_000, 20))
+    found = scipy.stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.1
+    assert found.mean() == pytest.approx(0.7, abs=0.012)
+
+
+def test_more_units_detect_smaller_effects() -> None:
+    effects = [stats_samples.minimum_detectable_effect(n) for n in (2, 3, 10, 1000)]
+    assert all(one > other > 0 for one, other in pairwise(effects))
+    assert np.isnan(stats_samples.minimum_detectable_effect(1))
