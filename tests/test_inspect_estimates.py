@@ -46,6 +46,19 @@ def test_only_keys_that_tell_rows_apart_are_shown() -> None:
     assert inspect_estimates.row_keys(table().iloc[:1]) == ["model"]
 
 
+def test_judges_with_an_instrument_each_stand_in_one_table() -> None:
+    rows = [
+        {"judge": judge, "measure": "detection", "statistic": statistic, "estimate": 0.5,
+         "instrument": f"instrument of {judge}"}
+        for judge in ("one", "two") for statistic in ("accuracy", "f1")
+    ]  # fmt: skip
+    found = inspect_estimates.claims(contracts.estimates(rows, study="biasalert"))
+    assert {name: len(own) for name, own in found.items()} == {"accuracy": 2, "f1": 2}
+    assert inspect_estimates.row_keys(found["f1"]) == ["judge"]
+    twice = contracts.estimates([*rows, {**rows[0], "instrument": "another"}], study="biasalert")
+    assert "accuracy, another" in inspect_estimates.claims(twice)
+
+
 @pytest.mark.parametrize(
     ("correction", "method"),
     [("Holm, over the rows shown", "holm"), ("Benjamini-Hochberg, over the rows shown", "fdr_bh")],

@@ -290,7 +290,7 @@ def agreement(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             else f"; κ not measured ({escape(kappa['reason'])})."
         )
         sentences.append(text)
-    return sentences
+    return sentences or ["Nobody labelled these answers, so there is nothing to compare with."]
 
 
 # --- beside the paper, and what leads -----------------------------------------------------------

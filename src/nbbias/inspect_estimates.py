@@ -31,8 +31,9 @@ def families(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def claims(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return one family's estimates by statistic and, where there are several, instrument."""
-    several = estimates["instrument"].nunique() > 1
+    """Return one family's estimates by statistic, and by instrument where a judge has several."""
+    judges = estimates.groupby(["statistic", "judge"], dropna=False)["instrument"]
+    several = bool((judges.nunique() > 1).any())
     return _by(estimates, _CLAIM if several else _CLAIM[:1])
 
 
@@ -45,9 +46,11 @@ def _by(estimates: pd.DataFrame, keys: list[str]) -> dict[str, pd.DataFrame]:
 
 
 def row_keys(rows: pd.DataFrame) -> list[str]:
-    """Return the keys that tell the rows apart; the model in any case."""
+    """Return the keys that tell the rows apart; the model in any case, unless none is named."""
     keys = [k for k in ESTIMATE_KEYS if k in rows and k not in {"study", *_FAMILY, "statistic"}]
-    return [k for k in keys if rows[k].nunique(dropna=False) > 1 or k == "model"]
+    found = [k for k in keys if rows[k].nunique(dropna=False) > 1]
+    named = rows["model"].notna().any() or not found
+    return [k for k in keys if k in found or (k == "model" and named)]
 
 
 def chosen(
