@@ -25,10 +25,8 @@ _COUNTED = re.compile(r"(\d+)/(\d+)")
 _LIVE = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
-#: What makes two runs of the same parameters give the same bytes, and no run ask the network; and
-#: threads that wait without spinning, since several runs share the cores.
+#: What makes two runs of the same parameters give the same bytes, and no run ask the network.
 ENVIRONMENT = {
-    "OMP_WAIT_POLICY": "PASSIVE",
     "PYTHONHASHSEED": "0",
     "SOURCE_DATE_EPOCH": "0",
     "MPLBACKEND": "agg",
