@@ -16,9 +16,10 @@ LATEX = r"$\href{javascript:alert(1)}{x}$ and \(a\) and \begin{x}"
 ANSI = "\x1b[31mred\x1b[0m"
 TURNED = "\u202egnp.exe\u2066"
 NUL = "nul\x00here"
+FORMULA = "=1+cmd|' /C calc'!A0"
 
 #: The parts that stay readable as they are typed, once mark-up is taken away.
-PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX]
+PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX, FORMULA]
 ALL = [*PRINTABLE, ANSI, TURNED, NUL]
 
 MODELS = ["plain", f"{SCRIPT}{IMAGE}", f"model {LATEX} {ANSI}{TURNED}{NUL}"]
