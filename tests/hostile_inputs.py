@@ -85,6 +85,7 @@ def _prompts(folder: Path) -> dict[str, Any]:
         answers.append(own)
     return {
         **_sides(folder, "prompts", originals, pd.concat(answers, ignore_index=True)),
+        "levels": ["word", "sentence"],
         "neutral_prompt": neutral, "biased_prompt": biased,
     }  # fmt: skip
 
@@ -200,7 +201,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     known = labelled[labelled["biased"]].rename(columns={"text": "statement"})
     pairs = pd.DataFrame({
         "sent_more": labelled["text"], "sent_less": labelled["text"].str.replace("in our", "in my"),
-        "stereo_antistereo": "stereo", "bias_type": labelled["bias_type"],
+        "stereo_antistereo": "stereo", "bias_type": labelled["bias_type"].replace("social", "age"),
     })  # fmt: skip
     human = said[["text_id"]].assign(biased=[i % 2 for i in range(len(said))])
     return {

@@ -55,9 +55,8 @@ def about(
 
 
 def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
-    text = re.sub(r"(?<!\\)\*+", "", markdown)
-    return re.sub(r"\\(.)", r"\1", text)
+    """Drop the Markdown of a finding: emphasis, and what `report.escape` put in."""
+    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
 
 
 _FILES = (

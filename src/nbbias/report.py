@@ -20,8 +20,17 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
 
 def escape(text: object) -> str:
-    """Make any text show as itself in Markdown: names come from corpora, not from us."""
-    return _MARKDOWN.sub(r"\\\1", visible(" ".join(str(text).split())))
+    """Make any text show as itself in Markdown: names come from corpora, not from us.
+
+    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
+    between two of them as mathematics, escaped or not.
+    """
+    return _MARKDOWN.sub(_escaped, visible(" ".join(str(text).split())))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    escaped = f"\\{found[0]}"
+    return f"<span>{escaped}</span>" if found[0] in "$\\" else escaped
 
 
 def number(value: float, *, decimals: int = 2) -> str:
@@ -237,7 +246,11 @@ def show(
     if note:
         printed = printed.tab_source_note(html(_escape_html(note)))
     scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
-    return HTML(f'<div style="{scroll}" tabindex="0">{printed.as_raw_html()}</div>')
+    # No program that typesets mathematics looks into it.
+    return HTML(
+        f'<div class="tex2jax_ignore mathjax_ignore" style="{scroll}" tabindex="0">'
+        f"{printed.as_raw_html()}</div>"
+    )
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:

@@ -23,9 +23,14 @@ _PATIENCE = 120_000
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that JupyterLab serves."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="module")
+def lab(folder: Path) -> Iterator[str]:
     """The address of a JupyterLab on loopback, on a copy of the notebooks."""
-    folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     shutil.copytree(ROOT / "params", folder / "params")
     execute.install_kernel()
@@ -90,3 +95,41 @@ def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots:
     )
     window.screenshot(path=shots / "lab.png")
     assert window.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
+
+
+#: What a hostile text would have to become: an element, an address, mathematics.
+_BECOME = """() => ({
+    images: document.querySelectorAll('img[src="x"], [onerror], [onclick]').length,
+    addresses: [...document.querySelectorAll('.jp-OutputArea [href]')]
+        .filter(one => /^\\s*javascript:/i.test(one.getAttribute('href'))).length,
+    mathematics: document.querySelectorAll('.jp-OutputArea mjx-container').length,
+    unseen: (document.querySelector('.jp-Notebook').innerText
+        .match(/[\\0\\x1b\\u202a-\\u202e\\u2066-\\u2069]/g) || []).length,
+})"""
+
+
+@pytest.mark.parametrize("trusted", [False, True], ids=["untrusted", "trusted"])
+def test_a_hostile_run_is_text_in_jupyterlab(
+    lab: str, folder: Path, window: Page, shots: Path, attacked: Path, trusted: bool
+) -> None:
+    name = "trusted" if trusted else "untrusted"
+    copy = folder / f"{name}.ipynb"
+    shutil.copyfile(attacked / "llmbi" / "llmbi" / "notebook.ipynb", copy)
+    if trusted:
+        command = [sys.executable, "-m", "jupyter", "trust", str(copy)]
+        subprocess.run(command, check=True, capture_output=True)
+    dialogs: list[str] = []
+    window.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+    window.goto(f"{lab}/lab/tree/{copy.name}")
+    window.locator(".jp-OutputArea-output table").first.wait_for()
+    # Cells are drawn as they come into view.
+    seen = window.locator(".jp-Notebook")
+    for cell in range(window.locator(".jp-Cell").count()):
+        seen.locator(".jp-Cell").nth(cell).evaluate("one => one.scrollIntoView()")
+        window.wait_for_timeout(60)
+    window.wait_for_timeout(1000)  # mathematics is typeset late
+    found = window.evaluate(_BECOME)
+    window.screenshot(path=shots / f"lab-hostile-{name}.png")
+    assert dialogs == []
+    assert found == {"images": 0, "addresses": 0, "mathematics": 0, "unseen": 0}
+    assert "<script>" in window.locator(".jp-Notebook").inner_text()
