@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -43,7 +44,9 @@ def lab(folder: Path) -> Iterator[str]:
     }  # fmt: skip
     command = [sys.executable, *develop.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, env=os.environ | _own_data(folder)
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         _await(f"{address}/api")
@@ -51,6 +54,11 @@ def lab(folder: Path) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+def _own_data(folder: Path) -> dict[str, str]:
+    """Keep what is trusted here out of the user's own list of it."""
+    return {"JUPYTER_DATA_DIR": str(folder / "data")}
 
 
 def _await(address: str) -> None:
@@ -117,7 +125,7 @@ def test_a_hostile_run_is_text_in_jupyterlab(
     shutil.copyfile(attacked / "llmbi" / "llmbi" / "notebook.ipynb", copy)
     if trusted:
         command = [sys.executable, "-m", "jupyter", "trust", str(copy)]
-        subprocess.run(command, check=True, capture_output=True)
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | _own_data(folder))
     dialogs: list[str] = []
     window.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
     window.goto(f"{lab}/lab/tree/{copy.name}")
