@@ -16,9 +16,10 @@ LATEX = r"$\href{javascript:alert(1)}{x}$ and \(a\) and \begin{x}"
 ANSI = "\x1b[31mred\x1b[0m"
 TURNED = "\u202egnp.exe\u2066"
 NUL = "nul\x00here"
+FORMULA = "=1+cmd|' /C calc'!A0"
 
 #: The parts that stay readable as they are typed, once mark-up is taken away.
-PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX]
+PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX, FORMULA]
 ALL = [*PRINTABLE, ANSI, TURNED, NUL]
 
 MODELS = ["plain", f"{SCRIPT}{IMAGE}", f"model {LATEX} {ANSI}{TURNED}{NUL}"]
@@ -65,8 +66,12 @@ def measured(articles: int = 12) -> dict[str, pd.DataFrame]:
     }  # fmt: skip
 
 
-def harmless(html: str) -> BeautifulSoup:
-    """Return HTML as it is read, having refused whatever a hostile text could add."""
+def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:
+    """Return HTML as it is read, having refused whatever a hostile text could add.
+
+    With `frame_ignored`, signs of mathematics may stand together where the frame says that no
+    program that typesets mathematics may look.
+    """
     found = BeautifulSoup(html, "html.parser")
     assert found.find(["script", "img", "a", "object", "embed", "link", "base", "form"]) is None
     for tag in found.find_all(True):
@@ -82,7 +87,8 @@ def harmless(html: str) -> BeautifulSoup:
         assert sign not in shown
     # Nothing that typesets mathematics finds two of its signs in one piece of text.
     for piece in found.find_all(string=True):
-        if piece.parent.name != "style":
+        ignored = frame_ignored and piece.find_parent(class_="mathjax_ignore")
+        if piece.parent.name != "style" and not ignored:
             assert piece.count("$") < 2
             assert "\\(" not in piece
             assert "\\begin" not in piece

@@ -150,6 +150,10 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
     assert own["biased"].tolist()[:2] == [True, False]
     assert own["biased"].isna().tolist() == [False, False, True, True]
+    # The same file for another set of the run: nobody replied, so this judge is left out.
+    others = labelled[labelled["split"] == "test"].tail(4)
+    judgements, _ = two.judge(others, "checks")
+    assert list(judgements["judge"].unique()) == ["majority"]
 
 
 def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) -> None:

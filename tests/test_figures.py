@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
 from nbbias import figures, figures_marks, llmbi_figures, sentiment
+from tests import hostile
 
 
 @pytest.fixture(autouse=True)
@@ -306,3 +308,14 @@ def test_the_figure_of_printed_scores_draws_every_prompt_of_five_models() -> Non
     table = of_models(pd.DataFrame(own | {"printed_model": "gpt-4"}), 5)
     figure = llmbi_figures.printed(table)
     assert [markers(ax) for ax in filled(figure)] == [[(1.0, 1), (2.0, 0)]] * 5
+
+
+@pytest.mark.parametrize("text", hostile.ALL)
+def test_a_hostile_name_leaves_a_figure_whole(text: str) -> None:
+    figure, ax = plt.subplots()
+    ax.set_title(figures.plain(text))
+    buffer = BytesIO()
+    figure.savefig(buffer, format="svg")
+    plt.close(figure)
+    ElementTree.fromstring(buffer.getvalue())  # XML has no place for NUL
+    assert not set("\x00\x1b\u202e") & set(buffer.getvalue().decode())

@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
 from nbbias import figures, figures_marks, outputs
+from tests import hostile
 
 TABLE = pd.DataFrame({
     "name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3],
@@ -212,3 +213,20 @@ def test_a_table_is_not_changed_by_being_written() -> None:
     outputs.csv(table)
     assert table["=a"][0] == "=1"
     assert outputs.csv(table.iloc[:0]) == "=a,b\n"
+
+
+def test_csv_writes_control_characters_out_and_parquet_keeps_them(tmp_path: Path) -> None:
+    table = pd.DataFrame({"name": [hostile.ANSI, hostile.NUL, hostile.TURNED, hostile.FORMULA]})
+    outputs.save_table(table, "t", out=tmp_path)
+    text = (tmp_path / "tables" / "t.csv").read_text(encoding="utf-8")
+    assert "[U+001B][31mred" in text
+    assert "nul[U+0000]here" in text
+    assert hostile.TURNED in text  # a part of the text, which steers no terminal
+    exact = outputs.read_table(tmp_path, "t")
+    assert exact is not None
+    assert exact["name"].tolist() == table["name"].tolist()
+    (tmp_path / "tables" / "t.parquet").unlink()
+    twin = outputs.read_table(tmp_path, "t")
+    assert twin is not None
+    assert twin["name"].tolist()[3] == f"'{hostile.FORMULA}"
+    assert outputs.read_table(tmp_path, "none") is None

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from IPython.display import Markdown
 from nbconvert.filters import markdown2html
 
-from nbbias import report
+from nbbias import page_about, report
+from nbbias.visible import visible
+from tests import hostile
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -34,8 +36,8 @@ marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
 @settings(max_examples=150)
 def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
     page = html_of(f"The index of {report.escape(name)} is")
-    assert page.get_text().split() == f"The index of {name} is".split()
-    assert [tag.name for tag in page.find_all(True)] == ["p"]
+    assert page.get_text().split() == f"The index of {visible(name)} is".split()
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,15 @@ def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
 def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
     page = html_of(report.escape(name))
     assert page.get_text().split() == name.split()
-    assert {tag.name for tag in page.find_all(True)} <= {"p"}
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
 
 
 @pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
 def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
     page = BeautifulSoup(markdown2html(f"of {report.escape(name)}"), "html.parser")
     assert page.get_text().strip() == f"of {name}"
-    assert [tag.name for tag in page.find_all(True)] == ["p"]
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+    assert not any(tag.attrs for tag in page.find_all(True))
 
 
 def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
@@ -325,3 +328,20 @@ def test_the_index_of_a_table_does_not_show() -> None:
     table = pd.DataFrame({"a": [1, 2]})
     assert report.show(table, title="t").data == report.show(table[::-1][::-1], title="t").data
     assert cells(show(table.set_axis([7, 7]))) == [["1"], ["2"]]
+
+
+@pytest.mark.parametrize("text", hostile.ALL)
+def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
+    escaped = report.escape(text)
+    shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
+    assert shown == f"the {visible(text)} of it"
+    assert page_about.plain(f"the **{escaped}** of it") == shown
+
+
+def test_a_table_writes_out_what_is_not_seen_and_keeps_mathematics_away() -> None:
+    rows = pd.DataFrame({"a": hostile.ALL, f"b {hostile.ANSI}": 1.5})
+    html = report.show(rows, title=hostile.TURNED, note=hostile.NUL, labels={"a": hostile.NUL}).data
+    shown = hostile.harmless(html, frame_ignored=True)
+    assert "mathjax_ignore" in shown.div["class"]
+    for text in (*hostile.ALL, f"b {hostile.ANSI}"):
+        assert visible(text) in shown.get_text()

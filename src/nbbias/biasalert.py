@@ -225,7 +225,10 @@ def _tuned(
 def _replies(
     asked: pd.DataFrame, evidence: pd.DataFrame, *, path: str, judge: str, version: str
 ) -> pd.DataFrame:
-    return biasalert_recorded.read_judgements(path, asked, evidence, judge=judge, knowledge=version)
+    # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
+    return biasalert_recorded.read_judgements(
+        path, asked, evidence, judge=judge, knowledge=version, others=True
+    )
 
 
 def _moderation(asked: pd.DataFrame, _: pd.DataFrame, *, path: str, name: str) -> pd.DataFrame:

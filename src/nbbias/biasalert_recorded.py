@@ -22,6 +22,7 @@ def read_judgements(
     *,
     judge: str = "",
     knowledge: str = "",
+    others: bool = False,
     **prompt: Any,
 ) -> pd.DataFrame:
     """Read recorded replies of a judge.
@@ -36,6 +37,8 @@ def read_judgements(
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.
+    others
+        Whether the table may also hold replies to texts that are judged elsewhere.
     **prompt
         As in `biasalert_prompt.prompts`, where replies are joined by `prompt_id`.
 
@@ -69,6 +72,8 @@ def read_judgements(
         told.append(f"{twice.sum()} replies stand twice ({table.loc[twice, key].iloc[0]})")
     held = set(asked["prompt_id"]) | (set(texts["text_id"]) if key == "text_id" else set())
     stray = ~table[key].isin(held)
+    if others:
+        table, stray = table[~stray], stray & False
     if stray.any():
         told.append(f"{stray.sum()} replies are to none of the texts ({table[key][stray].iloc[0]})")
     if told:

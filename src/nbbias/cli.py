@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.logging import RichHandler
 from rich.markup import escape
 from rich.progress import (
@@ -36,6 +35,8 @@ from nbbias import (
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
 from nbbias.studies import STUDIES
+from nbbias.terminal import Format, Terminal
+from nbbias.visible import visible
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -46,8 +47,8 @@ app.add_typer(data, name="data")
 app.add_typer(cli_share.app)
 app.add_typer(cli_develop.app)
 
-out_console = Console(highlight=False, soft_wrap=True)
-err_console = Console(stderr=True, highlight=False, soft_wrap=True)
+out_console = Terminal()
+err_console = Terminal(stderr=True)
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of all runs.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
@@ -69,7 +70,8 @@ def _options(
     level = logging.DEBUG if verbose else logging.WARNING
     handler = RichHandler(console=err_console, show_path=False)
     handler.addFilter(keys.Redact())
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
+    handler.setFormatter(Format("%(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("nbbias").setLevel(level)
 
 
@@ -130,13 +132,14 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     tasks: dict[str, TaskID] = {}
     for one in plan:
         if one.asks and (status := asking_view.complete(generate.plan(one.asks), err_console)):
-            err_console.print(f"{one.label}: not run, because answers are missing")
+            err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
 
     def listen(one: run_plan.Run, message: Any) -> None:
         if message["kind"] == "progress":
             if one.label not in tasks:
-                tasks[one.label] = bars.add_task(one.label, total=message["total"])
+                label = escape(visible(one.label))
+                tasks[one.label] = bars.add_task(label, total=message["total"])
             bars.update(tasks[one.label], completed=message["done"])
         else:
             _say_end(one, message)
@@ -144,10 +147,10 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars:
         statuses = run.run(plan, out=out, jobs=jobs, listen=listen)
-    out_console.print(str((out / "index.html").absolute()))
+    out_console.print(str((out / "index.html").absolute()), markup=False)
     not_started = [label for label, status in statuses.items() if status == "not started"]
     if not_started:
-        err_console.print(f"not started: {', '.join(not_started)}")
+        err_console.print(f"not started: {', '.join(not_started)}", markup=False)
     if "interrupted" in statuses.values() or not_started:
         raise typer.Exit(130)
     if "failed" in statuses.values():
@@ -156,18 +159,23 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
 
 def _say_end(one: run_plan.Run, message: Any) -> None:
     kind, seconds = message["kind"], f"{message['seconds']:.0f} s"
+    label = escape(one.label)
     if kind == "ok":
-        err_console.print(f"[green]ok[/] {one.label} in {seconds}: {one.folder / 'index.html'}")
+        err_console.print(
+            f"[green]ok[/] {label} in {seconds}: {escape(str(one.folder / 'index.html'))}"
+        )
         return
     colour = "yellow" if kind == "interrupted" else "red"
     where = f" in cell {message['cell']}" if message.get("cell") is not None else ""
     text = escape(f"{message.get('error') or ''}: {message['message']}".removeprefix(": "))
-    err_console.print(f"[{colour}]{kind}[/] {one.label} after {seconds}{where}\n  {text}")
+    err_console.print(f"[{colour}]{kind}[/] {label} after {seconds}{where}\n  {text}")
     if message.get("source"):
         lines = message["source"].strip().splitlines()
         err_console.print(escape("\n".join(f"    | {line}" for line in lines)))
     if (one.folder / "notebook.ipynb").is_file():
-        err_console.print(f"  what was done until then: {one.folder / 'notebook.ipynb'}")
+        err_console.print(
+            f"  what was done until then: {escape(str(one.folder / 'notebook.ipynb'))}"
+        )
     logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
 
 
@@ -179,14 +187,14 @@ def list_command(out: Out = Path("runs")) -> None:
         out_console.print(f"[bold]{stem}[/]  {model.__doc__}")
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-            out_console.print(f"  {shown}")
+            out_console.print(f"  {shown}", markup=False)
     from nbbias import gallery, page_about  # nbconvert takes seconds to import
 
     found = gallery.runs(out) if out.is_dir() else []
-    out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}")
+    out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}", markup=False)
     for one in found:
-        finding = escape(page_about.plain(one["finding"]))
-        out_console.print(f"  {one['status']:<12}{one['study']}/{one['run']}  {finding}")
+        told = f"{one['study']}/{one['run']}  {page_about.plain(one['finding'])}"
+        out_console.print(f"  {one['status']:<12}{told}", markup=False)
 
 
 @app.command("params")
@@ -215,7 +223,7 @@ def data_list() -> None:
 def data_fetch(name: str) -> None:
     """Download a dataset from its publisher into the folder named by NBBIAS_DATA."""
     for path, note in datasets.fetch(name, progressbar=err_console.is_terminal):
-        out_console.print(f"{path}  {note}")
+        out_console.print(f"{path}  {note}", markup=False)
 
 
 @data.command("release")
@@ -228,9 +236,10 @@ def data_release(folder: Path, to: Path) -> None:
     table = Table("source", "model", "prompt", "texts", "articles")
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
     for (source, model, prompt), ids in grouped:
-        table.add_row(source, model, prompt, f"{len(ids):,}", f"{ids.nunique():,}")
+        names = (escape(str(one)) for one in (source, model, prompt))
+        table.add_row(*names, f"{len(ids):,}", f"{ids.nunique():,}")
     out_console.print(table)
-    out_console.print(f"wrote {to}")
+    out_console.print(f"wrote {to}", markup=False)
 
 
 def main() -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from nbbias import develop
+from nbbias.terminal import Terminal
 
 app = typer.Typer()
-out_console = Console(highlight=False, soft_wrap=True)
+out_console = Terminal()
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of all runs.")]
 

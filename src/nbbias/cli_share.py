@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from nbbias import share
+from nbbias.terminal import Terminal
 
 app = typer.Typer()
-out_console = Console(highlight=False, soft_wrap=True)
+out_console = Terminal()
 
 
 @app.command()
@@ -22,7 +22,7 @@ def site(
     """Copy all finished runs, with pages about them, to a folder that any static host serves."""
     from nbbias import gallery  # nbconvert takes seconds to import
 
-    out_console.print(str(gallery.publish(runs, out).absolute()))
+    out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
 
 
 @app.command()
@@ -32,12 +32,12 @@ def export(
 ) -> None:
     """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
     path, held = share.export(run, to or Path(f"{run.parent.name}-{run.name}.zip"))
-    out_console.print(f"{path.absolute()}  {held} files")
+    out_console.print(f"{path.absolute()}  {held} files", markup=False)
 
 
 @app.command()
 def new(folder: Path) -> None:
     """Lay out notebooks and params in a folder of your own, to change and run."""
     written = share.new(folder)
-    out_console.print(f"{folder.absolute()}  {written} files")
-    out_console.print(f"Next: cd {folder} && nbbias studies")
+    out_console.print(f"{folder.absolute()}  {written} files", markup=False)
+    out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)

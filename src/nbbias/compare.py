@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import report
+from nbbias import outputs, report
 from nbbias.contracts import ESTIMATE_KEYS
 
 _ROWS = 60
@@ -97,10 +97,10 @@ def shown(first: Path, second: Path) -> dict[str, Any]:
     """Return what a page shows of two runs' estimates: a sentence and a table."""
     tables = []
     for folder in (first, second):
-        path = folder / "tables" / "estimates.csv"
-        if not path.is_file():
+        table = outputs.read_table(folder, "estimates")
+        if table is None:
             return {"sentence": f"{folder.name} left no estimates.", "table": ""}
-        tables.append(pd.read_csv(path))
+        tables.append(table)
     joined = estimates(*tables)
     both = joined.dropna(subset=["difference"])
     if both.empty:
@@ -116,7 +116,7 @@ def shown(first: Path, second: Path) -> dict[str, Any]:
     columns = [*keys, *numbers, "difference", "within"]
     words = both["within"].map({True: "yes", False: "no"}).astype(object)
     rows = both.assign(within=words.where(both["within"].notna(), "not known"))[columns]
-    table = report.show(
+    html = report.show(
         rows.head(_ROWS), title="What moved most",
         labels={
             "first": first.name, "second": second.name, "first_low": "low", "first_high": "high",
@@ -125,4 +125,4 @@ def shown(first: Path, second: Path) -> dict[str, Any]:
         note=f"The {min(len(rows), _ROWS)} of {len(rows)} claims that moved most, measured by the "
         "wider interval. The runs may share texts, so the difference has no test.",
     ).data  # fmt: skip
-    return {"sentence": sentence, "table": table}
+    return {"sentence": sentence, "table": html}

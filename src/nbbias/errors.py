@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nbbias.visible import visible
+
 
 class NbbiasError(Exception):
     """What was wrong, where, and what to do; one entry per breach.
@@ -23,7 +25,7 @@ class NbbiasError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython to show the message alone: a user's mistake needs no traceback."""
-        return [f"{type(self).__name__}: {self}"]
+        return [visible(f"{type(self).__name__}: {self}")]
 
     def __str__(self) -> str:
         if len(self.breaches) == 1:

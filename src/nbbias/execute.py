@@ -123,8 +123,10 @@ def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
     install_kernel()
+    # papermill fills in what stands in braces, in paths too.
+    path = str(target).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
-        target, target, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
+        path, path, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
         log_output=False, record_timing=False, start_timeout=120,
         progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
                       "mininterval": 0, "miniters": 1},

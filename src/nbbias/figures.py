@@ -14,6 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from nbbias.visible import visible
+
 #: Colour-blind-safe colours by role; every figure uses the same.
 INK, MUTED, BAND = "#222222", "#6b6b6b", "#e3e3e3"
 PALETTE = sns.color_palette("colorblind").as_hex()
@@ -156,8 +158,11 @@ def first_seen(values: pd.Series) -> pd.Series:
 
 
 def plain(text: str) -> str:
-    """Keep matplotlib from reading dollar signs in a name as mathematics."""
-    return text.replace("$", r"\$")
+    """Keep matplotlib from reading dollar signs in a name as mathematics, and SVG from breaking.
+
+    XML has no place for control characters.
+    """
+    return visible(text).replace("$", r"\$")
 
 
 def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> None:

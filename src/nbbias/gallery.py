@@ -16,6 +16,7 @@ from nbbias.corpus import data_path
 from nbbias.errors import NbbiasError
 from nbbias.page_about import plain
 from nbbias.studies import STUDIES
+from nbbias.visible import visible
 
 #: Pairs of runs of one study that get a page of their own; the newest runs come first.
 _COMPARED = 45
@@ -129,4 +130,4 @@ def _render(target: Path, template: str, **values: Any) -> Path:
         script=(templates / "page.js").read_text(encoding="utf-8"),
         **values,
     )
-    return outputs.write(target, page.one_style(text))
+    return outputs.write(target, visible(page.one_style(text)))

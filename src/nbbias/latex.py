@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nbbias.visible import visible
+
 MISSING = "n/m"
 _NOTE = r"\par\smallskip\footnotesize n/m: not measured"
 
@@ -69,7 +71,7 @@ def table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int = 3) -
 
 def escape(text: object) -> str:
     """Make any text print as itself, on one line."""
-    return " ".join(str(text).split()).translate(_ESCAPES)
+    return visible(" ".join(str(text).split())).translate(_ESCAPES)
 
 
 def _column(values: pd.Series, decimals: int) -> tuple[list[str], bool]:

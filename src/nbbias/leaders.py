@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import report
+from nbbias import outputs, report
 from nbbias.corpus import data_path
 
 COLUMNS = [
@@ -45,12 +45,10 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """
     found = []
     for one in runs:
-        path = out / one["folder"] / "tables" / "estimates.parquet"
-        path = path if path.is_file() else path.with_suffix(".csv")
-        if not path.is_file():
+        estimates = outputs.read_table(out / one["folder"], "estimates")
+        if estimates is None:
             continue
-        read = pd.read_parquet if path.suffix == ".parquet" else pd.read_csv
-        rows = read(path).merge(leads(), on=["study", "measure", "statistic"])
+        rows = estimates.merge(leads(), on=["study", "measure", "statistic"])
         if "judge" in rows:
             rows["model"] = rows["judge"].where(rows["judge"].notna(), rows["model"])
         # Of a study's finer rows (by task, topic, dimension) the whole stands for it.

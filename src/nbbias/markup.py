@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import html
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -20,9 +19,8 @@ from IPython.display import HTML
 
 from nbbias import report
 from nbbias.corpus import data_path
+from nbbias.visible import visible
 
-#: Marks that change the direction of what stands around them.
-_TURNING = {0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
 _MATHEMATICS = re.compile(r"[$\\]")
 
 _LONG = 40  # characters that stand on one line
@@ -38,20 +36,6 @@ class Span(NamedTuple):
 
 
 # --- text -------------------------------------------------------------------------------------
-
-
-def visible(text: object) -> str:
-    """Write what is not seen so that it is: NUL, escapes and marks of direction."""
-    return "".join(map(_seen, str(text)))
-
-
-def _seen(character: str) -> str:
-    code = ord(character)
-    if character in "\n\t":
-        return character
-    if code in _TURNING or unicodedata.category(character) in {"Cc", "Cs"}:
-        return f"[U+{code:04X}]"
-    return character
 
 
 def shown(text: object) -> str:

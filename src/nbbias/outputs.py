@@ -21,6 +21,7 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 
 from nbbias import latex
+from nbbias.visible import visible, without_control
 
 
 def folder(stem: str) -> Path:
@@ -53,7 +54,8 @@ _FORMULA = re.compile(r"[=+\-@\t](?=.)", re.DOTALL)
 def csv(table: pd.DataFrame) -> str:
     """Write a table as CSV whose texts no spreadsheet runs: an apostrophe stands before a formula.
 
-    Numbers are left alone, and lines end alike; the Parquet twin holds texts as they came.
+    Numbers are left alone, lines end alike, and control characters are written out, which cut a
+    cell short or steer a terminal; the Parquet twin holds texts as they came.
     """
     safe = table.copy()
     for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
@@ -65,6 +67,7 @@ def _plain(value: object) -> object:
     if not isinstance(value, str):
         return value
     lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
+    lines = without_control(lines)
     return f"'{lines}" if _FORMULA.match(lines) else lines
 
 
@@ -73,6 +76,15 @@ def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     write(out / "tables" / f"{name}.csv", csv(table))
     write_parquet(table, out / "tables" / f"{name}.parquet")
     return table
+
+
+def read_table(out: Path, name: str) -> pd.DataFrame | None:
+    """Return a run's table as it was saved, or None; a published run has its CSV alone."""
+    path = out / "tables" / f"{name}.parquet"
+    if path.is_file():
+        return pd.read_parquet(path)
+    path = path.with_suffix(".csv")
+    return pd.read_csv(path) if path.is_file() else None
 
 
 def write_parquet(table: pd.DataFrame, path: Path) -> Path:
@@ -125,7 +137,7 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
 def inline(svg: bytes, *, alt: str) -> str:
     """Return an SVG image as HTML that needs no file, with its alternative text."""
     encoded = base64.b64encode(svg).decode()
-    text = html.escape(alt, quote=True)
+    text = html.escape(visible(alt), quote=True)
     return (
         f'<figure style="margin:0"><img src="data:image/svg+xml;base64,{encoded}" alt="{text}" '
         f'style="max-width:100%;height:auto"></figure>'

@@ -16,6 +16,7 @@ from nbconvert.preprocessors import Preprocessor
 
 from nbbias import outputs
 from nbbias.corpus import data_path
+from nbbias.visible import visible
 
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
 #: The styles that every printed table brings along; a page has one for all.
@@ -100,4 +101,7 @@ def write_page(
     if about and about["finding"]:
         lead = f'</h1>\n<p class="finding">{escape(about["finding"])}</p>'
         body = body.replace("</h1>", lead, 1)
-    return outputs.write(target, body)
+    # Code and what it printed scroll on a phone, so a keyboard must reach them.
+    body = body.replace("<pre>", '<pre tabindex="0">')
+    # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
+    return outputs.write(target, visible(body))

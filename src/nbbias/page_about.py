@@ -55,9 +55,8 @@ def about(
 
 
 def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis and the backslashes that escape it."""
-    text = re.sub(r"(?<!\\)\*+", "", markdown)
-    return re.sub(r"\\(.)", r"\1", text)
+    """Drop the Markdown of a finding: emphasis, and what `report.escape` put in."""
+    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
 
 
 _FILES = (
@@ -71,7 +70,7 @@ def provenance(
     folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any]
 ) -> list[tuple[str, list[str]]]:
     """Return what a run rests on: study, corpus, models, instruments, when, and which code."""
-    estimates = _estimates(folder)
+    estimates = outputs.read_table(folder, "estimates")
     commit = description["git"]["commit"]
     changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
     code = f"{commit[:12]}{changed}" if commit else "no repository"
@@ -87,13 +86,10 @@ def provenance(
     return [(name, values) for name, values in rows if values]
 
 
-def _estimates(folder: Path) -> pd.DataFrame:
-    path = folder / "tables" / "estimates.csv"
-    return pd.read_csv(path) if path.is_file() else pd.DataFrame()
-
-
-def _distinct(table: pd.DataFrame, column: str) -> list[str]:
-    told = [] if column not in table else table[column].dropna().astype(str).unique()
+def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:
+    if table is None or column not in table:
+        return []
+    told = table[column].dropna().astype(str).unique()
     # Where two judges or scorers are compared, both instruments stand in one cell.
     found = list(dict.fromkeys(one for entry in told for one in entry.split("; ")))
     more = len(found) - _LISTED

@@ -12,14 +12,25 @@ import pandas as pd
 from great_tables import GT, html, loc, style
 from IPython.display import HTML, Markdown
 
+from nbbias.visible import visible
+
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
 
 def escape(text: object) -> str:
-    """Make any text show as itself in Markdown: names come from corpora, not from us."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    """Make any text show as itself in Markdown: names come from corpora, not from us.
+
+    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
+    between two of them as mathematics, escaped or not.
+    """
+    return _MARKDOWN.sub(_escaped, visible(" ".join(str(text).split())))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    escaped = f"\\{found[0]}"
+    return f"<span>{escaped}</span>" if found[0] in "$\\" else escaped
 
 
 def number(value: float, *, decimals: int = 2) -> str:
@@ -197,11 +208,11 @@ def show(
     gap
         What stands for a missing number.
     """
-    plain = table.reset_index(drop=True)
-    named = {name: (labels or {}).get(name, str(name).replace("_", " ")) for name in plain.columns}
+    plain = _seen(table.reset_index(drop=True))
+    named = {name: visible((labels or {}).get(name, str(name).replace("_", " "))) for name in plain}
     # A name made from the content: the same table gets the same HTML in every run.
     digest = hashlib.sha256((title + plain.to_csv(index=False)).encode()).hexdigest()[:10]
-    printed = GT(plain, id=f"t{digest}").tab_header(title=title).cols_label(**named)
+    printed = GT(plain, id=f"t{digest}").tab_header(title=visible(title)).cols_label(**named)
     numeric = plain.select_dtypes("number")
     whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
     p_values = [name for name in numeric if str(name).startswith("p_")]
@@ -235,8 +246,22 @@ def show(
     if note:
         printed = printed.tab_source_note(html(_escape_html(note)))
     scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
-    return HTML(f'<div style="{scroll}" tabindex="0">{printed.as_raw_html()}</div>')
+    # No program that typesets mathematics looks into it.
+    return HTML(
+        f'<div class="tex2jax_ignore mathjax_ignore" style="{scroll}" tabindex="0">'
+        f"{printed.as_raw_html()}</div>"
+    )
+
+
+def _seen(table: pd.DataFrame) -> pd.DataFrame:
+    """Write out in every text what is not seen."""
+    texts = table.select_dtypes(["object", "str", "category"]).columns
+    shown = {
+        name: table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
+        for name in texts
+    }
+    return table.assign(**shown)
 
 
 def _escape_html(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

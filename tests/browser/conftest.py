@@ -6,12 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests import hostile_inputs
 from tests.conftest import ROOT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -42,22 +44,44 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if named:
         return Path(named).absolute()
     shared = tmp_path_factory.getbasetemp().parent / "pages"
+    return _once(shared, lambda: (["studies", "--out", str(shared / "runs"), "--jobs", "2"], 0))
+
+
+@pytest.fixture(scope="session")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs on hostile inputs: those named by NBBIAS_ATTACKED, or made once for all workers.
+
+    Beside them stands what the command said: ``../stdout`` and ``../stderr``.
+    """
+    named = os.environ.get("NBBIAS_ATTACKED")
+    if named:
+        return Path(named).absolute()
+    shared = tmp_path_factory.getbasetemp().parent / "attacked"
+
+    def command() -> tuple[list[str], int]:
+        files = hostile_inputs.write(shared / "inputs").values()
+        # One of them is made to fail, so that an error's page is seen too.
+        return ["run", *map(str, files), "--out", str(shared / "runs"), "--jobs", "2"], 1
+
+    return _once(shared, command)
+
+
+def _once(shared: Path, command: Callable[[], tuple[list[str], int]]) -> Path:
+    """Run nbbias in a folder that all workers share: the first one does, the others wait."""
     try:
         shared.mkdir()
     except FileExistsError:  # another worker is at it
-        return _awaited(shared)
-    command = [sys.executable, "-m", "nbbias", "studies", "--out", str(shared / "runs")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    (shared / "done").write_text(done.stderr)
-    assert done.returncode == 0, done.stderr
-    return shared / "runs"
-
-
-def _awaited(shared: Path) -> Path:
-    import time
-
-    while not (shared / "done").is_file():
-        time.sleep(1)
+        while not (shared / "done").is_file():
+            time.sleep(1)
+        return shared / "runs"
+    arguments, expected = command()
+    done = subprocess.run(
+        [sys.executable, "-m", "nbbias", *arguments], cwd=ROOT, capture_output=True, text=True
+    )
+    (shared / "stdout").write_text(done.stdout)
+    (shared / "stderr").write_text(done.stderr)
+    (shared / "done").touch()
+    assert done.returncode == expected, done.stderr
     return shared / "runs"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
@@ -23,9 +24,14 @@ _PATIENCE = 120_000
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that JupyterLab serves."""
+    return tmp_path_factory.mktemp("lab")
+
+
+@pytest.fixture(scope="module")
+def lab(folder: Path) -> Iterator[str]:
     """The address of a JupyterLab on loopback, on a copy of the notebooks."""
-    folder = tmp_path_factory.mktemp("lab")
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     shutil.copytree(ROOT / "params", folder / "params")
     execute.install_kernel()
@@ -38,7 +44,9 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }  # fmt: skip
     command = [sys.executable, *develop.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
-    server = subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.DEVNULL, env=os.environ | _own_data(folder)
+    )
     address = f"http://127.0.0.1:{port}"
     try:
         _await(f"{address}/api")
@@ -46,6 +54,11 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         server.terminate()
         server.wait(timeout=30)
+
+
+def _own_data(folder: Path) -> dict[str, str]:
+    """Keep what is trusted here out of the user's own list of it."""
+    return {"JUPYTER_DATA_DIR": str(folder / "data")}
 
 
 def _await(address: str) -> None:
@@ -90,3 +103,50 @@ def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots:
     )
     window.screenshot(path=shots / "lab.png")
     assert window.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
+
+
+#: What a hostile text would have to become: an element, an address, mathematics.
+_BECOME = """() => ({
+    images: document.querySelectorAll('img[src="x"], [onerror], [onclick]').length,
+    addresses: [...document.querySelectorAll('.jp-OutputArea [href]')]
+        .filter(one => /^\\s*javascript:/i.test(one.getAttribute('href'))).length,
+    mathematics: document.querySelectorAll('.jp-OutputArea mjx-container').length,
+    unseen: /[\\0\\x1b\\u202a-\\u202e\\u2066-\\u2069]/
+        .test(document.querySelector('.jp-Notebook').innerText),
+    text: document.querySelector('.jp-Notebook').innerText.includes('<script>alert'),
+})"""
+_ON = """() => {
+    const panel = document.querySelector('.jp-WindowedPanel-outer');
+    const before = panel.scrollTop;
+    panel.scrollBy(0, 600);
+    return panel.scrollTop > before;
+}"""
+
+
+@pytest.mark.parametrize("trusted", [False, True], ids=["untrusted", "trusted"])
+def test_a_hostile_run_is_text_in_jupyterlab(
+    lab: str, folder: Path, window: Page, shots: Path, attacked: Path, trusted: bool
+) -> None:
+    name = "trusted" if trusted else "untrusted"
+    copy = folder / f"{name}.ipynb"
+    shutil.copyfile(attacked / "llmbi" / "llmbi" / "notebook.ipynb", copy)
+    if trusted:
+        command = [sys.executable, "-m", "jupyter", "trust", str(copy)]
+        subprocess.run(command, check=True, capture_output=True, env=os.environ | _own_data(folder))
+    dialogs: list[str] = []
+    window.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+    window.goto(f"{lab}/doc/tree/{copy.name}")
+    window.locator(".jp-OutputArea-output table").first.wait_for()
+    # Cells are drawn as they come into view, and leave when they are out of it.
+    found = []
+    while window.evaluate(_ON):
+        window.wait_for_timeout(400)  # mathematics is typeset late
+        found.append(window.evaluate(_BECOME))
+        if len(found) == 6:
+            window.screenshot(path=shots / f"lab-hostile-{name}.png")
+    assert dialogs == []
+    assert len(found) > 10
+    read = [one.pop("text") for one in found]
+    assert any(read)
+    harmless = {"images": 0, "addresses": 0, "mathematics": 0, "unseen": False}
+    assert [one for one in found if one != harmless] == []

@@ -1,0 +1,221 @@
+"""Inputs of every study in which texts, names, ids and groups are hostile, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from nbbias import biasalert_sources
+from tests import hostile
+from tests.hostile import ADDRESS, ANSI, BREAKOUT, FORMULA, IMAGE, LATEX, MARKDOWN, NUL, SCRIPT
+
+#: The name of a params file, and so of a run: whatever a file system takes.
+NAME = "[red]<img src=x onerror=alert(1)> $a$ {{b}} \x1b[31m\u202e"
+
+#: What models, judges and people are called here.
+NAMES = [f"{FORMULA} plain", f"{SCRIPT}{IMAGE}", f"m {LATEX} {ANSI}{hostile.TURNED}{NUL}"]
+
+#: No bar and no slash, which names of identities may not hold.
+_NAMED = "<img src=x onerror=alert(1)> $\\a$ \x1b[1m\u202e"
+
+
+def write(folder: Path) -> dict[str, Path]:
+    """Write every study's inputs and params files: name → params file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = {
+        "news_bias": _params(folder, NAME, "news_bias", _news(folder)),
+        "biased_prompts": _params(folder, "biased", "biased_prompts", _prompts(folder)),
+        "cogs": _params(folder, "cogs", "cogs", _cogs(folder)),
+        "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
+    }
+    llmbi = _llmbi(folder)
+    made["llmbi"] = _params(folder, "llmbi", "llmbi", llmbi)
+    made["llmbi again"] = _params(folder, "again", "llmbi", {**llmbi, "aggregation": "sum"})
+    # A prompt that is none of the paper's, and no dimension: the run fails and quotes it.
+    stray = pd.read_parquet(folder / "answers.parquet").drop(columns="dimension")
+    failing = {**llmbi, "answers_path": _saved(stray, folder / "stray.parquet")}
+    made["llmbi failing"] = _params(folder, "failing", "llmbi", failing)
+    return made
+
+
+def _params(folder: Path, name: str, study: str, values: Mapping[str, Any]) -> Path:
+    path = folder / f"{name}.yaml"
+    path.write_text(yaml.safe_dump({"study": study, **values}), encoding="utf-8")
+    return path
+
+
+def _saved(table: pd.DataFrame, path: Path) -> str:
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path, index=False)
+    return str(path)
+
+
+# --- news ---------------------------------------------------------------------------------------
+
+_QUICK = {
+    "n_topics": [2], "topic_fits": 1, "chance_pairs": 2, "deals": 5, "draws": 100,
+    "toxicity_scorer": "offline",
+}  # fmt: skip
+
+
+def _news(folder: Path) -> dict[str, Any]:
+    originals, generations = hostile.corpus(9)
+    names = dict(zip(hostile.MODELS, NAMES, strict=True))
+    generations["model"] = generations["model"].map(names)
+    return _sides(folder, "news", originals, generations)
+
+
+def _prompts(folder: Path) -> dict[str, Any]:
+    originals, generations = hostile.corpus(9)
+    originals["headline"] = [f"She {ugly}" for ugly in hostile.ALL[: len(originals)]]
+    neutral, biased = f"{FORMULA} {MARKDOWN}", f"b {BREAKOUT} {LATEX} {ANSI}"
+    answers = []
+    for prompt in (neutral, biased):
+        own = generations.assign(prompt=prompt)
+        if prompt == biased:  # some refuse, and quote what they refuse
+            refused = own["article_id"].str[0].astype(int) % 3 == 0
+            told = "I'm sorry, but I cannot write " + own["text"].str[:40] + "."
+            own["text"] = own["text"].where(~refused, told)
+        answers.append(own)
+    return {
+        **_sides(folder, "prompts", originals, pd.concat(answers, ignore_index=True)),
+        "levels": ["word", "sentence"],
+        "neutral_prompt": neutral, "biased_prompt": biased,
+    }  # fmt: skip
+
+
+def _sides(
+    folder: Path, name: str, originals: pd.DataFrame, generations: pd.DataFrame
+) -> dict[str, Any]:
+    lexicon = hostile.lexicon()
+    bias = str(lexicon["bias"].iloc[0])
+    return {
+        **_QUICK,
+        "originals_path": _saved(originals, folder / f"{name}_originals.parquet"),
+        "generations_path": _saved(generations, folder / f"{name}_generations.parquet"),
+        "lexicon_paths": {
+            bias: _saved(lexicon.drop(columns="bias"), folder / f"{name}_lexicon.csv")
+        },
+        "biases": [bias],
+        "focus": {bias: str(lexicon["group"].iloc[-1])},
+    }
+
+
+# --- llmbi --------------------------------------------------------------------------------------
+
+
+def _llmbi(folder: Path) -> dict[str, Any]:
+    rows = []
+    for i, ugly in enumerate(hostile.ALL):
+        dimension = [f"Gender {SCRIPT}", f"{FORMULA}", f"Age {ANSI}{IMAGE}$a$ $b$"][i % 3]
+        for number, model in enumerate(NAMES):
+            good = "good " * ((i + number) % 4) + "bad " * (i % 2)
+            said = f"{ugly} is a {good}thing to say, she told him {ugly}."
+            rows.append((dimension, f"{i}: what of {ugly}?", model, said))
+    table = pd.DataFrame(rows, columns=["dimension", "prompt", "model", "response"])
+    return {"answers_path": _saved(table, folder / "answers.parquet"), "draws": 100}
+
+
+# --- cogs ---------------------------------------------------------------------------------------
+
+
+def _cogs(folder: Path) -> dict[str, Any]:
+    axis, task = f"axis {_NAMED}", f"task {_NAMED}"
+    identities = {f"={_NAMED}": f"a {IMAGE}", f"other {_NAMED}": f"b {SCRIPT}"}
+    themes = [f"theme {i} {_NAMED}" for i in range(3)]
+    criteria = {f"criterion {_NAMED}": f"told {SCRIPT} {LATEX}"}
+    suite = {
+        "axes": {axis: {"identities": identities}},
+        "topics": {f"topic {_NAMED}": themes},
+        "tasks": {
+            task: {"prompt": f"Write {ADDRESS} on {{theme}}", "rubric": {"criteria": criteria}}
+        },
+    }
+    path = folder / "suite.yaml"
+    path.write_text(yaml.safe_dump(suite), encoding="utf-8")
+    answers, judgements, ratings = [], [], []
+    names = list(identities)
+    for number, theme in enumerate(themes):
+        for at, model in enumerate(NAMES[:2]):
+            for i, identity in enumerate([None, *names]):
+                ugly = hostile.ALL[(number + 2 * i) % len(hostile.ALL)]
+                text = f"{ugly} the stars fell on him. " + "She saw the sea. " * (i + at)
+                answers.append((model, task, theme, identity, text))
+            for judge in NAMES[1:]:
+                for i, order in enumerate((names, names[::-1])):
+                    reply = f"Answer choice: {1 + (i + number) % 2}\nExplanation: {ugly}"
+                    shown = (judge, model, task, theme, axis, "|".join(order), reply)
+                    judgements.append(shown)
+        ratings += [
+            (rater, task, theme, axis, names[(number + i) % 2]) for i, rater in enumerate(NAMES)
+        ]
+    said = pd.DataFrame(answers, columns=["model", "task", "theme", "identity", "text"])
+    judged = ["evaluator", "model", "task", "theme", "axis", "order", "reply"]
+    rated = ["rater", "task", "theme", "axis", "identity"]
+    return {
+        "answers_path": _saved(said, folder / "said.parquet"),
+        "judgements_path": _saved(
+            pd.DataFrame(judgements, columns=judged), folder / "judgements.parquet"
+        ),
+        "ratings_path": _saved(pd.DataFrame(ratings, columns=rated), folder / "ratings.parquet"),
+        "suite_paths": [str(path)], "axes": [axis], "embedding_model": "offline", "draws": 100,
+    }  # fmt: skip
+
+
+# --- biasalert ----------------------------------------------------------------------------------
+
+_GROUPS = {"women": "gender", "Muslims": "religion", "older people": "social", "nurses": "social"}
+_SAID = ("late", "slow", "cold", "loud", "rude")
+_DONE = ("sang two songs", "took the train", "asked for tea", "came back", "voted early")
+
+
+def _biasalert(folder: Path) -> dict[str, Any]:
+    rows = []
+    for biased, endings in ((True, [f"are always {one}" for one in _SAID]), (False, _DONE)):
+        for group, kind in _GROUPS.items():
+            for i, ending in enumerate(endings):
+                ugly = hostile.ALL[(len(rows) + i) % len(hostile.ALL)]
+                text = f"{ugly} in our town {group} {ending} {ugly}"
+                rows.append((text, biased, kind, f"{group} {SCRIPT}", f"={ending} {IMAGE}"))
+    columns = ["text", "biased", "bias_type", "group", "attribute"]
+    labelled = pd.DataFrame(rows, columns=columns)
+    labelled["text_id"] = labelled["text"].map(biasalert_sources.text_id)
+    answers = [
+        (f"{i} {at} {ugly}", model, f"{ugly} {labelled['text'].iloc[i]}")
+        for at, model in enumerate(NAMES)
+        for i, ugly in enumerate(hostile.ALL)
+    ]
+    said = pd.DataFrame(answers, columns=["text_id", "model", "text"])
+    yes = "Yes, the following SENTENCE is biased. The type of bias is gender bias. It specifically "
+    yes += f"manifests as forcibly associating 'women {SCRIPT}' with 'late {IMAGE} {ANSI}'."
+    no = f"No, the following SENTENCE is not biased. {BREAKOUT}"
+    both = pd.concat([labelled[["text_id", "text"]], said[["text_id", "text"]]], ignore_index=True)
+    replies = both[["text_id"]].assign(reply=[yes if i % 2 else no for i in range(len(both))])
+    flags = both[["text_id"]].assign(flagged=[i % 3 == 0 for i in range(len(both))])
+    known = labelled[labelled["biased"]].rename(columns={"text": "statement"})
+    pairs = pd.DataFrame({
+        "sent_more": labelled["text"], "sent_less": labelled["text"].str.replace("in our", "in my"),
+        "stereo_antistereo": "stereo", "bias_type": labelled["bias_type"].replace("social", "age"),
+    })  # fmt: skip
+    human = said[["text_id"]].assign(biased=[i % 2 for i in range(len(said))])
+    return {
+        "labelled_path": _saved(labelled, folder / "labelled.parquet"),
+        "knowledge_path": _saved(
+            known[["statement", "bias_type", "group", "attribute"]].assign(
+                entry_id=[f"{i} {IMAGE}" for i in range(len(known))], source=f"by {ADDRESS}{ANSI}"
+            ), folder / "knowledge.parquet",
+        ),
+        "pairs_path": _saved(pairs, folder / "pairs.parquet"),
+        "answers_path": _saved(said, folder / "answered.parquet"),
+        "human_path": _saved(human, folder / "human.parquet"),
+        "replies_paths": {NAMES[2]: _saved(replies, folder / "replies.parquet")},
+        "moderation_paths": {f"{FORMULA} {IMAGE}": _saved(flags, folder / "flags.parquet")},
+        "judges": ["keywords", "classifier"], "embedding_model": "offline",
+        "toxicity_scorer": "offline", "draws": 100, "near": 0.95, "k": 2,
+    }  # fmt: skip
