@@ -319,3 +319,10 @@ def test_a_hostile_name_leaves_a_figure_whole(text: str) -> None:
     plt.close(figure)
     ElementTree.fromstring(buffer.getvalue())  # XML has no place for NUL
     assert not set("\x00\x1b\u202e") & set(buffer.getvalue().decode())
+
+
+def test_a_name_with_an_underscore_in_front_stands_in_the_legend() -> None:
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], label=figures.plain("_private"))
+    assert [one.strip() for one in ax.get_legend_handles_labels()[1]] == ["_private"]
+    plt.close(figure)

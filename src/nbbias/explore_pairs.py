@@ -134,15 +134,15 @@ def _both(
     seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
 ) -> str:  # fmt: skip
     pair = seen.pairs[seen.pairs["pair_id"] == row["pair_id"]].iloc[0]
-    sides = {"Human": pair["original_text"], f"{pair['model']}": pair["generated_text"]}
+    sides = [("Human", pair["original_text"]), (f"{pair['model']}", pair["generated_text"])]
     said = inspect_pairs.sentence_scores(
-        seen.sentences, seen.scored, list(sides.values()), bias=claim["bias"]
+        seen.sentences, seen.scored, [text for _, text in sides], bias=claim["bias"]
     )
     columns = "".join(
         f"<div><strong>{markup.shown(name)}</strong>"
         f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
         "</div>"
-        for name, text in sides.items()
+        for name, text in sides
     )
     return f'<div class="x-sides">{columns}</div>'
 

@@ -160,9 +160,11 @@ def first_seen(values: pd.Series) -> pd.Series:
 def plain(text: str) -> str:
     """Keep matplotlib from reading dollar signs in a name as mathematics, and SVG from breaking.
 
-    XML has no place for control characters.
+    XML has no place for control characters; and a name that begins with an underscore would be
+    left out of legends, so a thin space stands before it.
     """
-    return visible(text).replace("$", r"\$")
+    name = visible(text).replace("$", r"\$")
+    return f"\u2009{name}" if name.startswith("_") else name
 
 
 def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> None:

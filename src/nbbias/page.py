@@ -101,7 +101,7 @@ def write_page(
     if about and about["finding"]:
         lead = f'</h1>\n<p class="finding">{escape(about["finding"])}</p>'
         body = body.replace("</h1>", lead, 1)
-    # Code and what it printed scroll on a phone, so a keyboard must reach them.
-    body = body.replace("<pre>", '<pre tabindex="0">')
+    # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
+    body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
     return outputs.write(target, visible(body))
