@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, cpu_count, delayed
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import biasalert_network as network
@@ -32,6 +33,9 @@ NAME = "tuned"
 
 _ABOUT = "judge.json"
 _CALIBRATION = 10
+
+#: Texts from which copies are tuned side by side; below, processes take longer to start.
+_MANY = 1000
 
 
 @dataclass(frozen=True)
@@ -110,14 +114,16 @@ def _tuned(
     if len(np.unique(truth[aside])) < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
-    networks = [
-        network.tune(
+    # A process a copy is faster than threads that share every operation of so small a model.
+    jobs = min(copies, cpu_count()) if device == "cpu" and len(own) >= _MANY else 1
+    networks = Parallel(n_jobs=jobs)(
+        delayed(network.tune)(
             network.network(model), [pieces[at] for at in own], truth[own],
             seed=seed * 1000 + number, epochs=epochs, rate=rate, device=device,
             what=f"copy {number + 1} of {copies}" if progress else None,
         )
         for number in range(copies)
-    ]  # fmt: skip
+    )  # fmt: skip
     slope, shift = 1.0, 0.0
     if aside.any():
         odds = network.log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], device)
