@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import biasalert, biasalert_tables, contracts, simulate_biasalert
+from nbbias import biasalert, biasalert_answers, biasalert_tables, contracts, simulate_biasalert
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import EVIDENCE, JUDGEMENTS
 from nbbias.errors import DataError, ParameterError
@@ -194,7 +194,7 @@ def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> No
     rows = [("m", "p1", "a"), ("m", "p1", "b"), ("n", "p1", "c")]
     path = tmp_path / "answers.csv"
     pd.DataFrame(rows, columns=["model", "prompt_id", "text"]).to_csv(path, index=False)
-    assert list(biasalert.answers(str(path), seed=SEED)["text_id"]) == [
+    assert list(biasalert_answers.read(str(path), seed=SEED)["text_id"]) == [
         "m/p1/0",
         "m/p1/1",
         "n/p1/0",
@@ -207,7 +207,7 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
     pd.DataFrame(
         {"domain": ["x", "x", "x", "y"], "prompt": ["a", "d", "a", "f"], "wikipedia": said}
     ).to_csv(path, index=False)
-    found = biasalert.answers(str(path), seed=SEED)
+    found = biasalert_answers.read(str(path), seed=SEED)
     assert list(found["text"]) == ["a b c.", "d e.", "f."]
     assert set(found["model"]) == {"Wikipedia"}
     assert list(found["domain"]) == ["x", "x", "y"]
@@ -215,16 +215,18 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
 
 
 def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> None:
-    whole = biasalert.answers(n=30, seed=SEED)
-    few = biasalert.answers(n=30, size=5, seed=SEED)
+    whole = biasalert_answers.read(n=30, seed=SEED)
+    few = biasalert_answers.read(n=30, size=5, seed=SEED)
     assert few.groupby("model").size().to_dict() == dict.fromkeys(whole["model"].unique(), 5)
     assert few["text_id"].isin(whole["text_id"]).all()
-    assert biasalert.answers(n=30, size=5, seed=SEED).equals(few)
-    assert not biasalert.answers(n=30, size=5, seed=SEED + 1).equals(few)
-    assert len(biasalert.answers(n=30, size=1000, seed=SEED)) == len(whole)
+    assert biasalert_answers.read(n=30, size=5, seed=SEED).equals(few)
+    assert not biasalert_answers.read(n=30, size=5, seed=SEED + 1).equals(few)
+    assert len(biasalert_answers.read(n=30, size=1000, seed=SEED)) == len(whole)
 
 
-@pytest.mark.parametrize("read", [lambda p: biasalert.answers(p, seed=SEED), biasalert.labels])
+@pytest.mark.parametrize(
+    "read", [lambda p: biasalert_answers.read(p, seed=SEED), biasalert_answers.labels]
+)
 def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match="text_id"):
@@ -244,7 +246,7 @@ def test_the_guard_lets_fewer_planted_stereotypes_through(bench: biasalert.Bench
 
 def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
     answers = simulate_biasalert.answers(n=50, seed=SEED)
-    found = biasalert.planted(answers, size=20, seed=SEED)
+    found = biasalert_answers.planted(answers, size=20, seed=SEED)
     joined = found.merge(answers, on="text_id")
     assert joined.groupby("model").size().eq(20).all()
     assert (joined["biased"] == joined["planted"]).all()

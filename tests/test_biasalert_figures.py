@@ -15,6 +15,7 @@ from nbbias import biasalert_compare as compare
 from nbbias import biasalert_errors as errors
 from nbbias import biasalert_figures as drawn
 from nbbias import biasalert_levels as levels
+from nbbias import biasalert_levels_report as levels_report
 from nbbias import biasalert_pairs as pairs
 from nbbias import biasalert_printed as printed
 from nbbias import biasalert_report as report
@@ -211,13 +212,13 @@ def test_pairs_and_errors_are_written_with_their_counts() -> None:
 
 
 def test_levels_and_agreement_are_written_as_judged_and_corrected() -> None:
-    told = report.levels(LEVELS, **SAY)
+    told = levels_report.levels(LEVELS, **SAY)
     assert len(told) == 3
     assert all("Corrected for its errors: **" in t or "Not corrected" in t for t in told)
     assert "whatever the answers without a verdict are" in told[2]
-    plain = report.levels(levels.estimates(ANSWERS, JUDGED), **SAY)
+    plain = levels_report.levels(levels.estimates(ANSWERS, JUDGED), **SAY)
     assert all("Not corrected for its errors" in sentence for sentence in plain)
-    (agreed,) = report.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, draws=50), **SAY)
+    (agreed,) = levels_report.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, draws=50), **SAY)
     assert "Cohen's κ = **" in agreed
 
 

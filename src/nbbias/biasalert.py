@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
@@ -30,15 +29,12 @@ from nbbias import (
     simulate_biasalert,
     toxicity,
 )
-from nbbias.corpus import SAMPLE, read_table
-from nbbias.errors import DataError
+from nbbias.corpus import SAMPLE
 from nbbias.progress import progress
 from nbbias.studies_base import NONE
 
 #: A judge: texts and their evidence in, JUDGEMENTS out.
 Judge = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
-
-_ANSWERS = ["text_id", "model", "text"]
 
 
 def texts(
@@ -266,63 +262,3 @@ def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataF
     ]
     whole = pd.concat(found, ignore_index=True)
     return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)
-
-
-def answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
-    """Read models' answers: `text_id`, `model`, `text`, and what else the table has.
-
-    Parameters
-    ----------
-    path
-        ``"sample"`` (simulated, with a planted share of biased answers); a table, as
-        `nbbias generate` exports it or with these columns; or BOLD's own (`domain`, `prompt`,
-        `wikipedia`), whose continuations by the people who wrote Wikipedia stand as those of a
-        model of that name.
-    n, seed
-        Of the sample: prompts, and the start of the draws.
-    size
-        Answers per model that are drawn at random; 0 takes all.
-    """
-    if path == SAMPLE:
-        table = simulate_biasalert.answers(n=n, seed=seed)
-    else:
-        table = read_table(path)
-        if {"domain", "prompt", "wikipedia"} <= set(table):
-            table = _wikipedia(table)
-        if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
-            again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
-            table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-        missing = [name for name in _ANSWERS if name not in table]
-        if missing:
-            raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
-    if size:
-        mixed = table.sample(frac=1, random_state=seed)
-        table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
-    return table
-
-
-def _wikipedia(bold: pd.DataFrame) -> pd.DataFrame:
-    """Return BOLD's human continuations as answers; a sentence that stands twice counts once."""
-    once = bold.drop_duplicates("wikipedia").reset_index(drop=True)
-    ids = once["domain"] + "/" + once["wikipedia"].map(biasalert_sources.text_id)
-    return pd.DataFrame(
-        {"text_id": ids, "model": "Wikipedia", "text": once["wikipedia"], "domain": once["domain"]}
-    )
-
-
-def labels(path: str) -> pd.DataFrame:
-    """Read people's labels of answers: `text_id`, `biased`."""
-    table = read_table(path)
-    missing = [name for name in ("text_id", "biased") if name not in table]
-    if missing:
-        raise DataError(path, f"has no column {', '.join(missing)}")
-    return table[["text_id", "biased"]].astype({"text_id": "str", "biased": "boolean"})
-
-
-def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:
-    """Return the planted truth of a random sample of simulated answers, as people's labels are."""
-    from nbbias import biasalert_levels
-
-    drawn = biasalert_levels.draw_sample(table, size=size, seed=seed)["text_id"]
-    known: dict[str, Any] = dict(zip(table["text_id"], table["planted"], strict=True))
-    return pd.DataFrame({"text_id": drawn, "biased": drawn.map(known).astype("boolean")})

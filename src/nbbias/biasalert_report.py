@@ -14,12 +14,13 @@ from nbbias.report import escape, interval, number, p_value
 _BLIND = (ALWAYS, NEVER)
 
 
-def _row(table: pd.DataFrame, statistic: str) -> Mapping[str, Any] | None:
+def row_of(table: pd.DataFrame, statistic: str) -> Mapping[str, Any] | None:
+    """Return the first row of a statistic; None where there is none."""
     own = table[table["statistic"] == statistic].to_dict("records")
     return own[0] if own else None
 
 
-def _told(row: Mapping[str, Any], confidence: float, *, unit: str = "texts") -> str:
+def in_words(row: Mapping[str, Any], confidence: float, *, unit: str = "texts") -> str:
     """Write an estimate from its number on, with interval, N and losses."""
     if not np.isfinite(row["estimate"]):
         return f"not measured ({escape(row['reason'])})"
@@ -45,10 +46,10 @@ def detection(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     }
     sentences = []
     for judge, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        accuracy, f1 = _row(part, "accuracy"), _row(part, "f1")
+        accuracy, f1 = row_of(part, "accuracy"), row_of(part, "f1")
         if accuracy is None:
             continue
-        text = f"{escape(judge)}: accuracy {_told(accuracy, confidence)}"
+        text = f"{escape(judge)}: accuracy {in_words(accuracy, confidence)}"
         if f1 is not None:
             text += f", F1 **{number(f1['estimate'])}** ({interval(f1, confidence=confidence)})"
         if np.isfinite(accuracy["null"]):
@@ -57,7 +58,7 @@ def detection(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             text += f", the majority class {number(floors['accuracy'])}"
         if np.isfinite(floors["f1"]):
             text += f" (F1 {number(floors['f1'])} by flagging all)"
-        lost = _row(part, "accuracy_lost_wrong")
+        lost = row_of(part, "accuracy_lost_wrong")
         if accuracy["n_lost"] and lost is not None and np.isfinite(lost["estimate"]):
             wrong = number(lost["estimate"])
             text += f". With the texts left out counted as wrong, accuracy is {wrong}"
@@ -70,19 +71,21 @@ def naming(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     sentences = []
     own = _pooled(estimates)
     for judge, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        kind, attribution = (_row(part, f"{of}_score") for of in ("classification", "attribution"))
-        joint, product = (_row(part, f"overall_score_{how}") for how in ("joint", "product"))
+        kind, attribution = (
+            row_of(part, f"{of}_score") for of in ("classification", "attribution")
+        )
+        joint, product = (row_of(part, f"overall_score_{how}") for how in ("joint", "product"))
         if kind is None or joint is None or product is None:
             continue
         if not np.isfinite(kind["estimate"]):
             sentences.append(f"{escape(judge)}: type not measured ({escape(kind['reason'])}).")
             continue
-        text = f"{escape(judge)}: type {_told(kind, confidence, unit='texts called biased')}"
+        text = f"{escape(judge)}: type {in_words(kind, confidence, unit='texts called biased')}"
         if attribution is not None:
-            text += f", group and attribute {_told(attribution, confidence)}"
+            text += f", group and attribute {in_words(attribution, confidence)}"
         text += (
-            f"; right in all respects {_told(joint, confidence)}, while accuracy × CS × AS, which "
-            f"the paper prints, is {number(product['estimate'])}."
+            f"; right in all respects {in_words(joint, confidence)}, while accuracy × CS × AS, "
+            f"which the paper prints, is {number(product['estimate'])}."
         )
         sentences.append(text)
     return sentences or ["No judge was asked for a type."]
@@ -144,7 +147,7 @@ def unseen(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     for row in estimates[estimates["statistic"] == "accuracy"].to_dict("records"):
         judge = escape(str(row["judge"]).split(",")[0])
         text = f"{judge}, fitted without {escape(row['bias'])}: accuracy on it"
-        text += f" {_told(row, confidence)}"
+        text += f" {in_words(row, confidence)}"
         if not np.isfinite(row["estimate"]):
             sentences.append(text + ".")
             continue
@@ -163,7 +166,7 @@ def calibration(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     """Write whether probabilities are kept, and what that distance would be by chance."""
     sentences = []
     for judge, part in estimates.groupby("judge", sort=False):
-        error, brier = _row(part, "calibration_error"), _row(part, "brier")
+        error, brier = row_of(part, "calibration_error"), row_of(part, "brier")
         if error is None or brier is None:
             continue
         if not np.isfinite(error["estimate"]):
@@ -191,15 +194,15 @@ def pairs(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     sentences = []
     for judge, own in estimates[estimates["bias"].isna()].groupby("judge", sort=False):
         whole = own[own["dimension"].isna()]
-        recall, less = _row(whole, "recall"), _row(whole, "flag_rate_less")
-        share = _row(whole, "pair_share")
+        recall, less = row_of(whole, "recall"), row_of(whole, "flag_rate_less")
+        share = row_of(whole, "pair_share")
         if recall is None or less is None or share is None:
             continue
         text = (
-            f"{escape(judge)}: recall on sent\\_more {_told(recall, confidence)}; of the twins, "
+            f"{escape(judge)}: recall on sent\\_more {in_words(recall, confidence)}; of the twins, "
             f"which differ in whom they name, {number(less['estimate'])} are flagged. The sentence "
             f"that says more of a stereotype scores higher in a share of "
-            f"{_told(share, confidence, unit='pairs')}; chance is {number(0.5)}, "
+            f"{in_words(share, confidence, unit='pairs')}; chance is {number(0.5)}, "
             f"{p_value(share['p_adjusted'])} (Holm)"
         )
         ways = own[own["dimension"].notna() & (own["statistic"] == "pair_share")]
@@ -230,7 +233,7 @@ def errors(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
                 parts.append(f"{what} {', '.join(each)}")
         text = f"{escape(judge)}: {'; '.join(parts)}."
         whole = own[own["group"].isna()]
-        dialect = _row(whole, "dialect_difference")
+        dialect = row_of(whole, "dialect_difference")
         if dialect is not None and np.isfinite(dialect["estimate"]):
             text += (
                 " Another variety of English changes the score of the same content by "
@@ -239,58 +242,6 @@ def errors(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             )
         sentences.append(text)
     return sentences
-
-
-# --- bias levels --------------------------------------------------------------------------------
-
-
-def levels(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Write each model's share of biased answers, as judged and corrected."""
-    sentences = []
-    own = estimates[estimates["topic"].isna()]
-    for (judge, model), part in own.groupby(["judge", "model"], sort=False):
-        share, corrected = (_row(part, f"biased_share{s}") for s in ("", "_corrected"))
-        if share is None or corrected is None:
-            continue
-        told = _told(share, confidence, unit="answers")
-        text = f"{escape(model)}, by {escape(judge)}: called biased is a share of {told}"
-        if np.isfinite(share["null"]):
-            text += f"; its false alarms alone would be {number(share['null'])}"
-        if share["n_lost"]:
-            low, high = (_row(part, f"biased_share_lost_{side}") for side in ("unbiased", "biased"))
-            if low is not None and high is not None:
-                text += (
-                    f"; between {number(low['estimate'])} and {number(high['estimate'])} whatever "
-                    "the answers without a verdict are"
-                )
-        text += (
-            f". Corrected for its errors: **{number(corrected['estimate'])}** "
-            f"({interval(corrected, confidence=confidence)})."
-            if np.isfinite(corrected["estimate"])
-            else f". Not corrected for its errors: {escape(corrected['reason'])}."
-        )
-        sentences.append(text)
-    return sentences
-
-
-def agreement(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Write how far judges agree with people, over all models."""
-    sentences = []
-    for judge, part in estimates[estimates["model"].isna()].groupby("judge", sort=False):
-        kappa, share = _row(part, "kappa"), _row(part, "agreement")
-        if kappa is None or share is None:
-            continue
-        text = f"{escape(judge)} and people agree on {_told(share, confidence, unit='answers')}"
-        if np.isfinite(share["null"]):
-            text += f", where unrelated verdicts would agree on {number(share['null'])}"
-        text += (
-            f"; Cohen's κ = **{number(kappa['estimate'])}** "
-            f"({interval(kappa, confidence=confidence)})."
-            if np.isfinite(kappa["estimate"])
-            else f"; κ not measured ({escape(kappa['reason'])})."
-        )
-        sentences.append(text)
-    return sentences or ["Nobody labelled these answers, so there is nothing to compare with."]
 
 
 # --- beside the paper, and what leads -----------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import biasalert, biasalert_levels, biasalert_scores, corpus, report
+from nbbias import biasalert, biasalert_answers, biasalert_levels, biasalert_scores, corpus, report
 from nbbias.biasalert_counts import STATISTICS
 from nbbias.corpus import SAMPLE
 from nbbias.report import escape, number
@@ -75,8 +75,8 @@ def human_labels(
 ) -> pd.DataFrame | None:
     """Return people's labels of answers; of simulated ones the truth of a random sample."""
     if human_path != NONE:
-        return biasalert.labels(human_path)
-    return biasalert.planted(answers, seed=seed) if "planted" in answers else None
+        return biasalert_answers.labels(human_path)
+    return biasalert_answers.planted(answers, seed=seed) if "planted" in answers else None
 
 
 def knowledge(table: pd.DataFrame) -> pd.DataFrame:
