@@ -152,6 +152,10 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
     # A path in a .pth file brings packages; the .pth files that it holds itself, and with them
     # the checkout that is installed there, stay out.
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    # What packages put beside their code, and pip would put here too: nbconvert's templates.
+    shared = Path("share", "jupyter", "nbconvert")
+    (environment / shared).parent.mkdir(parents=True)
+    (environment / shared).symlink_to(Path(sysconfig.get_path("data")) / shared)
     (wheel,) = built.glob("*.whl")
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
     subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
