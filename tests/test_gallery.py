@@ -182,9 +182,13 @@ def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:
 def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:
     row = {"judge": "keywords", "measure": "detection", "statistic": "accuracy", "estimate": 0.7,
            "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
-    table = contracts.estimates([row], study="biasalert")
-    finished(tmp_path, "a", table, study="biasalert")
-    assert list(leaders.table(tmp_path, gallery.runs(tmp_path))["model"]) == ["keywords"]
+    # Over all types; a type of its own is finer, unless there are types alone.
+    typed = row | {"bias": "race", "judge": "keywords, type unseen"}
+    finished(tmp_path, "a", contracts.estimates([row, typed], study="biasalert"), study="biasalert")
+    finished(tmp_path, "b", contracts.estimates([typed], study="biasalert"), study="biasalert")
+    found = leaders.table(tmp_path, gallery.runs(tmp_path))
+    assert list(found["model"]) == ["keywords", "keywords, type unseen"]
+    assert list(found["run"]) == ["a", "b"]
 
 
 def test_no_run_is_no_leader(tmp_path: Path) -> None:

@@ -54,6 +54,10 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         # Of a study's finer rows (by task, topic, dimension) the whole stands for it.
         finer = [name for name in ("dimension", "task", "topic") if name in rows]
         rows = rows[rows[finer].isna().all(axis=1)]
+        # Where a statistic is given over all biases, too, that stands for those of single ones.
+        over_all = rows["bias"].isna()
+        whole_there = over_all.groupby([rows["measure"], rows["statistic"]]).transform("any")
+        rows = rows[over_all | ~whole_there]
         found.append(rows.assign(run=str(one["run"])).reindex(columns=COLUMNS))
     whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
     return whole.dropna(subset=["model"]).reset_index(drop=True)
