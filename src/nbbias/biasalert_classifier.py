@@ -35,6 +35,9 @@ NAME = "classifier"
 #: Types that a saved judge may hold beside numbers, texts and what skops itself trusts.
 TRUSTED: list[str] = []
 
+#: A judge is fitted on this many texts of either label at least.
+FEWEST = 10
+
 #: Of a text, this much is read; a probability for more would rest on its opening all the same.
 READ = 10_000
 
@@ -138,7 +141,7 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     short = [
         f"{name}: {counts.get(label, 0)}"
         for label, name in ((True, "biased"), (False, "not biased"))
-        if counts.get(label, 0) < 10
+        if counts.get(label, 0) < FEWEST
     ]
     if short:
         raise ParameterError(

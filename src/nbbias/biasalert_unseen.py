@@ -22,6 +22,7 @@ from nbbias import (
     embeddings,
     stats,
 )
+from nbbias.biasalert_attribution import judgements as stated
 from nbbias.progress import progress
 
 #: Learns from LABELLED and returns a judge: TEXTS → JUDGEMENTS.
@@ -29,9 +30,6 @@ Fit = Callable[[pd.DataFrame], Callable[[pd.DataFrame], pd.DataFrame]]
 
 #: What the name of a judge ends in where the type was held out.
 UNSEEN = ", type unseen"
-
-#: A judge is fitted on this many texts of either label at least.
-_FEWEST = 10
 
 
 def judge(
@@ -114,7 +112,9 @@ def leave_one_type_out(
             rest = rest[~rest[cluster].isin(judged.loc[judged["bias_type"] == held_out, cluster])]
         least = min((rest["biased"] == label).sum() for label in (True, False))
         found = (
-            _none(asked, held_out) if least < _FEWEST else fit(rest.reset_index(drop=True))(asked)
+            _none(asked, held_out)
+            if least < biasalert_classifier.FEWEST
+            else fit(rest.reset_index(drop=True))(asked)
         )
         tables.append(found.assign(held_out=held_out, n_train=len(rest)))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
@@ -123,14 +123,9 @@ def leave_one_type_out(
 def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
     """Return JUDGEMENTS without a verdict."""
     reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
-    return pd.DataFrame(
-        {
-            "text_id": asked["text_id"], "judge": "none", "confidence": np.nan,
-            "biased": pd.array([pd.NA] * len(asked), dtype="boolean"),
-            "bias_type": None, "group": None, "attribute": None, "explanation": None,
-            "evidence_ids": "", "knowledge": "", "outcome": "failed", "reason": reason, "raw": None,
-        }
-    )  # fmt: skip
+    silent = np.full(len(asked), np.nan)
+    lost = dict.fromkeys(asked["text_id"].astype(str), reason)
+    return stated(asked, judge="none", biased=silent >= 0, confidence=silent, lost=lost)
 
 
 def estimates(
