@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -206,6 +207,32 @@ def test_no_two_processes_ever_win_one_claim(path: Path) -> None:
     for racer in racers:
         racer.join()
     assert sorted(won, key=int) == list(map(str, range(60)))
+
+
+def test_a_store_that_another_makes_while_this_one_looks_is_a_store(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Slow(sqlite3.Connection):
+        """Another process makes the store between this one's first look and its second."""
+
+        looks = 0
+
+        def execute(self, *args: Any) -> sqlite3.Cursor:
+            Slow.looks += 1
+            if Slow.looks == 2:
+                store.connect(path).close()
+            return super().execute(*args)
+
+    plain = sqlite3.connect
+    kinds = iter([Slow])
+    monkeypatch.setattr(
+        sqlite3,
+        "connect",
+        lambda *args, **how: plain(*args, factory=next(kinds, sqlite3.Connection), **how),
+    )
+    with closing(store.connect(path)) as connection:
+        assert Slow.looks > 2
+        assert claims.claim(connection, "k") == "claimed"
 
 
 # --- files that are no store ------------------------------------------------------------------

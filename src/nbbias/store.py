@@ -111,8 +111,9 @@ def _for_reading(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    (magic,) = connection.execute("PRAGMA application_id").fetchone()
+    # In this order: tables that another process has just made came with their mark.
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    (magic,) = connection.execute("PRAGMA application_id").fetchone()
     if tables and magic != _MAGIC:
         raise StoreError(str(path), "is a database of something else; name another store_path")
     for patience in range(50):  # SQLite does not wait for the lock that this change needs
