@@ -16,6 +16,10 @@ from nbbias.visible import visible
 
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
+_THEME = (
+    "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
+    "border-color: var(--jp-border-color2, #d3d3d3);"
+)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
 
@@ -231,8 +235,8 @@ def show(
     printed = printed.tab_options(
         table_font_size="13px", heading_align="left", heading_title_font_size="14px",
         data_row_padding="4px", table_width="auto", table_margin_left="0",
-        # JupyterLab paints rows itself, dark in its dark theme, under our dark text.
-        table_additional_css=[f"#t{digest} tbody tr td {{ background: #fff; color: #333; }}"],
+        # Colours of JupyterLab's theme, where there is one; it paints rows itself else.
+        table_additional_css=[f"#t{digest} table.gt_table :is(tr, th, td) {{ {_THEME} }}"],
     )  # fmt: skip
     short = [
         name for name in plain.columns.difference(numeric.columns)
