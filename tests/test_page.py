@@ -64,6 +64,19 @@ def test_printed_tables_share_one_style(tmp_path: Path) -> None:
     assert len(found.find_all("style")) == 1
 
 
+def test_cells_of_printed_tables_say_only_how_they_stand(tmp_path: Path) -> None:
+    rows = {"name": ["short"], "text": ["a long text, " * 9], "share": [0.25], "n": [3]}
+    shown = report.show(pd.DataFrame(rows), title="A table").data
+    output = nbformat.v4.new_output("display_data", {"text/html": shown})
+    found = soup(written(tmp_path, nbformat.v4.new_code_cell("t", outputs=[output])))
+    cells = found.select(".gt_table_body td")
+    assert [cell.get_text() for cell in cells] == ["short", *rows["text"], "0.250", "3"]
+    sides = [{"class": ["line"]}, {"class": ["wide"]}, *[{"class": ["gt_right"]}] * 2]
+    assert [cell.attrs for cell in cells] == sides
+    headings = found.select("th.gt_col_heading")
+    assert [heading["scope"] for heading in headings] == ["col"] * 4
+
+
 def test_a_live_view_is_named_and_leaves_no_script(tmp_path: Path) -> None:
     view = {"application/vnd.jupyter.widget-view+json": {"model_id": "x", "version_major": 2}}
     output = nbformat.v4.new_output("display_data", {**view, "text/plain": "HBox()"})

@@ -130,4 +130,4 @@ def _render(target: Path, template: str, **values: Any) -> Path:
         script=(templates / "page.js").read_text(encoding="utf-8"),
         **values,
     )
-    return outputs.write(target, visible(page.one_style(text)))
+    return outputs.write(target, visible(page.slim(text)))

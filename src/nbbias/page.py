@@ -21,6 +21,10 @@ from nbbias.visible import visible
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
 #: The styles that every printed table brings along; a page has one for all.
 _TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
+#: What every cell of such a table says of itself: most of a page would be this.
+_TABLE_CELL = re.compile(
+    r'<td (?:style="([^"]*)" )?(?:headers="[^"]*" )?class="gt_row gt_(left|right|center)">'
+)
 _CONTENTS = "<!-- contents -->"
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -39,7 +43,7 @@ class Mathematics(Preprocessor):
         return cell, resources
 
 
-class OneStyle(Preprocessor):
+class Slim(Preprocessor):
     """Leave out what each printed table repeats: a page styles them all."""
 
     def preprocess_cell(
@@ -48,13 +52,23 @@ class OneStyle(Preprocessor):
         for output in cell.get("outputs", ()):
             data = output.get("data", {})
             if "text/html" in data:
-                data["text/html"] = one_style(data["text/html"])
+                data["text/html"] = slim(data["text/html"])
         return cell, resources
 
 
-def one_style(text: str) -> str:
-    """Take out of HTML the styles that printed tables bring along."""
-    return _TABLE_STYLE.sub("", text)
+def slim(text: str) -> str:
+    """Take out of HTML the styles that printed tables bring along, of tables and of cells."""
+    return _TABLE_CELL.sub(_cell, _TABLE_STYLE.sub("", text))
+
+
+def _cell(found: re.Match[str]) -> str:
+    style, side = found[1] or "", found[2]
+    names = [] if side == "left" else [f"gt_{side}"]
+    if "min-width" in style:
+        names.append("wide")
+    elif style and side == "left":
+        names.append("line")
+    return f'<td class="{" ".join(names)}">' if names else "<td>"
 
 
 def _mathml(tex: str, display: str) -> str:
@@ -83,7 +97,7 @@ def write_page(
     """
     exporter = HTMLExporter(
         template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Mathematics, OneStyle], exclude_input_prompt=True,
+        preprocessors=[Mathematics, Slim], exclude_input_prompt=True,
         exclude_output_prompt=True,
     )  # fmt: skip
     node = nbformat.read(notebook, as_version=4)

@@ -20,7 +20,7 @@
     return /^[=+\-@\t]/.test(text) && !number.test(text) ? "'" + text : text;
   };
   const rows = (table) => [...table.querySelectorAll("tr")]
-    .filter((row) => row.querySelector(".gt_col_heading, .gt_row, [scope=row], td.plain"))
+    .filter((row) => row.querySelector(".gt_col_heading, .gt_table_body td"))
     .map((row) => [...row.children].map(cell));
   const quoted = (text) => /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   const csv = (table) => rows(table).map((row) => row.map(quoted).join(",")).join("\n") + "\n";
