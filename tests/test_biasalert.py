@@ -18,7 +18,9 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def labelled() -> pd.DataFrame:
-    return biasalert.texts(seed=SEED)
+    found, lost = biasalert.texts(seed=SEED)
+    assert lost.empty
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,8 @@ def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path)
     first = file_of(tmp_path, "a.csv", SOME)
     other = [(f"Something else entirely, said by {name}.", i % 2) for i, name in enumerate("wxyz")]
     second = file_of(tmp_path, "b.csv", other)
-    found = biasalert.texts(first, second, seed=SEED)
+    found, lost = biasalert.texts(first, second, seed=SEED)
+    assert lost.empty
     assert found["split"].value_counts().to_dict() == {"train": len(SOME), "test": 4}
     assert found["text_id"].is_unique
 
@@ -74,10 +77,63 @@ def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path)
 def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", SOME)
     second = file_of(tmp_path, "b.csv", [SOME[0], ("Quite another thing, this one.", 1)])
-    found = biasalert.texts(first, second, seed=SEED)
+    found, _ = biasalert.texts(first, second, seed=SEED)
     learnt = set(found.loc[found["split"] == "train", "text"])
     assert SOME[0][0] not in learnt
     assert "left out" in set(found["split"])
+
+
+def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
+    first = file_of(tmp_path, "a.csv", [*SOME, SOME[0], ("Of no label.", None)])
+    second = file_of(tmp_path, "b.csv", [("Both labels.", 0), ("Both labels.", 1), ("One.", 1)])
+    found, lost = biasalert.texts(first, second, seed=SEED)
+    assert (found["split"] == "test").sum() == 1
+    assert lost.to_dict("records") == [
+        {"file": "a.csv", "reason": "no text or no label", "n": 1},
+        {"file": "a.csv", "reason": "a text that stands before", "n": 1},
+        {"file": "b.csv", "reason": "a text with both labels", "n": 2},
+    ]
+    told = biasalert_tables.lost_texts(lost)
+    assert r"b\.csv: a text with both labels: 2 of its rows." in told
+    assert biasalert_tables.lost_texts(lost.head(0)) == ["No row was left out."]
+
+
+def test_texts_without_a_type_are_counted_as_such(tmp_path: Path) -> None:
+    second = file_of(tmp_path, "b.csv", [("Quite another thing, this one.", 1)])
+    found, _ = biasalert.texts(file_of(tmp_path, "a.csv", SOME), second, seed=SEED)
+    assert found[["bias_type", "group", "attribute"]].isna().all(axis=None)
+    assert set(biasalert.counts(found)["bias_type"]) == {"none named"}
+
+
+def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataFrame) -> None:
+    rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
+    path = tmp_path / "said.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    known, lost = biasalert.knowledge(str(path), labelled=labelled)
+    assert known["statement"].tolist() == ["women cannot park"]
+    assert known["source"].tolist() == ["said"]
+    assert lost["n"].tolist() == [1]
+    # One that was kept is read as it is.
+    known.to_csv(tmp_path / "kept.csv", index=False)
+    again, lost = biasalert.knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
+    pd.testing.assert_frame_equal(again, known)
+    assert lost.empty
+
+
+@pytest.mark.parametrize(
+    ("file", "dataset"),
+    [
+        ("redditbias", "RedditBias"), ("RedditBias_more", "RedditBias"), ("german", None),
+        ("notredditbiased", None), ("sample", None),
+    ],
+)  # fmt: skip
+def test_printed_scores_stand_beside_their_own_texts_only(file: str, dataset: str | None) -> None:
+    assert biasalert_tables.printed_dataset(file) == dataset
+
+
+def test_printed_levels_stand_beside_their_own_prompts_only() -> None:
+    assert biasalert_tables.printed_answers("bold_prompts") == "BOLD"
+    assert biasalert_tables.printed_answers("leobold") is None
 
 
 # --- judges -----------------------------------------------------------------------------------
@@ -154,6 +210,12 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     others = labelled[labelled["split"] == "test"].tail(4)
     judgements, _ = two.judge(others, "checks")
     assert list(judgements["judge"].unique()) == ["majority"]
+    # On the texts that it is tested on, a judge that never replied is not forgotten.
+    judgements, _ = two.judge(others, "test", every=True)
+    own = judgements[judgements["judge"] == "a model"]
+    assert own["outcome"].eq("failed").all()
+    losses = biasalert_tables.judged(judgements, two.instruments).set_index("judge")
+    assert losses.loc["a model", ["outcome", "n"]].tolist() == ["failed", 4]
 
 
 def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) -> None:
@@ -199,6 +261,26 @@ def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> No
         "m/p1/1",
         "n/p1/0",
     ]
+
+
+def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> None:
+    rows = {"text_id": [0, 1], "model": [7, 7], "prompt_id": [3, 4], "text": ["a b", "c d"]}
+    path = tmp_path / "answers.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    answers = biasalert_answers.read(str(path), seed=SEED)
+    assert answers["text_id"].tolist() == ["0", "1"]
+    assert answers["model"].tolist() == ["7", "7"]
+    pd.DataFrame(rows).drop(columns="text_id").to_csv(path, index=False)
+    assert biasalert_answers.read(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
+    people = tmp_path / "people.csv"
+    people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
+    labels = biasalert_tables.human_labels(answers, str(people), seed=SEED)
+    assert labels["biased"].tolist() == [True, False, pd.NA]
+    drawn = biasalert_tables.human_labels(answers.head(1), str(people), drawn=True, seed=SEED)
+    assert drawn["text_id"].tolist() == ["0"]
+    people.write_text("text_id,biased\n0,perhaps\n")
+    with pytest.raises(DataError, match="perhaps"):
+        biasalert_answers.labels(str(people))
 
 
 def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) -> None:
@@ -299,6 +381,7 @@ def test_parts_without_texts_are_left_out() -> None:
         ({"evaluation_path": "README.md"}, "name the labelled_path"),
         ({"replies_paths": {"majority": "README.md"}}, "two judges are called majority"),
         ({"judges": ["majority", "majority"]}, "stands twice"),
+        ({"pairs_path": "sample"}, "pairs_path: there is no sample of it"),
     ],
 )
 def test_parameters_that_do_not_go_together_are_refused(

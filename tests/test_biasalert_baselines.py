@@ -63,7 +63,7 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
 
 @pytest.mark.data
 def test_type_and_group_on_redditbias(data_folder: Path) -> None:
-    table = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)
     found = attribution.attribute_texts(table)
     assert (found["bias_type"] == table["bias_type"]).mean() > 0.93

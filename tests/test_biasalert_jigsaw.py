@@ -45,7 +45,9 @@ def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
     file = tmp_path / "train.csv"
     twice = pd.concat([OF_2019, OF_2019.head(1).assign(identity_attack=0.0)])
     twice.to_csv(file, index=False)
-    found = biasalert_sources.labelled(str(file))
+    found, lost = biasalert_sources.labelled(str(file))
+    assert lost.set_index("reason").loc["a text with both labels", "n"] == 2
+    assert lost["n"].sum() + len(found) == len(twice)
     assert found["text"].tolist() == ["two"]  # "one" has both labels: neither is kept
     assert found["bias_type"].tolist() == ["race"]
 

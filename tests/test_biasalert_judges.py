@@ -153,7 +153,7 @@ def test_the_probabilities_are_calibrated_where_labels_are_noisy(
 @pytest.mark.data
 @pytest.mark.slow
 def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
-    table = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table.sample(2000, random_state=0), seed=0)
     train, test = (parted[parted["split"] == side] for side in ("train", "test"))
     fitted = classifier.fit(train, model="offline", seed=0, progress=False)

@@ -131,6 +131,11 @@ def test_versions_are_kept_with_a_log(tmp_path: Path) -> None:
         knowledge.load(tmp_path, version="0")
 
 
+def test_a_version_without_an_entry_is_kept_like_any(tmp_path: Path) -> None:
+    knowledge.save(knowledge.empty(), tmp_path)
+    assert knowledge.load(tmp_path).empty
+
+
 def test_a_version_that_was_changed_is_refused(tmp_path: Path) -> None:
     own = knowledge.save(entries(), tmp_path)
     entries(["men are loud"]).to_parquet(tmp_path / f"{own}.parquet", index=False)
@@ -230,7 +235,11 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     )  # fmt: skip
     path = tmp_path / "reddit.csv"
     reddit.to_csv(path, index=False)
-    found = sources.labelled(str(path))
+    found, lost = sources.labelled(str(path))
+    assert dict(lost.itertuples(index=False)) == {
+        "a text with both labels": 2,
+        "a text that stands before": 1,
+    }
     # "a b" stands twice with one label, "c d" with both.
     assert found["text"].tolist() == ["a b", "e f"]
     assert found["biased"].tolist() == [True, False]
@@ -239,7 +248,14 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     assert found["attribute"].tolist() == ["b", "f"]
     own = tmp_path / "own.jsonl"
     own.write_text('{"text": "x", "biased": true}\n{"text": "y", "biased": "0"}\n')
-    assert sources.labelled(str(own))["biased"].tolist() == [True, False]
+    assert sources.labelled(str(own))[0]["biased"].tolist() == [True, False]
+    own.write_text(
+        '{"text": "x", "biased": "yes", "bias_type": " Race"}\n'
+        '{"text": "y", "biased": "no", "bias_type": "martian"}\n'
+    )
+    typed, lost = sources.labelled(str(own))
+    assert typed["bias_type"].fillna("").tolist() == ["race", ""]
+    assert lost["reason"].tolist() == ["a type that is none of the seven: kept, without a type"]
     own.write_text('{"text": "x", "biased": "maybe"}\n')
     with pytest.raises(DataError, match="maybe"):
         sources.labelled(str(own))

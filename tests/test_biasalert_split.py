@@ -126,7 +126,7 @@ def test_what_cannot_be_parted_is_refused() -> None:
 
 @pytest.mark.data
 def test_redditbias_is_parted_seventy_to_thirty(data_folder: Path) -> None:
-    table = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table, seed=0)
     assert len(parted) == 9758
     assert (parted["split"] == "test").mean() == pytest.approx(0.3, abs=0.01)

@@ -25,6 +25,7 @@ from nbbias import (
     biasalert_split,
     biasalert_tuned,
     biasalert_unseen,
+    corpus,
     embeddings,
     simulate_biasalert,
     toxicity,
@@ -33,6 +34,8 @@ from nbbias.corpus import SAMPLE
 from nbbias.progress import progress
 from nbbias.studies_base import NONE
 
+_LOST = ["file", *biasalert_knowledge.LOST_COLUMNS]
+
 #: A judge: texts and their evidence in, JUDGEMENTS out.
 Judge = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 
@@ -40,7 +43,7 @@ Judge = Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame]
 def texts(
     labelled_path: str = SAMPLE, evaluation_path: str = NONE, *,
     test_share: float = 0.3, near: float = biasalert_split.NEAR, seed: int,
-) -> pd.DataFrame:  # fmt: skip
+) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
     """Read the texts that people judged, and say which are learnt from.
 
     Parameters
@@ -55,16 +58,19 @@ def texts(
 
     Returns
     -------
-    DataFrame
+    (DataFrame, DataFrame)
         LABELLED, with `comment_id` (near-duplicates share it) and `split` (``"train"``,
-        ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested).
+        ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested);
+        and the rows of the files that are not among them: `file`, `reason`, `n`.
     """
     if labelled_path == SAMPLE:
-        return simulate_biasalert.labelled(seed=seed)
-    first = biasalert_sources.labelled(labelled_path)
+        return simulate_biasalert.labelled(seed=seed), pd.DataFrame(columns=_LOST)
+    first, lost = biasalert_sources.labelled(labelled_path)
+    lost.insert(0, "file", corpus.resolve(labelled_path).name)
     if evaluation_path == NONE:
-        return biasalert_split.split(first, test_share=test_share, near=near, seed=seed)
-    second = biasalert_sources.labelled(evaluation_path)
+        return biasalert_split.split(first, test_share=test_share, near=near, seed=seed), lost
+    second, more = biasalert_sources.labelled(evaluation_path)
+    more.insert(0, "file", corpus.resolve(evaluation_path).name)
     twins, _ = biasalert_split.across(first["text"], second["text"], near=near)
     parts = [
         first.assign(
@@ -75,7 +81,8 @@ def texts(
     both = pd.concat(parts, ignore_index=True)
     # One text may stand in both files: there it is two rows.
     both["text_id"] = both["text_id"].where(both["split"] == "test", "t" + both["text_id"])
-    return biasalert_split.with_clusters(both, near=near)
+    parted = biasalert_split.with_clusters(both, near=near)
+    return parted, pd.concat([lost, more], ignore_index=True)
 
 
 def counts(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -93,8 +100,9 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
     Parameters
     ----------
     path
-        ``"sample"``; a table with `statement` or a folder of versions; or ``"none"`` for what the
-        training texts that people called biased say.
+        ``"sample"``; a table with `statement` (and `bias_type`, `group`, `attribute` where known),
+        or one that was kept; a folder of versions; or ``"none"`` for what the training texts that
+        people called biased say.
     labelled
         LABELLED of `texts`.
 
@@ -109,6 +117,10 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
         return biasalert_knowledge.build(
             simulate_biasalert.knowledge(), source=simulate_biasalert.SOURCE
         )
+    if corpus.is_file(corpus.resolve(path)):
+        table = corpus.read_table(path)
+        if "entry_id" not in table:
+            return biasalert_knowledge.build(table, source=corpus.resolve(path).stem)
     found = biasalert_knowledge.load(path)
     return found, pd.DataFrame(columns=biasalert_knowledge.LOST_COLUMNS)
 
@@ -122,15 +134,18 @@ class Bench:
     retrieve: Callable[[pd.DataFrame], pd.DataFrame]
     floor: float
 
-    def judge(self, table: pd.DataFrame, what: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def judge(
+        self, table: pd.DataFrame, what: str, *, every: bool = False
+    ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Let every judge judge TEXTS; return JUDGEMENTS of all judges, and the EVIDENCE.
 
-        A judge whose replies were recorded for other texts only is left out.
+        A judge whose replies were recorded for other texts only is left out, unless `every` one
+        is wanted, with what it failed at.
         """
         asked = table[["text_id", "text"]].reset_index(drop=True)
         evidence = self.retrieve(asked)
         found = [self.judges[name](asked, evidence) for name in progress(list(self.judges), what)]
-        heard = [one for one in found if not (one["outcome"] == "failed").all()]
+        heard = [one for one in found if every or not (one["outcome"] == "failed").all()]
         return pd.concat(heard or found, ignore_index=True), evidence
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import pandas as pd
 
 from nbbias import biasalert_levels, simulate_biasalert
-from nbbias.biasalert_sources import text_id
+from nbbias.biasalert_sources import label, text_id
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import DataError
 
 _ANSWERS = ["text_id", "model", "text"]
+_NAMES = [*_ANSWERS, "prompt_id", "domain"]
 
 
 def read(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
@@ -35,6 +36,8 @@ def read(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.Da
         table = read_table(path)
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
+        # Numbers may stand for names.
+        table = table.astype({name: "str" for name in _NAMES if name in table})
         if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
@@ -62,7 +65,13 @@ def labels(path: str) -> pd.DataFrame:
     missing = [name for name in ("text_id", "biased") if name not in table]
     if missing:
         raise DataError(path, f"has no column {', '.join(missing)}")
-    return table[["text_id", "biased"]].astype({"text_id": "str", "biased": "boolean"})
+    marks = table["biased"].map(label)
+    bad = marks.isna() & table["biased"].notna()
+    if bad.any():
+        shown = ", ".join(map(repr, table.loc[bad, "biased"].unique()[:3]))
+        raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
+    found = pd.DataFrame({"text_id": table["text_id"], "biased": marks})
+    return found.astype({"text_id": "str", "biased": "boolean"})
 
 
 def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:

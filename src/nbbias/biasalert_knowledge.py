@@ -219,9 +219,9 @@ def load(path: Path | str, *, version: str | None = None) -> pd.DataFrame:
     wanted = version or known[-1]
     if wanted not in known:
         raise DataError(str(path), f"has no version {wanted!r}; it has {', '.join(known)}")
-    knowledge = check(
-        _texts(read_table(folder / f"{wanted}.parquet")), KNOWLEDGE, where=f"{path}, {wanted}"
-    )
+    entries = log.loc[log["version"] == wanted, "entries"].iloc[-1]
+    kept = read_table(folder / f"{wanted}.parquet") if entries else empty()
+    knowledge = check(_texts(kept), KNOWLEDGE, where=f"{path}, {wanted}")
     if _version_of(knowledge) != wanted:
         raise DataError(f"{path}, {wanted}", "was changed after it was saved; take another version")
     return knowledge[COLUMNS]

@@ -27,10 +27,12 @@ _REDDITBIAS = {
     "religion2": "Muslims",
 }
 
+_LABELS = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
+
 _SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
 
 
-def labelled(path: str) -> pd.DataFrame:
+def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read texts that people judged.
 
     Parameters
@@ -42,12 +44,13 @@ def labelled(path: str) -> pd.DataFrame:
 
     Returns
     -------
-    DataFrame
+    (DataFrame, DataFrame)
         LABELLED: `text_id`, `text`, `biased`, `bias_type` (of the seven, of the comment's whole
-        file), `group`, `attribute`. From RedditBias the id is a hash of the comment, the group is
-        the one that the file is about, and the attribute is the annotated `phrase`: these are the
-        truth that attributions are compared with, and no judge may read them. Rows without a
-        label are left out, as are repeats of a text; where a text has both labels, all its rows.
+        file), `group`, `attribute`, missing where the file does not say. From RedditBias the id is
+        a hash of the comment, the group is the one that the file is about, and the attribute is
+        the annotated `phrase`: these are the truth that attributions are compared with, and no
+        judge may read them. And what was lost: `reason`, `n` (rows). Rows without a label are left
+        out, as are repeats of a text; where a text has both labels, all its rows.
 
     Raises
     ------
@@ -55,31 +58,40 @@ def labelled(path: str) -> pd.DataFrame:
         Columns are missing, labels are not 0 and 1, or no row is left.
     """
     table = read_table(path)
+    given = len(table)
     if "comment" in table:
         need(table, ["comment", "bias_sent"], where=path)
         table = _from_redditbias(table)
     elif "comment_text" in table:
         table = biasalert_jigsaw.read(table, where=path)
+    lost = {"no identity named, or not scored": given - len(table)}
     need(table, ["text", "biased"], where=path)
-    marks = table["biased"].map(_label)
+    marks = table["biased"].map(label)
     bad = marks.isna() & table["biased"].notna()
     if bad.any():
         shown = ", ".join(map(repr, table.loc[bad, "biased"].unique()[:3]))
         raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
-    table = table.assign(biased=marks)[marks.notna() & table["text"].notna()]
+    whole = marks.notna() & table["text"].notna()
+    lost["no text or no label"] = int((~whole).sum())
+    table = table.assign(biased=marks)[whole]
     text = table["text"].astype("str")
     both = table.groupby(text)["biased"].transform("nunique") > 1
+    lost["a text with both labels"] = int(both.sum())
+    lost["a text that stands before"] = int((text.duplicated() & ~both).sum())
     table = table[~both & ~text.duplicated()]
     if table.empty:
         raise DataError(path, "holds no text with one label")
     if "text_id" not in table:
         table = table.assign(text_id=table["text"].map(text_id))
-    if "bias_type" in table:
-        table = table.assign(bias_type=table["bias_type"].map(types()))
     columns = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
-    table = table[[name for name in columns if name in table]].reset_index(drop=True)
-    kinds = {name: "str" for name in table if name != "biased"} | {"biased": bool}
-    return check(table.astype(kinds), LABELLED, where=path)
+    table = table.reindex(columns=columns).reset_index(drop=True)
+    own = table["bias_type"].astype("str").str.strip().str.lower().map(types())
+    strange = own.isna() & table["bias_type"].notna()
+    lost["a type that is none of the seven: kept, without a type"] = int(strange.sum())
+    table["bias_type"] = own
+    kinds = {name: "str" for name in columns if name != "biased"} | {"biased": bool}
+    losses = pd.DataFrame([one for one in lost.items() if one[1]], columns=LOST_COLUMNS)
+    return check(table.astype(kinds), LABELLED, where=path), losses
 
 
 def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
@@ -90,10 +102,10 @@ def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
     return renamed.rename(columns={"phrase": "attribute"})
 
 
-def _label(value: object) -> object:
+def label(value: object) -> bool | None:
+    """Return what a label says, however it is written; None where it says neither."""
     if isinstance(value, str):
-        value = value.strip().lower()
-        return {"1": True, "0": False, "true": True, "false": False}.get(value)
+        return _LABELS.get(value.strip().lower())
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, (int, float, np.number)) and value in (0, 1):

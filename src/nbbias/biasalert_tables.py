@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,22 +28,26 @@ def source(labelled_path: str, evaluation_path: str = NONE) -> str:
     return "sample" if path == SAMPLE else corpus.resolve(path).stem
 
 
-def printed_dataset(labelled_path: str) -> str | None:
-    """Return the dataset whose printed scores stand beside ours, if the labels are its own."""
-    return "RedditBias" if "redditbias" in labelled_path.lower() else None
+def printed_dataset(tested: str) -> str | None:
+    """Return the dataset whose printed scores stand beside ours, if the tested file is its own."""
+    return _named(tested, "RedditBias")
 
 
-def printed_answers(answers_path: str) -> str | None:
+def printed_answers(answers: str) -> str | None:
     """Return the prompts whose printed bias levels stand beside ours, if a file is named so."""
-    named = [name for name in ("BOLD", "BeaverTails") if name.lower() in answers_path.lower()]
-    return named[0] if named else None
+    return _named(answers, "BOLD", "BeaverTails")
 
 
-def printed(detection: pd.DataFrame, labelled_path: str) -> list[str]:
-    """Say how far our scores are from the printed ones, where the labels are RedditBias' own."""
+def _named(file: str, *datasets: str) -> str | None:
+    words = re.split(r"[^a-z]+", file.lower())
+    return next((name for name in datasets if name.lower() in words), None)
+
+
+def printed(detection: pd.DataFrame, tested: str) -> list[str]:
+    """Say how far our scores are from the printed ones, where the tested file is RedditBias'."""
     from nbbias import biasalert_printed, biasalert_report
 
-    dataset = printed_dataset(labelled_path)
+    dataset = printed_dataset(tested)
     if dataset is None:
         return ["These texts are not RedditBias: no printed score is about them."]
     return biasalert_report.printed(biasalert_printed.beside(detection), dataset=dataset)
@@ -70,12 +75,26 @@ def read_pairs(path: str) -> pd.DataFrame:
     return corpus.read_table(path)
 
 
+def lost_texts(lost: pd.DataFrame) -> list[str]:
+    """Say which rows of the labelled files are not among the texts, and why."""
+    if lost.empty:
+        return ["No row was left out."]
+    told = [
+        f"{escape(row.file)}: {row.reason}: {row.n:,} of its rows." for row in lost.itertuples()
+    ]
+    return ["Rows that were left out, or changed:", *told]
+
+
 def human_labels(
-    answers: pd.DataFrame, human_path: str = NONE, *, seed: int
+    answers: pd.DataFrame, human_path: str = NONE, *, drawn: bool = False, seed: int
 ) -> pd.DataFrame | None:
-    """Return people's labels of answers; of simulated ones the truth of a random sample."""
+    """Return people's labels of answers; of simulated ones the truth of a random sample.
+
+    Where the answers were `drawn` from more, labels of the others are left aside.
+    """
     if human_path != NONE:
-        return biasalert_answers.labels(human_path)
+        found = biasalert_answers.labels(human_path)
+        return found[found["text_id"].isin(answers["text_id"])] if drawn else found
     return biasalert_answers.planted(answers, seed=seed) if "planted" in answers else None
 
 

@@ -100,7 +100,11 @@ class Biasalert(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        told = []
+        told = [
+            f"{name}: there is no sample of it; name a file, or none"
+            for name in ("evaluation_path", "pairs_path", "human_path")
+            if getattr(self, name) == SAMPLE
+        ]
         shared = {str(name) for name in self.judges} & (
             set(self.replies_paths) | set(self.moderation_paths)
         )
