@@ -274,9 +274,9 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     assert biasalert_answers.read(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
     people = tmp_path / "people.csv"
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
-    labels = biasalert_tables.human_labels(answers, str(people), seed=SEED)
+    labels = biasalert_answers.human(answers, str(people), seed=SEED)
     assert labels["biased"].tolist() == [True, False, pd.NA]
-    drawn = biasalert_tables.human_labels(answers.head(1), str(people), drawn=True, seed=SEED)
+    drawn = biasalert_answers.human(answers.head(1), str(people), drawn=True, seed=SEED)
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(DataError, match="perhaps"):

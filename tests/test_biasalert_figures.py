@@ -187,6 +187,10 @@ def test_comparisons_types_and_calibration_are_written() -> None:
     typed = report.by_type(TYPES)
     assert "is highest on" in typed[0]
     assert "not beyond chance on" in typed[2]
+    assert report.by_type(TYPES.head(0)) == report.unseen(TYPES.head(0), confidence=0.95)
+    assert report.by_type(TYPES.head(0)) == [
+        "No tested text has a type: nothing by type was measured."
+    ]
     level = report.by_type(TYPES.assign(estimate=0.5))
     assert all("accuracy is 0.50 on every type that was measured" in one for one in level)
     kept = report.calibration(calibration.estimates(SAID, SAMPLE, draws=50), **SAY)

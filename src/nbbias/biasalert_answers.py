@@ -10,6 +10,7 @@ from nbbias import biasalert_levels, simulate_biasalert
 from nbbias.biasalert_sources import label, text_id
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import DataError
+from nbbias.studies_base import NONE
 
 _ANSWERS = ["text_id", "model", "text"]
 _NAMES = [*_ANSWERS, "prompt_id", "domain"]
@@ -72,6 +73,19 @@ def labels(path: str) -> pd.DataFrame:
         raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
     found = pd.DataFrame({"text_id": table["text_id"], "biased": marks})
     return found.astype({"text_id": "str", "biased": "boolean"})
+
+
+def human(
+    answers: pd.DataFrame, human_path: str = NONE, *, drawn: bool = False, seed: int
+) -> pd.DataFrame | None:
+    """Return people's labels of answers; of simulated ones the truth of a random sample.
+
+    Where the answers were `drawn` from more, labels of the others are left aside.
+    """
+    if human_path != NONE:
+        found = labels(human_path)
+        return found[found["text_id"].isin(answers["text_id"])] if drawn else found
+    return planted(answers, seed=seed) if "planted" in answers else None
 
 
 def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:

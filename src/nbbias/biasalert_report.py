@@ -12,6 +12,7 @@ from nbbias.biasalert_scores import ALWAYS, NEVER
 from nbbias.report import escape, interval, number, p_value
 
 _BLIND = (ALWAYS, NEVER)
+_UNTYPED = "No tested text has a type: nothing by type was measured."
 
 
 def row_of(table: pd.DataFrame, statistic: str) -> Mapping[str, Any] | None:
@@ -137,7 +138,7 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
         if len(within):
             text += f"; not beyond chance on {', '.join(map(escape, within))}"
         sentences.append(text + ".")
-    return sentences
+    return sentences or [_UNTYPED]
 
 
 def unseen(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
@@ -159,7 +160,7 @@ def unseen(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
                 around = interval(change, confidence=confidence)
                 text += f" ({around}; McNemar {p_value(change['p_adjusted'])}, Holm)"
         sentences.append(text + ".")
-    return sentences
+    return sentences or [_UNTYPED]
 
 
 def calibration(estimates: pd.DataFrame, *, confidence: float) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import biasalert, biasalert_answers, biasalert_levels, biasalert_scores, corpus, report
+from nbbias import biasalert, biasalert_levels, biasalert_scores, corpus, report
 from nbbias.biasalert_counts import STATISTICS
 from nbbias.corpus import SAMPLE
 from nbbias.report import escape, number
@@ -83,19 +83,6 @@ def lost_texts(lost: pd.DataFrame) -> list[str]:
         f"{escape(row.file)}: {row.reason}: {row.n:,} of its rows." for row in lost.itertuples()
     ]
     return ["Rows that were left out, or changed:", *told]
-
-
-def human_labels(
-    answers: pd.DataFrame, human_path: str = NONE, *, drawn: bool = False, seed: int
-) -> pd.DataFrame | None:
-    """Return people's labels of answers; of simulated ones the truth of a random sample.
-
-    Where the answers were `drawn` from more, labels of the others are left aside.
-    """
-    if human_path != NONE:
-        found = biasalert_answers.labels(human_path)
-        return found[found["text_id"].isin(answers["text_id"])] if drawn else found
-    return biasalert_answers.planted(answers, seed=seed) if "planted" in answers else None
 
 
 def knowledge(table: pd.DataFrame) -> pd.DataFrame:
