@@ -10,6 +10,7 @@ from sklearn import metrics
 
 from nbbias import biasalert_calibration as calibration
 from nbbias import biasalert_compare as compare
+from nbbias import biasalert_scores as scores
 from tests.biasalert_tables import judgements, labelled, value
 
 
@@ -39,6 +40,19 @@ def test_many_disagreements_are_tested_by_chi_squared() -> None:
     assert value(found, "accuracy_difference", "statistic_value") == pytest.approx(expected)
     p = stats.chi2.sf(expected, 1)
     assert value(found, "accuracy_difference", "p_value") == pytest.approx(p)
+
+
+def test_resamples_that_are_all_alike_are_no_certainty() -> None:
+    # a is right on all four texts and b on none; or all texts are of one cluster.
+    apart = compare.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), draws=50)
+    one = labelled([1] * 3, comment_id="c")
+    together = compare.differences(pair([1, 0, 0], [0, 0, 0]), one, draws=50)
+    for found, expected in ((apart, 1), (together, 1 / 3)):
+        assert value(found, "accuracy_difference") == pytest.approx(expected)
+        for end in ("low", "high"):
+            assert np.isnan(value(found, "accuracy_difference", f"ci_{end}"))
+        assert value(found, "accuracy_difference", "reason") == scores.ALIKE
+    assert value(apart, "accuracy_difference", "p_value") == pytest.approx(0.125)
 
 
 def test_only_texts_with_both_verdicts_are_compared_and_the_rest_is_counted() -> None:

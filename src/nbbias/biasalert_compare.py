@@ -44,7 +44,8 @@ def differences(
     DataFrame
         ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
         ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
-        N counts the texts that both judged, `n_lost` the others. The interval resamples clusters.
+        N counts the texts that both judged, `n_lost` the others. The interval resamples clusters;
+        there is none where every resample gives the same.
         `p_value` is McNemar's (exact below 25 texts on which one alone is right, else chi squared
         with the continuity correction); it takes texts for independent, the interval does not.
 
@@ -77,9 +78,13 @@ def differences(
         if not sum(alone):
             rows.append(row | {"reason": "both are right on the same texts: nothing to test"})
             continue
-        row["ci_low"], row["ci_high"] = scores.percentiles(
-            sums[:, 0] / sums[:, 1], estimate=estimate, confidence=confidence
-        )
+        again = sums[:, 0] / sums[:, 1]
+        if np.ptp(again) > 0:
+            row["ci_low"], row["ci_high"] = scores.percentiles(
+                again, estimate=estimate, confidence=confidence
+            )
+        else:  # no spread is no certainty
+            row["reason"] = scores.ALIKE
         exact = sum(alone) < _EXACT_BELOW
         table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
         result = mcnemar(table, exact=exact, correction=True)
