@@ -206,6 +206,16 @@ def test_a_share_without_spread_has_wilsons_interval_and_f1_says_why_it_has_none
     assert value(found, "f1", "reason") == scores.ALIKE
 
 
+def test_wilson_counts_the_clusters_that_a_share_is_taken_of() -> None:
+    # The biased texts are one cluster of 102: a recall of 1 is one success, specificity 101.
+    table = labelled([1] * 100 + [0] * 101, comment_id=["c"] * 100 + [f"d{i}" for i in range(101)])
+    found = estimate(judgements([1] * 100 + [0] * 101), table)
+    for name, units in (("recall", 1), ("specificity", 101), ("accuracy", 102)):
+        ends = value(found, name, "ci_low"), value(found, name, "ci_high")
+        assert ends == pytest.approx((units / (units + 1.959964**2), 1))
+    assert value(found, "recall", "n") == 100
+
+
 def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
     # Texts come five a cluster, and a judge is right on all of a cluster or on none.
     rounds, clusters = 200, np.repeat(np.arange(60), 5)

@@ -257,6 +257,12 @@ def size(sums: np.ndarray, statistic: str) -> tuple[int, int]:
     return int(kept.get(statistic, at["judged"])), int(lost.get(statistic, at["lost"]))
 
 
+def basis(found: np.ndarray, statistic: str) -> np.ndarray:
+    """Tell which texts, rows of `hits`, a statistic of `PLAIN_SHARES` is taken of."""
+    columns = [HITS.index(name) for name in _SHARES[statistic][1]]
+    return found[:, columns].any(axis=1)
+
+
 def gap(case: Case, statistic: str) -> str | None:
     """Say why a statistic of this case has no value, whatever the sums; None where it can have."""
     truth, said = case.truth, case.said

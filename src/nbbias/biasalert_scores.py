@@ -114,10 +114,10 @@ def estimates(
           says; ``overall_score_product``: accuracy × CS × AS, which is what its Table 1 prints.
 
         The interval is the percentile interval over resampled clusters; a share that is 0 or 1 in
-        every resample has Wilson's over the clusters. `null` is the mean, `null_low` to
-        `null_high` the range, when the judge's verdicts are dealt to other texts. The judges
-        ``"always biased"`` and ``"never biased"`` are the other chance level: the better accuracy
-        of the two is that of the majority class.
+        every resample has Wilson's over the clusters that hold a text it is taken of. `null` is the
+        mean, `null_low` to `null_high` the range, when verdicts are dealt to other texts. The
+        judges ``"always biased"`` and ``"never biased"`` are the other chance level: the better
+        accuracy of the two is that of the majority class.
 
     Raises
     ------
@@ -238,7 +238,7 @@ def _rows(
                     again[name], estimate=estimate, confidence=confidence
                 )
             elif name in PLAIN_SHARES and estimate in (0.0, 1.0):
-                units = min(n, int(clusters.max()) + 1)
+                units = len(np.unique(clusters[counts.basis(own, name)]))
                 row |= stats.proportion_interval(
                     round(estimate * units), units, confidence=confidence
                 ) | {"n": n}
