@@ -21,7 +21,7 @@ from nbbias import biasalert_printed as printed
 from nbbias import biasalert_report as report
 from nbbias import biasalert_scores as scores
 from nbbias import biasalert_tables, figures, simulate_biasalert
-from tests.biasalert_tables import judgements, value
+from tests.biasalert_tables import judgements, labelled, value
 from tests.test_biasalert_pairs import LESS, MORE, made
 
 SAMPLE = simulate_biasalert.labelled()
@@ -166,8 +166,24 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
     lead, figure = report.finding(FOUND, **SAY)
-    assert (lead, figure) == (first, "detection")
+    assert (lead, figure) == (f"The best of 3 judges on these texts is {first}", "detection")
+    alone = FOUND[FOUND["judge"].isin(["one", scores.ALWAYS])]
+    assert report.finding(alone, **SAY)[0] == report.detection(alone, **SAY)[0]
     assert report.finding(FOUND.head(0), **SAY) == ("No judge gave a verdict.", "detection")
+
+
+def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
+    truth = labelled([1, 0] * 6)
+    few = judgements([1, 0, 0] + [None] * 9, judge="few")
+    said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
+    found = scores.estimates(said, truth, draws=20, permutations=2)
+    lead, _ = report.finding(found, **SAY)
+    assert lead.startswith("The best of 3 judges on these texts is plain: accuracy **0.50**")
+    (told,) = report.detection(found[found["judge"] == "few"], **SAY)
+    assert "accuracy **0.67**" in told
+    assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told
+    silent = found[found["judge"] == "judge"]
+    assert report.finding(silent, **SAY)[0] == "No judge gave a verdict."
 
 
 def test_what_judges_name_is_written_with_both_overall_scores() -> None:

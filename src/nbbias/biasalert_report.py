@@ -61,8 +61,10 @@ def detection(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
             text += f" (F1 {number(floors['f1'])} by flagging all)"
         lost = row_of(part, "accuracy_lost_wrong")
         if accuracy["n_lost"] and lost is not None and np.isfinite(lost["estimate"]):
-            wrong = number(lost["estimate"])
-            text += f". With the texts left out counted as wrong, accuracy is {wrong}"
+            text += (
+                f". With the {accuracy['n_lost']:,.0f} texts without a verdict counted as wrong, "
+                f"accuracy is {number(lost['estimate'])}"
+            )
         sentences.append(text + ".")
     return sentences or ["No judge was measured."]
 
@@ -265,12 +267,20 @@ def printed(beside: pd.DataFrame, *, dataset: str) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
-    """Return the sentence that leads a page, about the most accurate judge, and its figure."""
+    """Return the sentence that leads a page, about the best judge, and its figure.
+
+    Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
+    it judged does not lead.
+    """
     own = _pooled(estimates)
-    rows = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
-    rows = rows[~rows["judge"].isin(_BLIND)]
-    if rows.empty:
+    judges = own[~own["judge"].isin(_BLIND)]
+    judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]
+    if judged.empty:
         return "No judge gave a verdict.", "detection"
+    rows = judges[(judges["statistic"] == "accuracy_lost_wrong") & judges["judge"].isin(judged)]
     lead = rows.loc[rows["estimate"].idxmax(), "judge"]
     kept = own[own["judge"].isin([lead, *_BLIND])]
-    return detection(kept, confidence=confidence)[0], "detection"
+    told, count = detection(kept, confidence=confidence)[0], judges["judge"].nunique()
+    if count > 1:  # picked on the very texts that it is scored on
+        told = f"The best of {count} judges on these texts is {told}"
+    return told, "detection"
