@@ -70,6 +70,43 @@ def test_chance_is_recovered_where_it_is_known(monkeypatch: pytest.MonkeyPatch) 
     assert np.isnan(retrieval.chance_similarity(table, ["one"]))
 
 
+def test_an_entry_that_is_the_text_itself_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Entries in twos: each is nearest to the other (.9), and has nothing in common with the rest.
+    vectors = np.kron(np.eye(10), np.linalg.cholesky([[1, 0.9], [0.9, 1]]))
+    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
+    table = pd.DataFrame({"statement": [str(at) for at in range(20)]})
+    assert {retrieval.chance_similarity(table, seed=seed) for seed in range(6)} == {0}
+    assert np.isnan(retrieval.chance_similarity(table.head(2)))  # either is nearest to the other
+
+
+def test_an_entry_that_the_text_repeats_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two texts say each entry once more, and each other's nearest entry is their own.
+    said = ["women cannot drive a car", "old men sleep the whole day", "immigrants steal our jobs",
+            "poor people do not work", "the young read no books"]  # fmt: skip
+    one = {line[:6]: vector for line, vector in zip(said, np.eye(5), strict=True)}
+    monkeypatch.setattr(
+        embeddings, "embed", lambda given, **_: np.array([one[s[:6].lower()] for s in given])
+    )
+    texts = [f"{line}{end}" for line in said for end in ("!", " now")]
+    table = pd.DataFrame({"statement": said})
+    floors = {retrieval.chance_similarity(table, [t.capitalize() for t in texts], seed=s)
+              for s in range(6)}  # fmt: skip
+    assert floors == {0}
+
+
+def test_the_floor_hardly_moves_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(2000, 16))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
+    table = pd.DataFrame({"statement": [str(at) for at in range(2000)]})
+    floors = [retrieval.chance_similarity(table, seed=seed) for seed in range(6)]
+    # One of 16 coordinates of a random direction: t / sqrt(15 + t²) with t of 15 degrees.
+    assert floors == pytest.approx([1.753 / (15 + 1.753**2) ** 0.5] * 6, abs=0.02)
+    small = [retrieval.chance_similarity(table.head(60), seed=seed) for seed in range(6)]
+    assert np.ptp(small) < 1e-9
+
+
 def test_no_verdict_depends_on_its_company(model: str, known: pd.DataFrame) -> None:
     one = retrieval.retrieve(texts("women are lazy and weak"), known, model=model)
     two = retrieval.retrieve(texts("women are lazy and weak", "tea"), known, model=model)

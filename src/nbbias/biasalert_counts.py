@@ -260,7 +260,7 @@ def size(sums: np.ndarray, statistic: str) -> tuple[int, int]:
 def basis(found: np.ndarray, statistic: str) -> np.ndarray:
     """Tell which texts, rows of `hits`, a statistic of `PLAIN_SHARES` is taken of."""
     columns = [HITS.index(name) for name in _SHARES[statistic][1]]
-    return found[:, columns].any(axis=1)
+    return np.asarray(found[:, columns].sum(axis=1) > 0)
 
 
 def gap(case: Case, statistic: str) -> str | None:

@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import embeddings
 from nbbias.biasalert_knowledge import normalise
 from nbbias.biasalert_search import INDEXES, Search, searcher
-from nbbias.biasalert_split import NEAR, similarities
+from nbbias.biasalert_split import NEAR, near_pairs, similarities
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.errors import ParameterError
@@ -184,17 +184,17 @@ def chance_similarity(
 ) -> float:
     """Return how near to a text the best entry of another text is, at most.
 
-    Each text is compared with the entry that is nearest to another text, drawn at random; of these
-    cosines a high quantile is taken. Evidence below it is no nearer than what was found for
-    something else.
+    Each text is compared with the entries that are nearest to every other one, unless such an entry
+    is the text itself or a near-duplicate of it; of these cosines a high quantile is taken.
+    Evidence below it is no nearer than what was found for something else.
 
     Parameters
     ----------
     knowledge
         KNOWLEDGE.
     texts
-        Texts such as those to be judged, at most 500 of them drawn. Without them the knowledge's
-        own statements are taken, each with entries other than itself.
+        Texts such as those to be judged, or by default the knowledge's own statements, each with
+        entries other than itself. At most 500 are drawn, which makes some 250,000 pairs.
     model, device
         As in `embeddings.embed`.
     quantile
@@ -205,7 +205,7 @@ def chance_similarity(
     Returns
     -------
     float
-        A cosine. NaN where there are fewer than two entries or two texts: nothing is then used.
+        A cosine. NaN where no pair is left, as with two entries: nothing is then used.
     """
     statements = knowledge["statement"].reset_index(drop=True)
     rng = np.random.default_rng(seed)
@@ -222,12 +222,18 @@ def chance_similarity(
     if own:
         near[np.arange(len(places)), places] = -np.inf
     best = near.argmax(axis=1)
-    # Dealt round a random ring, so that every text meets another one.
-    ring = rng.permutation(len(places))
-    other = np.empty_like(ring)
-    other[ring] = np.roll(ring, 1)
-    cosines = np.einsum("ij,ij->i", queries, entries[best[other]])
-    return float(np.quantile(cosines, quantile))
+    count = len(places)
+    apart = ~np.eye(count, dtype=bool)
+    # What is nearest to another text may be this text: in a small knowledge it often is.
+    folded = given.iloc[places].astype(str).map(normalise)
+    twins = near_pairs([*folded, *statements.iloc[best]])
+    twins = twins[(twins["first"] < count) & (twins["second"] >= count)]
+    apart[twins["first"], twins["second"] - count] = False
+    if own:
+        apart &= best[None, :] != places[:, None]
+    if not apart.any():
+        return float("nan")
+    return float(np.quantile((queries @ entries[best].T)[apart], quantile))
 
 
 def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
