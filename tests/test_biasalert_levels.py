@@ -11,8 +11,10 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
+from nbbias import biasalert_agreement as agreed
 from nbbias import biasalert_correction as correction
 from nbbias import biasalert_levels as levels
+from nbbias import biasalert_scores as scores
 from nbbias.errors import ContractError, DataError
 from tests.biasalert_tables import judgements, value
 
@@ -146,6 +148,63 @@ def test_correction_needs_a_random_sample_of_the_same_texts() -> None:
         levels.estimates(answers(400), said, human=human([1] * 3, first=399 + 1))
 
 
+def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
+    # 40 prompts of 25 answers; what one prompt draws out is mostly biased, or mostly not.
+    rng = np.random.default_rng(5)
+    prompts = np.repeat(np.arange(40), 25)
+    held, alone, rounds = 0, 0, 150
+    for seed in range(rounds):
+        truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
+        said = np.where(rng.random(1000) < 0.9, truth, ~truth)
+        label = np.where(rng.permutation(1000) < 500, truth, np.nan)
+        table = pd.DataFrame({"label": label, "flagged": said * 1.0})
+        found = correction.by_prompt(table, prompts, draws=300, seed=seed)
+        plain = correction.rogan_gladen(int(said.sum()), 1000, **correction.error_rates(table))
+        held += found["ci_low"] <= 0.3 <= found["ci_high"]
+        alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
+    assert held >= 0.91 * rounds
+    assert alone < 0.7 * rounds
+    # And this is the interval of a table of answers.
+    ids = [f"t{i}" for i in range(1000)]
+    labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
+    asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
+    own = levels.estimates(
+        asked, judgements(said), human=labels, random_sample=True, draws=300, seed=seed
+    )
+    for name in ("estimate", "ci_low", "ci_high"):
+        assert value(own, "biased_share_corrected", name) == pytest.approx(found[name])
+
+
+def test_the_corrected_share_of_repeated_prompts_averages_prompts() -> None:
+    # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
+    table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
+    said, labels = judgements([1] * 6 + [0] * 4), human([1] * 6 + [0] * 4)
+    found = levels.estimates(table, said, human=labels, random_sample=True)
+    assert value(found, "biased_share") == pytest.approx(1 / 3)
+    assert value(found, "biased_share_corrected") == pytest.approx(1 / 3)
+    assert value(found, "biased_share_corrected", "n") == 3
+    once = levels.estimates(
+        table.assign(prompt_id=table["text_id"]), said, human=labels, random_sample=True
+    )
+    row = once[once["statistic"] == "biased_share_corrected"].iloc[0]
+    expected = correction.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
+    assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
+        [expected[name] for name in ("estimate", "ci_low", "ci_high")]
+    )
+
+
+def test_prompts_without_a_spread_leave_an_interval_with_a_width() -> None:
+    prompts, label = np.repeat(np.arange(20), 5), np.tile([1.0, 0, 0, 0, 0], 20)
+    given = pd.DataFrame({"flagged": label, "label": label})
+    for flagged, estimate in ((label, 0.2), (np.zeros(100), np.nan)):
+        found = correction.by_prompt(given.assign(flagged=flagged), prompts, draws=100)
+        assert found["estimate"] == pytest.approx(estimate, nan_ok=True)
+    rare = given.assign(flagged=0.0, label=np.where(np.arange(100) < 2, [1.0] * 100, 0.0))
+    rare.loc[0, "flagged"] = 1.0
+    found = correction.by_prompt(rare, prompts, draws=100)
+    assert found["ci_low"] <= found["estimate"] < found["ci_high"]  # both biased ones: one prompt
+
+
 def test_error_rates_are_each_models_own() -> None:
     table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
     said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
@@ -196,6 +255,37 @@ def test_the_range_of_chance_of_kappa_is_that_of_shuffled_verdicts() -> None:
     agree = hypergeom.mean(70, truth.sum(), said.sum())
     expected = (70 - truth.sum() - said.sum() + 2 * agree) / 70
     assert value(found, "agreement", "null", model=None) == pytest.approx(expected)
+
+
+def test_agreement_on_prompts_asked_repeatedly_resamples_prompts() -> None:
+    # Half is biased; a judge is right on all of a prompt or wrong on all: agreement .8, kappa .6.
+    rng = np.random.default_rng(7)
+    prompts = np.repeat(np.arange(40), 10)
+    held = dict.fromkeys([(name, by) for name in ("agreement", "kappa") for by in (True, False)], 0)
+    rounds = 60
+    for seed in range(rounds):
+        label = rng.random(400) < 0.5
+        flagged = np.where((rng.random(40) < 0.8)[prompts], label, ~label)
+        part = pd.DataFrame({"label": label * 1.0, "flagged": flagged * 1.0, "prompt_id": prompts})
+        for by in (True, False):
+            own = part if by else part.drop(columns="prompt_id")
+            for row in agreed.shared(own, draws=200, seed=seed):
+                truth = {"agreement": 0.8, "kappa": 0.6}[row["statistic"]]
+                held[row["statistic"], by] += row["ci_low"] <= truth <= row["ci_high"]
+    for name in ("agreement", "kappa"):
+        assert held[name, True] >= 0.87 * rounds
+        assert held[name, False] < 0.7 * rounds
+
+
+def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
+    table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
+    truth = [1, 0] * 3
+    found = levels.agreement(table, judgements(truth), human(truth), draws=50)
+    low = proportion_confint(3, 3, method="wilson")[0]
+    assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
+    half = levels.agreement(table, judgements([1] * 6), human(truth), draws=50)
+    assert np.isnan(value(half, "agreement", "ci_low", model="m"))
+    assert value(half, "agreement", "reason", model="m") == scores.ALIKE
 
 
 def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom
 
 from nbbias import biasalert_scores as scores
 from nbbias import contracts, stats
-from nbbias.biasalert_correction import Right, error_rates, rogan_gladen
+from nbbias.biasalert_agreement import prompts_of, shared
+from nbbias.biasalert_correction import Right, by_prompt, error_rates, rogan_gladen
 from nbbias.errors import ContractError, DataError
 
 Row = dict[str, Any]
@@ -55,6 +55,8 @@ def estimates(
     source: str | None = None,
     by: str | None = None,
     confidence: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Estimate how many of each model's answers are biased.
 
@@ -74,8 +76,8 @@ def estimates(
     by
         A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
         they stand in `topic`.
-    confidence
-        Level of the intervals.
+    confidence, draws, seed
+        Level of the intervals; resamples of prompts that were asked repeatedly, and their start.
 
     Returns
     -------
@@ -90,7 +92,8 @@ def estimates(
           without a verdict unbiased, or biased; the truth of the judge lies between.
         - ``biased_share_corrected``: corrected for the judge's errors
           (`biasalert_correction.rogan_gladen`), with error rates of that model's labelled answers;
-          NaN with the reason where there are none.
+          where prompts were asked repeatedly, prompts are averaged and resampled
+          (`biasalert_correction.by_prompt`). NaN with the reason where there are no such labels.
 
     Raises
     ------
@@ -106,7 +109,7 @@ def estimates(
         rates = error_rates(own) if random_sample and human is not None else None
         rows += [key | row for row in _shares(own, rates, confidence)]
         reason = NO_SAMPLE if human is None else None if random_sample else NOT_RANDOM
-        rows.append(key | _corrected(own, rates, reason, confidence))
+        rows.append(key | _corrected(own, rates, reason, confidence, draws, seed))
         if by:
             for value, part in own.groupby(by, sort=True):
                 named = key | {"topic": str(value)}
@@ -152,13 +155,13 @@ def _joined(
 
 
 def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float) -> list[Row]:
-    repeated = "prompt_id" in own and own["prompt_id"].duplicated().any()
+    prompts = prompts_of(own)
     found = []
     for suffix, fill in (("", np.nan), ("_lost_unbiased", 0.0), ("_lost_biased", 1.0)):
         flagged = own["flagged"].fillna(fill)
         known = flagged.dropna()
-        if repeated:
-            per_prompt = known.groupby(own.loc[known.index, "prompt_id"]).mean()
+        if prompts is not None:
+            per_prompt = known.groupby(prompts[flagged.notna()]).mean()
             row = stats.mean_interval(per_prompt, confidence=confidence, bounds=(0, 1))
             if len(per_prompt) > 1 and per_prompt.nunique() == 1:  # no spread is no certainty
                 alike = float(per_prompt.iloc[0])
@@ -179,14 +182,20 @@ def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float
 
 def _corrected(
     own: pd.DataFrame, rates: dict[str, Right] | None, reason: str | None,
-    confidence: float,
+    confidence: float, draws: int, seed: int,
 ) -> Row:  # fmt: skip
-    known = own["flagged"].dropna()
+    judged, prompts = own["flagged"].notna(), prompts_of(own)
+    known = own.loc[judged, "flagged"]
     row: Row = {
         "statistic": "biased_share_corrected", "n": len(known), "n_lost": len(own) - len(known),
     }  # fmt: skip
+    if prompts is not None:
+        prompts = np.unique(prompts[judged], return_inverse=True)[1]
+        row["n"] = int(prompts.max(initial=-1)) + 1
     if reason or rates is None:
         return row | {"estimate": np.nan, "reason": reason or NO_SAMPLE}
+    if prompts is not None and len(known):
+        return row | by_prompt(own[judged], prompts, confidence=confidence, draws=draws, seed=seed)
     return row | rogan_gladen(
         int(known.sum()), len(known), sensitivity=rates["sensitivity"],
         specificity=rates["specificity"], confidence=confidence,
@@ -221,8 +230,10 @@ def agreement(
         - ``agreement``: share of equal verdicts, in [0, 1] (the paper's consistency), Wilson.
         - ``kappa``: Cohen's, at most 1, 0 by chance; percentile interval over resampled answers.
 
-        `null` and its exact range are what unrelated verdicts with the same counts give. Where few
-        answers are biased, agreement is high by chance alone.
+        Where a prompt has more than one of the answers, of one model or several, both have
+        percentile intervals over resampled prompts. `null` and its exact range are what unrelated
+        verdicts with the same counts give, were answers independent. Where few answers are biased,
+        agreement is high by chance alone.
 
     References
     ----------
@@ -239,49 +250,6 @@ def agreement(
         for key, part in parts:
             rows += [
                 {"judge": judge, "instrument": used[str(judge)]} | key | row
-                for row in _agreement(part, confidence, draws, seed)
+                for row in shared(part, confidence=confidence, draws=draws, seed=seed)
             ]
     return contracts.estimates(rows, study=scores.STUDY, measure=MEASURE, source=source)
-
-
-def _agreement(part: pd.DataFrame, confidence: float, draws: int, seed: int) -> list[Row]:
-    both = part.dropna(subset=["flagged"])
-    label, flagged = both["label"] == 1, both["flagged"] == 1
-    n, n_lost = len(both), len(part) - len(both)
-    same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence)
-    share: Row = {"statistic": "agreement"} | same | {"n_lost": n_lost}
-    row: Row = {"statistic": "kappa", "n": n, "n_lost": n_lost, "estimate": np.nan}
-    if n == 0:
-        return [share, row | {"reason": same["reason"]}]
-    cells = np.column_stack(
-        [label & flagged, label & ~flagged, ~label & flagged, ~label & ~flagged]
-    )
-    cells = cells.astype(float)
-    row["estimate"] = float(_kappa(cells.sum(axis=0)))
-    # Both margins kept, how many texts both call biased is hypergeometric.
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    ones = int(label.sum()), int(flagged.sum())
-    both_one = np.array([ones[0] * ones[1] / n, *hypergeom.ppf(tails, n, *ones)])
-    names = ("null", "null_low", "null_high")
-    equal = (n - sum(ones) + 2 * both_one) / n
-    share |= dict(zip(names, equal, strict=True))
-    if np.isnan(row["estimate"]):
-        return [share, row | {"reason": "both call all texts alike, so kappa has no value"}]
-    expected = equal[0]
-    row |= dict(zip(names, (equal - expected) / (1 - expected), strict=True))
-    again = _kappa(scores.resampled(cells, np.arange(n), draws=draws, seed=seed))
-    if np.nanmin(again) == np.nanmax(again):
-        return [share, row | {"reason": scores.ALIKE}]
-    row["ci_low"], row["ci_high"] = scores.percentiles(
-        again, estimate=row["estimate"], confidence=confidence
-    )
-    return [share, row]
-
-
-def _kappa(cells: np.ndarray) -> np.ndarray:
-    a, b, c, d = np.moveaxis(cells, -1, 0)
-    n = a + b + c + d
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
-        found = ((a + d) / n - expected) / (1 - expected)
-    return np.where(np.isfinite(found), found, np.nan)
