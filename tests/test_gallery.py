@@ -313,6 +313,61 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     assert (mine / "thesis.tex").read_text() == "years of work"
 
 
+@pytest.mark.parametrize(
+    ("out", "site"), [("s", "s"), ("s", "s/site"), ("s/runs", "s"), ("s", ".")]
+)
+def test_runs_are_never_published_over_themselves(out: str, site: str, tmp_path: Path) -> None:
+    folder = finished(tmp_path / out, "a", claims(PLAIN))
+    gallery.publish(tmp_path / out, tmp_path / "elsewhere")
+    outputs.write(tmp_path / site / gallery.MARK, "")
+    with pytest.raises(NbbiasError, match="folder beside it"):
+        gallery.publish(tmp_path / out, tmp_path / site)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / site)
+    with pytest.raises(NbbiasError, match="folder beside it"):
+        gallery.publish(tmp_path / out, link)
+    assert (folder / "tables" / "estimates.parquet").is_file()
+    assert gallery.runs(tmp_path / out)
+
+
+@pytest.mark.parametrize("foreign", ["llmbi/b/tables/scores.parquet", "CNAME", ".git/HEAD"])
+def test_a_site_that_holds_something_else_is_not_made_anew(foreign: str, tmp_path: Path) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    finished(out, "a", claims(PLAIN))
+    gallery.publish(out, site)
+    gallery.publish(out, site)
+    outputs.write(site / foreign, "of somebody")
+    with pytest.raises(NbbiasError, match="did not write"):
+        gallery.publish(out, site)
+    assert (site / foreign).read_text() == "of somebody"
+
+
+def test_a_site_that_fails_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    finished(out, "a", claims(PLAIN))
+    gallery.publish(out, site)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    finished(out, "b", claims(PLAIN))
+
+    def full(_: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(gallery, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        gallery.publish(out, site)
+    assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "site"]
+
+
+def test_pages_that_compare_take_nothing_else_away(tmp_path: Path) -> None:
+    mine = outputs.write(tmp_path / "compare" / "notes.md", "mine")
+    old = outputs.write(tmp_path / "compare" / "llmbi--gone--too.html", "")
+    gallery.write(tmp_path)
+    assert mine.is_file() and not old.exists()
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_no_finished_run_is_no_site(there: bool, tmp_path: Path) -> None:
     if there:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import tempfile
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ from nbbias.visible import visible
 
 #: Pairs of runs of one study that get a page of their own; the newest runs come first.
 _COMPARED = 45
+
+#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
+MARK = ".nbbias-site"
 
 _COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
 
@@ -53,7 +58,8 @@ def write(out: Path) -> Path:
     """
     every = runs(out)
     finished = [one for one in every if one["status"] == "ok"]
-    shutil.rmtree(out / "compare", ignore_errors=True)
+    for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
+        old.unlink()
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
     asks = {stem: model.__doc__ for stem, model in STUDIES.items()}
@@ -64,29 +70,76 @@ def write(out: Path) -> Path:
 def publish(out: Path, site: Path) -> Path:
     """Copy every finished run to a folder that any static host serves, with the pages about them.
 
-    A run's manifest is copied without the paths of its data: they are nobody else's.
+    The site is built beside its place and takes it when it is whole; until then an earlier one
+    stays as it was. A run's manifest is copied without the paths of its data: they are nobody
+    else's.
 
     Raises
     ------
     NbbiasError
-        There is no finished run, or `site` holds something else than a site.
+        There is no finished run, one folder lies in the other, or `site` holds something that an
+        earlier site did not.
     """
     finished = [one for one in runs(out) if one["status"] == "ok"] if out.is_dir() else []
     if not finished:
         raise NbbiasError(str(out), "holds no finished run; `nbbias studies` makes the samples")
-    mark = site / ".nbbias-site"
-    if site.exists() and any(site.iterdir()) and not mark.is_file():
+    source, target = out.resolve(), site.resolve()
+    if source.is_relative_to(target) or target.is_relative_to(source):
+        raise NbbiasError(str(site), f"is or holds {out}, or lies in it; name a folder beside it")
+    _refuse_foreign(site)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
+        built, old = Path(beside) / "new", Path(beside) / "old"
+        for one in finished:
+            _copy(out / one["folder"], built / one["folder"])
+        write(built)
+        outputs.write(built / MARK, json.dumps(_files(built), ensure_ascii=False, indent=0))
+        if target.exists():
+            target.rename(old)
+        try:
+            built.rename(target)
+        except BaseException:
+            if old.exists():
+                old.rename(target)
+            raise
+    return site / "index.html"
+
+
+def _refuse_foreign(site: Path) -> None:
+    """Refuse a place that holds anything but what an earlier site wrote there."""
+    if not site.exists():
+        return
+    if not site.is_dir():
+        raise NbbiasError(str(site), "is a file; name a folder")
+    mark, found = site / MARK, _files(site)
+    if found and not mark.is_file():
         raise NbbiasError(str(site), "is not empty and no earlier site; name another folder")
-    shutil.rmtree(site, ignore_errors=True)
-    outputs.write(mark, "")
-    for one in finished:
-        source, target = out / one["folder"], site / one["folder"]
-        for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
-            copy = target / path.relative_to(source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-        _publish_manifest(source, target)
-    return write(site)
+    try:
+        written = json.loads(mark.read_text(encoding="utf-8")) if found else []
+    except ValueError:  # who wrote what is not known, so nothing is ours
+        written = []
+    foreign = [name for name in found if name not in {*written, MARK}]
+    if foreign:
+        shown = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
+        told = f"holds {len(foreign)} files that the site did not write ({shown}); it would lose"
+        raise NbbiasError(str(site), f"{told} them: move them away, or name another folder")
+
+
+def _files(folder: Path) -> list[str]:
+    """Return what lies under a folder; links are not followed, and stand for themselves."""
+    found = []
+    for where, folders, names in os.walk(folder):
+        links = [name for name in folders if (Path(where) / name).is_symlink()]
+        found += [Path(where, name).relative_to(folder).as_posix() for name in [*names, *links]]
+    return sorted(found)
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    _publish_manifest(source, target)
 
 
 def _publish_manifest(source: Path, target: Path) -> None:
