@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from nbbias import cli, gallery, outputs, run_plan
 from nbbias.studies import Llmbi
+from tests.test_gallery import PLAIN, claims, finished
 from tests.test_run import SAMPLE, nbbias
 
 
@@ -57,6 +61,60 @@ def test_answers_that_cannot_be_used_fail_the_run(
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert (out / "llmbi/sample/notebook.ipynb").is_file()
+
+
+def refused(*arguments: str, told: str, **options: Any) -> None:
+    done = nbbias(*arguments, **options)
+    assert "Traceback" not in done.stderr
+    assert told in done.stderr
+    assert done.returncode == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="nothing can be written to /proc")
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["run", str(SAMPLE), "--out", "{}/afile"], "afile: is no folder"),
+        (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is no folder"),
+        (["studies", "--out", "{}/afile"], "afile: is no folder"),
+        (["run", str(SAMPLE), "--out", "/proc/x"], "/proc/x: nothing can be written there"),
+        (["run", str(SAMPLE), "--out", "{}/site"], "is a site"),
+        (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is a file"),
+        (["site", "--runs", "{}/runs", "--out", "/proc/x"], "/proc/x: nothing can be written"),
+        (["export", "{}/runs/llmbi/a", "--to", "/proc/x.zip"], "/proc/x.zip: "),
+        (["export", "{}/runs/llmbi/a", "--to", "{}/afile/x.zip"], "afile"),
+        (["new", "/proc/new"], "/proc/new: nothing can be written there"),
+        (["new", "{}/afile"], "is not empty"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to_is_refused(
+    arguments: list[str], told: str, tmp_path: Path
+) -> None:
+    (tmp_path / "afile").write_text("mine")
+    outputs.write(tmp_path / "site" / run_plan.SITE, "[]")
+    finished(tmp_path / "runs", "a", claims(PLAIN))
+    refused(*(part.format(tmp_path) for part in arguments), told=told)
+    assert (tmp_path / "afile").read_text() == "mine"
+
+
+def test_a_mistake_of_ours_is_not_taken_for_one_of_the_user(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken() -> None:
+        raise OSError("of no file")
+
+    monkeypatch.setattr(cli, "app", broken)
+    with pytest.raises(OSError, match="of no file"):
+        cli.main()
+
+
+@pytest.mark.parametrize("content", ["{not json", "[]", '{"sentence": 1}', "\udcff"])
+def test_a_broken_finding_is_no_finding(content: str, tmp_path: Path) -> None:
+    folder = finished(tmp_path, "a", claims(PLAIN))
+    (folder / "finding.json").write_bytes(content.encode("utf-8", "surrogateescape"))
+    (found,) = gallery.runs(tmp_path)
+    assert found["finding"] in {"", "1"}
+    assert gallery.write(tmp_path).is_file()
 
 
 def test_params_prints_every_parameter() -> None:

@@ -319,7 +319,7 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
 def test_runs_are_never_published_over_themselves(out: str, site: str, tmp_path: Path) -> None:
     folder = finished(tmp_path / out, "a", claims(PLAIN))
     gallery.publish(tmp_path / out, tmp_path / "elsewhere")
-    outputs.write(tmp_path / site / gallery.MARK, "")
+    outputs.write(tmp_path / site / gallery.SITE, "")
     with pytest.raises(NbbiasError, match="folder beside it"):
         gallery.publish(tmp_path / out, tmp_path / site)
     link = tmp_path / "link"

@@ -37,6 +37,17 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     assert told == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
 
 
+def test_an_archive_in_a_folder_is_named_after_its_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "zips").mkdir()
+    path, _ = share.export(folder, tmp_path / "zips")
+    assert path == tmp_path / "zips" / "llmbi-a.zip" and path.is_file()
+    monkeypatch.chdir(folder)
+    path, _ = share.export(Path(), tmp_path)
+    assert path == tmp_path / "llmbi-a.zip" and path.is_file()
+
+
 def test_the_same_run_is_the_same_archive(folder: Path, tmp_path: Path) -> None:
     first, _ = share.export(folder, tmp_path / "a.zip")
     second, _ = share.export(folder, tmp_path / "b.zip")

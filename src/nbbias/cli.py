@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -243,11 +244,21 @@ def data_release(folder: Path, to: Path) -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake gets a message and exit status 2, no traceback."""
+    """Run the command line; a user's mistake gets a message and exit status 2, no traceback.
+
+    So does a file that cannot be read or written.
+    """
     try:
         app()
     except NbbiasError as error:
         err_console.print(f"[red]error[/] {escape(keys.redact(str(error)))}")
         if isinstance(error, ParameterError):
             err_console.print("See `nbbias params STUDY` for what can be set.")
+        sys.exit(2)
+    except OSError as error:
+        if error.filename is None:  # of no file: a mistake of ours
+            raise
+        logging.getLogger("nbbias").debug("", exc_info=True)
+        told = keys.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        err_console.print(f"[red]error[/] {escape(told)}")
         sys.exit(2)

@@ -28,10 +28,10 @@ def site(
 @app.command()
 def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/sample.")],
-    to: Annotated[Path | None, typer.Option("--to", help="The archive.")] = None,
+    to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
 ) -> None:
     """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
-    path, held = share.export(run, to or Path(f"{run.parent.name}-{run.name}.zip"))
+    path, held = share.export(run, to)
     out_console.print(f"{path.absolute()}  {held} files", markup=False)
 
 

@@ -17,14 +17,12 @@ from nbbias import compare, leaders, manifest, outputs, page
 from nbbias.corpus import data_path
 from nbbias.errors import NbbiasError
 from nbbias.page_about import plain
+from nbbias.run_plan import SITE
 from nbbias.studies import STUDIES
 from nbbias.visible import visible
 
 #: Pairs of runs of one study that get a page of their own; the newest runs come first.
 _COMPARED = 45
-
-#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
-MARK = ".nbbias-site"
 
 _COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
 
@@ -86,6 +84,8 @@ def publish(out: Path, site: Path) -> Path:
     source, target = out.resolve(), site.resolve()
     if source.is_relative_to(target) or target.is_relative_to(source):
         raise NbbiasError(str(site), f"is or holds {out}, or lies in it; name a folder beside it")
+    if told := outputs.unwritable(target.parent):
+        raise NbbiasError(str(site), told)
     _refuse_foreign(site)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
@@ -93,7 +93,7 @@ def publish(out: Path, site: Path) -> Path:
         for one in finished:
             _copy(out / one["folder"], built / one["folder"])
         write(built)
-        outputs.write(built / MARK, json.dumps(_files(built), ensure_ascii=False, indent=0))
+        outputs.write(built / SITE, json.dumps(_files(built), ensure_ascii=False, indent=0))
         if target.exists():
             target.rename(old)
         try:
@@ -111,14 +111,14 @@ def _refuse_foreign(site: Path) -> None:
         return
     if not site.is_dir():
         raise NbbiasError(str(site), "is a file; name a folder")
-    mark, found = site / MARK, _files(site)
+    mark, found = site / SITE, _files(site)
     if found and not mark.is_file():
         raise NbbiasError(str(site), "is not empty and no earlier site; name another folder")
     try:
         written = json.loads(mark.read_text(encoding="utf-8")) if found else []
     except ValueError:  # who wrote what is not known, so nothing is ours
         written = []
-    foreign = [name for name in found if name not in {*written, MARK}]
+    foreign = [name for name in found if name not in {*written, SITE}]
     if foreign:
         shown = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
         told = f"holds {len(foreign)} files that the site did not write ({shown}); it would lose"

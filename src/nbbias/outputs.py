@@ -36,18 +36,35 @@ def folder(stem: str) -> Path:
 
 def write(path: Path, content: bytes | str) -> Path:
     """Write a file whole or not at all: a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:  # of the file that was asked for, not of the one beside it
+        raise OSError(error.errno, error.strerror, str(path)) from error
     return path
+
+
+def unwritable(folder: Path) -> str | None:
+    """Say why nothing can be written to a folder, which need not be there yet, or None."""
+    there = folder.absolute()
+    try:
+        while not os.path.lexists(there):
+            there = there.parent
+        with tempfile.TemporaryDirectory(dir=there):  # what a system allows shows when it is tried
+            return None
+    except NotADirectoryError:
+        return f"{there} is no folder" if there != folder.absolute() else "is no folder"
+    except OSError as error:
+        return f"nothing can be written there: {error.strerror}"
 
 
 #: What a spreadsheet takes for a formula at the start of a text.
@@ -155,8 +172,10 @@ def save_finding(sentence: str, *, figure: str, out: Path) -> None:
 
 
 def read_finding(out: Path) -> dict[str, str]:
-    """Return a run's `sentence` and `figure`, both empty where it saved none."""
+    """Return a run's `sentence` and `figure`, both empty where none can be read."""
     try:
-        return json.loads((out / "finding.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {"sentence": "", "figure": ""}
+        found = json.loads((out / "finding.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    told = found if isinstance(found, dict) else {}
+    return {name: str(told.get(name, "")) for name in ("sentence", "figure")}

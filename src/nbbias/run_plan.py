@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbbias import generate_params, params
+from nbbias import generate_params, outputs, params
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
 from nbbias.studies import STUDIES
 from nbbias.studies_base import Parameters
+
+#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
+SITE = ".nbbias-site"
 
 
 @dataclass
@@ -66,8 +69,8 @@ def plan(
 
     Raises
     ------
-    ParameterError
-        Every problem of every file, at once.
+    NbbiasError
+        Every problem of every file, at once; runs cannot be written to `out`.
     """
     runs: list[Run] = []
     problems: list[NbbiasError] = []
@@ -88,6 +91,13 @@ def plan(
         problems.append(
             ParameterError(", ".join(twice), "two files would write to one folder; rename one")
         )
+    if (out / SITE).exists():
+        refused = "is a site, which is made anew from runs elsewhere; name another folder"
+        problems.append(NbbiasError(str(out), refused))
+    for folder in dict.fromkeys([out, *folders]):
+        if told := outputs.unwritable(folder):
+            problems.append(NbbiasError(str(folder), told))
+            break
     if len(problems) == 1:
         raise problems[0]
     if problems:

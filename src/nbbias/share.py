@@ -27,9 +27,10 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     folder
         The run's folder.
     target
-        The archive. It holds the notebook, the page, tables (CSV, Parquet, LaTeX), figures (SVG,
-        PNG, CSV), `params.yaml`, the word lists that the package brings, the manifest without
-        the paths of its data, and ``CITATION.cff``.
+        The archive, or a folder, in which it is named after the run's own. It holds the notebook,
+        the page, tables (CSV, Parquet, LaTeX), figures (SVG, PNG, CSV), `params.yaml`, the word
+        lists that the package brings, the manifest without the paths of its data, and
+        ``CITATION.cff``.
 
     Returns
     -------
@@ -60,6 +61,9 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     files |= {f"lexicons/{path.name}": path for path in sorted(lexicons.iterdir())}
     if (run_plan.home() / "CITATION.cff").is_file():
         files["CITATION.cff"] = run_plan.home() / "CITATION.cff"
+    if target.is_dir():
+        whole = folder.resolve()
+        target /= f"{whole.parent.name}-{whole.name}.zip"
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in texts.items():
@@ -81,6 +85,8 @@ def new(folder: Path) -> int:
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
+    if told := outputs.unwritable(folder):
+        raise NbbiasError(str(folder), told)
     source, written = run_plan.home(), 0
     for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", "CITATION.cff"):
         for path in sorted(source.glob(pattern)):
