@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,43 @@ def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
         pages.append(str(found))
     assert pages[0] == pages[1]
     assert "Oketunji" in pages[0]  # what is compared holds the head and the foot
+
+
+def test_the_command_leads_to_the_file_of_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, words in {
+        "runs/llmbi/a": ["runs/llmbi/a/params.yaml"],
+        "my runs/llmbi/a$b": ["my runs/llmbi/a$b/params.yaml", "--out", "my runs"],
+    }.items():
+        told = page_about.command(tmp_path / folder)
+        assert told is not None
+        assert shlex.split(told) == ["nbbias", "run", *words]
+    monkeypatch.chdir("/")
+    assert page_about.command(Path("/runs/llmbi/a")) == "nbbias run runs/llmbi/a/params.yaml"
+    monkeypatch.chdir(tmp_path)
+    assert page_about.command(Path("/home/somebody/runs/llmbi/a")) is None
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_page_holds_what_repeats_its_run(
+    here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if here:
+        monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "llmbi" / "a"
+    folder.mkdir(parents=True)
+    written(folder, printing("x"))
+    values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
+    about = told(folder, parameters=values)
+    made = page.write_page(folder / "a.ipynb", folder / "b.html", title="t", about=about)
+    found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser").footer
+    assert (f"nbbias run {folder.relative_to(tmp_path)}/params.yaml" in found.get_text()) == here
+    assert found.a["href"] == "params.yaml"
+    saved = outputs.write(tmp_path / "saved.yaml", found.details.pre.get_text())
+    stem, read = params.read(saved)
+    assert (stem, params.validate(stem, read).model_dump()) == ("llmbi", values)
 
 
 def test_hostile_values_are_text(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ import nbformat
 import papermill
 import pytest
 
-from nbbias import params
+from nbbias import outputs, params, portable
 from nbbias.errors import ParameterError
 from nbbias.studies import STUDIES, Cogs, Llmbi
+from tests.conftest import ROOT
 
 DEFAULTS = Llmbi().model_dump()
 
@@ -340,3 +341,22 @@ def test_papermill_infers_every_parameter_from_the_cell(stem: str, tmp_path: Pat
         assert inferred["inferred_type_name"] == table.loc[name, "type"]
         assert inferred["default"] == repr(table.loc[name, "default"])
         assert inferred["help"].startswith(table.loc[name, "meaning"])
+
+
+def test_a_focus_that_is_the_default_fits_any_biases_wherever_it_is_written() -> None:
+    found = params.validate("news_bias", {"biases": ["age"]})
+    assert params.validate("news_bias", found.model_dump()) == found
+    with pytest.raises(ParameterError, match="focus: gender is not among the biases"):
+        params.validate("news_bias", {"biases": ["age"], "focus": {"gender": "male"}})
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_all_parameters_written_to_a_file_are_the_same_parameters(
+    stem: str, tmp_path: Path
+) -> None:
+    found = params.validate(*params.read(ROOT / "params" / stem / "sample.yaml"))
+    path = outputs.write(tmp_path / portable.PARAMS, portable.yaml_of(stem, found.model_dump()))
+    read, values = params.read(path)
+    assert read == stem
+    assert set(values) == set(STUDIES[stem].model_fields)
+    assert params.validate(stem, values) == found

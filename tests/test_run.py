@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from nbbias import manifest, params, run, run_plan
+from nbbias import manifest, page_about, params, run, run_plan
 from nbbias.errors import ParameterError
 from tests.conftest import ROOT
 
@@ -97,6 +98,52 @@ def test_the_folder_names_the_study_when_the_file_does_not(tmp_path: Path) -> No
     path.write_text("")
     (one,) = run_plan.plan([path])
     assert (one.stem, one.name) == ("llmbi", "mine")
+
+
+def test_what_a_run_left_behind_repeats_that_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("mine", "other"):
+        folder = tmp_path / "runs" / "llmbi" / name
+        manifest.write(folder, {"study": "llmbi", "run": name}, status="ok")
+        (folder / "params.yaml").write_text("study: llmbi\n")
+    both = [tmp_path / "runs" / "llmbi" / name / "params.yaml" for name in ("mine", "other")]
+    assert [one.label for one in run_plan.plan(both)] == ["llmbi/mine", "llmbi/other"]
+    monkeypatch.chdir(both[0].parent)
+    assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/mine"
+    (both[0].parent / manifest.NAME).unlink()  # a file of that name alone is like any other
+    assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/params"
+
+
+@pytest.mark.slow
+def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert nbbias("new", str(tmp_path / "mine")).returncode == 0
+    monkeypatch.chdir(tmp_path / "mine")
+    own = Path("own.yaml")
+    own.write_text("study: llmbi\n")
+    plan = run_plan.plan([own], overrides=["draws=200"])
+    assert run.run(plan, out=Path("runs"), jobs=1, listen=silent) == {"llmbi/own": "ok"}
+    folder = Path("runs/llmbi/own")
+
+    def left() -> dict[str, bytes]:
+        # The page and the notebook say which parameters were given: now all of them.
+        names = ("params.yaml", "finding.json", "tables/*", "figures/*")
+        return {str(path): path.read_bytes() for name in names for path in folder.glob(name)}
+
+    first = left()
+    assert {str(folder / "params.yaml"), str(folder / "tables/estimates.csv")} <= set(first)
+    told = page_about.command(folder)
+    assert told is not None
+    assert told in (folder / "index.html").read_text()
+    own.unlink()
+    (folder / "tables/estimates.csv").unlink()
+    (_, _, path) = shlex.split(told)
+    (again,) = run_plan.plan([Path(path)])
+    assert again.parameters.draws == 200
+    assert run.run([again], out=Path("runs"), jobs=1, listen=silent) == {"llmbi/own": "ok"}
+    assert left() == first
 
 
 # --- running --------------------------------------------------------------------------------

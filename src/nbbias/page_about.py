@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import outputs, params
+from nbbias import outputs, params, portable
 
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LISTED = 8
@@ -37,7 +38,8 @@ def about(
     dict
         `label`; `finding`, the run's one sentence, without Markdown; `provenance`, pairs of a name
         and its values; `parameters`, as `parameters` returns them, and how many were `changed`;
-        `cite`, references in words; `command`;
+        `cite`, references in words; `command`, which repeats the run; `yaml`, what the file of
+        parameters holds, and `params`, its name; `data`, whether it names some;
         `files`, pairs of a relative path and what it holds.
     """
     label = f"{description['study']}/{description['run']}"
@@ -49,9 +51,25 @@ def about(
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
         "cite": citations(home / "CITATION.cff", str(description["study"])),
-        "command": f"nbbias run params/{label}.yaml",
+        "command": command(folder),
+        "yaml": portable.yaml_of(str(description["study"]), description["parameters"]),
+        "params": portable.PARAMS,
+        "data": bool(description["data"]),
         "files": [(path, what) for path, what in _FILES if (folder / path).is_file()],
     }
+
+
+def command(folder: Path) -> str | None:
+    """Return the command that repeats a run from the folder in which it was started.
+
+    None for a run that is kept outside of it: its path is nobody else's.
+    """
+    path, here = (folder / portable.PARAMS).absolute(), Path.cwd()
+    if not path.is_relative_to(here):
+        return None
+    words = ["nbbias", "run", path.relative_to(here).as_posix()]
+    out = path.parents[2].relative_to(here).as_posix()
+    return shlex.join(words if out == "runs" else [*words, "--out", out])
 
 
 def plain(markdown: str) -> str:
@@ -60,6 +78,7 @@ def plain(markdown: str) -> str:
 
 
 _FILES = (
+    (portable.PARAMS, "the parameters of this run, all of them"),
     ("tables/estimates.csv", "every estimate, with its interval and chance level"),
     ("notebook.ipynb", "the executed notebook"),
     ("manifest.json", "versions, hashes, times: written when the run has ended"),

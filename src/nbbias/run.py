@@ -15,7 +15,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from nbbias import execute, manifest
+from nbbias import execute, manifest, outputs, portable
 from nbbias.run_plan import Run, home
 
 log = logging.getLogger("nbbias")
@@ -25,6 +25,7 @@ Listener = Callable[[Run, Mapping[str, Any]], None]
 
 _LEFT_BY_A_RUN = (
     manifest.NAME,
+    portable.PARAMS,
     "notebook.ipynb",
     "index.html",
     "finding.json",
@@ -101,6 +102,9 @@ def _start(one: Run) -> _Live:
     _clean(one.folder)
     one.folder.mkdir(parents=True, exist_ok=True)
     description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    outputs.write(
+        one.folder / portable.PARAMS, portable.yaml_of(one.stem, description["parameters"])
+    )
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(

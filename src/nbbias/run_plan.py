@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbbias import generate_params, outputs, params
+from nbbias import generate_params, manifest, outputs, params, portable
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
 from nbbias.studies import STUDIES
@@ -61,7 +61,8 @@ def plan(
     Parameters
     ----------
     paths
-        Params files; the run is named after the file.
+        Params files; the run is named after the file, or, where the file is what a run left
+        behind, after that run's folder.
     overrides
         ``name=value`` pairs that win over the files, in every one of them.
     out
@@ -120,5 +121,12 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    folder = (out / stem / path.stem).absolute()
-    return Run(stem, path.stem, parameters, notebook, folder, values, asks)
+    name = _name(path)
+    folder = (out / stem / name).absolute()
+    return Run(stem, name, parameters, notebook, folder, values, asks)
+
+
+def _name(path: Path) -> str:
+    """Name a run after its params file, or after the folder of the run that it repeats."""
+    repeats = path.name == portable.PARAMS and (path.parent / manifest.NAME).is_file()
+    return (path.resolve().parent.name if repeats else "") or path.stem

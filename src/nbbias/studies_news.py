@@ -142,9 +142,10 @@ class News(Parameters):
             raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
         for bias, group in self.focus.items():
             if bias not in self.biases:
-                if "focus" in self.model_fields_set:
-                    raise ValueError(f"focus: {bias} is not among the biases")
-                continue
+                # The default is no wish of the user, whether or not a file spells it out.
+                if self.focus == type(self).model_fields["focus"].default:
+                    continue
+                raise ValueError(f"focus: {bias} is not among the biases")
             known = lexicons.groups(lists, bias)
             if group not in known:
                 raise ValueError(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
