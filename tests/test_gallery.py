@@ -260,6 +260,16 @@ def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_p
     )
 
 
+def test_of_many_runs_the_newest_ten_are_compared(tmp_path: Path) -> None:
+    for number in range(12):
+        finished(tmp_path, f"r{number:02}", claims(PLAIN), started=f"2024-05-{number + 1:02}T10:00")
+    gallery.write(tmp_path)
+    made = {path.name for path in (tmp_path / "compare").iterdir()}
+    assert len(made) == 45
+    assert "llmbi--r02--r11.html" in made and "llmbi--r02--r03.html" in made
+    assert not [name for name in made if "r00" in name or "r01" in name]
+
+
 def test_runs_that_share_no_claim_say_so(tmp_path: Path) -> None:
     folders = [finished(tmp_path, name, claims(row)) for name, row in (("a", PLAIN), ("b", WARM))]
     assert compare.shown(*folders)["sentence"] == "No claim was measured in both runs."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 
-from nbbias import outputs, params, run_plan, share
-from nbbias.errors import NbbiasError
+from nbbias import gallery, manifest, outputs, params, portable, run_plan, share
+from nbbias.errors import NbbiasError, ParameterError
 from nbbias.studies import STUDIES
 from tests.test_gallery import PLAIN, claims, finished, leave
 
@@ -35,6 +36,114 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.cff"}
     assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
     assert told == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of `cogs` and one of `news_bias`, with lists and data of their own."""
+    machine = tmp_path / "home" / "somebody"
+    monkeypatch.setenv("NBBIAS_DATA", str(machine / "data"))
+    for name, content in {
+        "data/news.csv": "article_id,text\n1,She said so.\n",
+        "secret/made.csv": "article_id,text,model\n1,He said so.,m\n",
+        "one/terms.csv": "group,term\nold,elderly\nold,pensioner\nyoung,teen\nyoung,youth\n",
+        "two/terms.csv": "group,term\na,Ann\na,Amy\nb,Bob\nb,Ben\n",
+    }.items():
+        outputs.write(machine / name, content)
+    given = {
+        "originals_path": "${NBBIAS_DATA}/news.csv",
+        "generations_path": str(machine / "secret/made.csv"),
+        "biases": ["race", "age"],
+        "lexicon_paths": {"age": str(machine / "one/terms.csv")},
+        "names_path": str(machine / "two/terms.csv"),
+        "toxicity_scorer": "~/somebody/checkpoint.pt",
+        "topics_seeds": [1],
+    }
+    given = {
+        name: value for name, value in given.items() if name in STUDIES["news_bias"].model_fields
+    }
+    parameters = params.validate("news_bias", given)
+    made = tmp_path / "runs" / "news_bias" / "own"
+    notebook = outputs.write(made / "notebook.ipynb", json.dumps({"source": [
+        f"generations_path = {given['generations_path']!r}", str(machine / "data/news.csv"),
+    ]}))  # fmt: skip
+    outputs.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
+    outputs.write(made / "params.yaml", portable.yaml_of("news_bias", parameters.model_dump()))
+    outputs.save_table(claims(PLAIN), "estimates", out=made)
+    ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
+    manifest.write(made, manifest.describe("news_bias", "own", parameters, notebook), **ended)
+    return made
+
+
+def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = share.export(own, tmp_path)
+    there = tmp_path / "there"
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if b"somebody" in archive.read(name)]
+        archive.extractall(there)
+    names = {one.name for one in (there / "lists").iterdir()}
+    assert names == {"1-terms.csv", "2-terms.csv"}
+    assert not list(there.rglob("made.csv")) and not list(there.rglob("news.csv"))
+    told = yaml.safe_load((there / "params.yaml").read_text())
+    assert told["originals_path"] == "${NBBIAS_DATA}/news.csv"
+    assert told["generations_path"] == "made.csv"
+    assert told["toxicity_scorer"] == "checkpoint.pt"
+    assert "made.csv" in (there / "notebook.ipynb").read_text()
+    needed = (there / "README.txt").read_text()
+    assert "  made.csv\n" in needed and "  ${NBBIAS_DATA}/news.csv\n" in needed
+    assert "terms.csv" not in needed
+    # With the data that it asks for, it runs.
+    monkeypatch.chdir(there)
+    with pytest.raises(ParameterError, match="generations_path: no such file"):
+        run_plan.plan([Path("params.yaml")])
+    secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
+    secret.rename(there / "made.csv")
+    (one,) = run_plan.plan([Path("params.yaml")])
+    before = manifest.read(own)["data"]
+    files = params.input_files(one.parameters)
+    assert {name: manifest.file_sha256(file) for name, file in files.items()} == {
+        name: entry["sha256"] for name, entry in before.items()
+    }
+
+
+def test_a_list_that_has_changed_is_asked_for(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "home/somebody/one/terms.csv").write_text("group,term\n")
+    (tmp_path / "home/somebody/two/terms.csv").unlink()
+    path, _ = share.export(own, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("lists/")]
+        assert archive.read("README.txt").count(b"terms.csv") == 2
+        assert b"somebody" not in archive.read("params.yaml")
+
+
+def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None:
+    gallery.publish(tmp_path / "runs", tmp_path / "site")
+    every = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    assert tmp_path / "site/news_bias/own/params.yaml" in every
+    assert not [path for path in every if b"somebody" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("/home/me/a.csv", "file:///home/me/a.csv.", "file://a.csv."),
+        ("/home/me/a b&c.csv", "<td>/home/me/a b&amp;c.csv</td>", "<td>a b&amp;c.csv</td>"),
+        ('/home/me/"é".csv', json.dumps('/home/me/"é".csv', ensure_ascii=False), '"\\"é\\".csv"'),
+        ("~/a.csv", "~/a.csv", "a.csv"),
+        ("C:\\me\\a.csv", '"C:\\\\me\\\\a.csv"', '"a.csv"'),
+        ("own/a.csv", "own/a.csv and known/a.csv, own/a.csv-2", "a.csv and known/a.csv, own/a.csv-2"),  # noqa: E501
+        ("${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv"),
+        ("a.csv", "a.csv", "a.csv"),
+    ],
+)  # fmt: skip
+def test_names_stand_for_paths_however_they_are_written(
+    path: str, text: str, told: str, tmp_path: Path
+) -> None:
+    described = {"parameters": {"answers_path": path}, "data": {"answers_path": {"path": path}}}
+    written = outputs.write(tmp_path / "a.ipynb", text)
+    assert portable.content(written, portable.names(described)).decode() == told
 
 
 def test_an_archive_in_a_folder_is_named_after_its_run(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tempfile
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import jinja2
 
-from nbbias import compare, leaders, manifest, outputs, page
+from nbbias import compare, leaders, manifest, outputs, page, portable
 from nbbias.corpus import data_path
 from nbbias.errors import NbbiasError
 from nbbias.page_about import plain
@@ -21,10 +20,17 @@ from nbbias.run_plan import SITE
 from nbbias.studies import STUDIES
 from nbbias.visible import visible
 
-#: Pairs of runs of one study that get a page of their own; the newest runs come first.
-_COMPARED = 45
+#: Runs of one study, the newest, of which every two get a page of their own.
+_COMPARED = 10
 
-_COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
+_COPIED = (
+    "index.html",
+    portable.PARAMS,
+    "notebook.ipynb",
+    "finding.json",
+    "tables/*.csv",
+    "figures/*",
+)
 
 
 def runs(out: Path) -> list[dict[str, Any]]:
@@ -52,7 +58,8 @@ def write(out: Path) -> Path:
     ----------
     out
         The folder of all runs. It gets ``index.html``, the list; ``leaders.html``, the models of
-        each study side by side; and ``compare/``, a page for every two finished runs of a study.
+        each study side by side; and ``compare/``, a page for every two of a study's newest ten
+        finished runs.
     """
     every = runs(out)
     finished = [one for one in every if one["status"] == "ok"]
@@ -69,8 +76,8 @@ def publish(out: Path, site: Path) -> Path:
     """Copy every finished run to a folder that any static host serves, with the pages about them.
 
     The site is built beside its place and takes it when it is whole; until then an earlier one
-    stays as it was. A run's manifest is copied without the paths of its data: they are nobody
-    else's.
+    stays as it was. Of files on this machine, which a run's parameters name, only the names are
+    copied: the paths are nobody else's.
 
     Raises
     ------
@@ -135,18 +142,13 @@ def _files(folder: Path) -> list[str]:
 
 
 def _copy(source: Path, target: Path) -> None:
+    described = json.loads((source / manifest.NAME).read_text(encoding="utf-8"))
+    shown = portable.names(described)
     for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
         copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    _publish_manifest(source, target)
-
-
-def _publish_manifest(source: Path, target: Path) -> None:
-    described = json.loads((source / manifest.NAME).read_text(encoding="utf-8"))
-    for entry in described.get("data", {}).values():
-        entry["path"] = Path(entry["path"]).name
-    outputs.write(target / manifest.NAME, json.dumps(described, indent=2, ensure_ascii=False))
+        outputs.write(copy, portable.content(path, shown))
+    told = json.dumps(portable.manifest(described, shown), indent=2, ensure_ascii=False)
+    outputs.write(target / manifest.NAME, told + "\n")
 
 
 def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
@@ -155,7 +157,7 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
     for study in dict.fromkeys(str(one["study"]) for one in finished):
         own = [one for one in finished if one["study"] == study]
         own.sort(key=lambda one: str(one["started"]), reverse=True)
-        for second, first in list(combinations(own, 2))[:_COMPARED]:
+        for second, first in combinations(own[:_COMPARED], 2):
             name = f"{_file(study)}--{_file(first['run'])}--{_file(second['run'])}.html"
             _render(
                 out / "compare" / name, "compare.html.j2", root="..", first=first, second=second,
