@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import cli, gallery, outputs, run_plan
+from nbbias import cli, develop, gallery, outputs, run_plan
 from nbbias.studies import Llmbi
+from tests.conftest import ROOT
 from tests.test_gallery import PLAIN, claims, finished
 from tests.test_run import SAMPLE, nbbias
 
@@ -115,6 +117,24 @@ def test_a_broken_finding_is_no_finding(content: str, tmp_path: Path) -> None:
     (found,) = gallery.runs(tmp_path)
     assert found["finding"] in {"", "1"}
     assert gallery.write(tmp_path).is_file()
+
+
+def test_further_arguments_of_lab_go_to_jupyterlab(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[list[str]] = []
+
+    def ended(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        given.append(command)
+        return subprocess.CompletedProcess(command, 3)
+
+    monkeypatch.setattr(develop, "install_kernel", lambda: None)
+    monkeypatch.setattr(develop.subprocess, "run", ended)
+    monkeypatch.setattr(sys, "argv", ["nbbias", "lab", "--no-browser", "--port", "9999", "a.ipynb"])
+    with pytest.raises(SystemExit) as caught:
+        cli.main()
+    assert caught.value.code == 3
+    (command,) = given
+    assert command[-5:-1] == ["--no-browser", "--port", "9999", "a.ipynb"]
+    assert command[-1] == str(ROOT / "notebooks")
 
 
 def test_params_prints_every_parameter() -> None:

@@ -68,10 +68,10 @@ def constraints() -> None:
     out_console.print(f"wrote {develop.constraints()}")
 
 
-@app.command()
-def lab() -> None:
-    """Open JupyterLab on the notebooks."""
-    raise typer.Exit(develop.lab())
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab on the notebooks; further arguments go to it, such as --no-browser."""
+    raise typer.Exit(develop.lab(context.args))
 
 
 @app.command()

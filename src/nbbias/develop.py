@@ -64,13 +64,18 @@ def constraints() -> Path:
     return outputs.write(root() / "constraints.txt", "\n".join([head, *lines]) + "\n")
 
 
-def lab() -> int:
-    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made."""
+def lab(arguments: Sequence[str] = ()) -> int:
+    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made.
+
+    Arguments, such as ``--no-browser``, go to JupyterLab.
+    """
     home = run_plan.home()
     if home == Path(run_plan.__file__).parent:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
-    command = [sys.executable, *LAB, "--notebook-dir", str(home), str(home / "notebooks")]
+    # Of several things to open JupyterLab takes the first: the user's, if one was named.
+    opened = [*arguments, str(home / "notebooks")]
+    command = [sys.executable, *LAB, "--notebook-dir", str(home), *opened]
     return subprocess.run(command, cwd=home).returncode
 
 

@@ -230,7 +230,10 @@ def of_params(path: Path, *, dry_run: bool = False) -> Plan:
     absent = list(_absent(stem, values).values()) if dry_run else []
     chosen = generate_params.take(stem, values, where=str(path), to_come=absent)[1]
     if chosen is None:
-        raise ParameterError(str(path), "has no 'generate:' block; see docs/asking-models.md")
+        told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
+        raise ParameterError(
+            str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
+        )
     return plan(chosen, where=str(path))
 
 

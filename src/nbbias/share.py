@@ -18,6 +18,7 @@ from nbbias.visible import visible
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
 #: Parameters whose files come along: small lists that say what is looked for, no texts.
 _LISTS = ("lexicon_paths", "names_path", "suite_paths")
+_DOCS = ("docs/*.md", "docs/*.ipynb")
 #: The same run gives the same archive: a zip's oldest date stands for every file's.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
@@ -109,7 +110,7 @@ def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
 
 
 def new(folder: Path) -> int:
-    """Copy the notebooks, the params files and what to cite to a new folder; return how many.
+    """Copy notebooks, params files, guides and what to cite to a new folder; return how many.
 
     Raises
     ------
@@ -121,7 +122,7 @@ def new(folder: Path) -> int:
     if told := outputs.unwritable(folder):
         raise NbbiasError(str(folder), told)
     source, written = run_plan.home(), 0
-    for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", "CITATION.cff"):
+    for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff"):
         for path in sorted(source.glob(pattern)):
             copy = folder / path.relative_to(source)
             copy.parent.mkdir(parents=True, exist_ok=True)
