@@ -11,7 +11,15 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import contracts, explore, inspect_estimates, inspect_pairs, markup
+from nbbias import (
+    contracts,
+    explore,
+    inspect_estimates,
+    inspect_pairs,
+    markup,
+    news_sentences,
+    sentiment,
+)
 from tests.small_study import KINDS, inside, part, read, show, study
 
 
@@ -179,6 +187,25 @@ def test_every_pair_of_every_measure_can_be_read() -> None:
         chosen.value = value
         assert rank.value == 1
         assert "add up to" in read(live)
+
+
+def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
+    found = study()
+    scored = found["scored"].assign(sentiment_vader=0.87)
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    tone = news_sentences.pair_scores(
+        found["pairs"], found["sentences"], scored, lexicon=found["lexicon"], measured=measured
+    )
+    live = show("pairs", found | {"scored": scored, "tone": tone})
+    chosen = part(live, widgets.Dropdown, "Estimate")
+    name = sentiment.instrument("vader")
+    label = next(one for one, _ in chosen.options if name in one)
+    chosen.value = dict(chosen.options)[label]
+    page = soup(read(live))
+    badges = [one for x in page.select(".x-score") if "sentiment" in (one := x.get_text())]
+    assert badges
+    assert all("sentiment 0.87" in badge for badge in badges)
+    assert f"its sentiment ({name})" in page.get_text()
 
 
 def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:

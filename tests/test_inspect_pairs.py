@@ -132,7 +132,37 @@ def test_nothing_counted_is_no_row() -> None:
 
 def test_sentences_without_scores_have_gaps(study: Tables) -> None:
     one = study["texts"].iloc[0]
-    found = inspect_pairs.sentence_scores(study["sentences"], None, [one], bias="gender")
+    found = inspect_pairs.sentence_scores(
+        study["sentences"], None, [one], bias="gender", columns={}
+    )
     assert (found["text_id"] == one).all()
     assert found["start"].is_monotonic_increasing
     assert found[["sentiment", "toxicity"]].isna().all(axis=None)
+
+
+def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables) -> None:
+    keys = ["text_id", "sentence_id"]
+    scored = study["sentences"].drop_duplicates(keys)[keys].assign(
+        sentiment_textblob=0.1, sentiment_vader=0.2, sentiment_textblob_masked=0.3, toxicity=0.4
+    )  # fmt: skip
+    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    claims = measured[["measure", "instrument"]]
+    labels = measured.set_index("column")["instrument"]
+    word = {"measure": "word", "instrument": "lists"}
+    unknown = {"measure": "sentiment", "instrument": "another"}
+    cases = [
+        ({"measure": "sentiment", "instrument": labels[c]}, c, scored[c].iloc[0])
+        for c in ("sentiment_vader", "sentiment_textblob_masked", "sentiment_textblob")
+    ]
+    cases += [(word, "sentiment_textblob", 0.1)]
+    for claim, column, value in cases:
+        found = inspect_pairs.instruments(scored, claims, claim)
+        assert found["sentiment"] == (column, labels[column])
+        assert found["toxicity"] == ("toxicity", labels["toxicity"])
+        said = inspect_pairs.sentence_scores(
+            study["sentences"], scored, [study["texts"].iloc[0]], bias="gender",
+            columns={name: column for name, (column, _) in found.items()},
+        )  # fmt: skip
+        assert (said["sentiment"] == value).all()
+        assert (said["toxicity"] == 0.4).all()
+    assert "sentiment" not in inspect_pairs.instruments(scored, claims, unknown)

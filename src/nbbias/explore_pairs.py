@@ -70,15 +70,23 @@ def pairs(
     return live(seen) if progress.watched() else still(seen)
 
 
-def _about(claim: Mapping[str, str]) -> str:
+def _about(seen: Seen, claim: Mapping[str, str]) -> str:
     statistic = inspect_pairs.STATISTIC[claim["measure"]]
+    scores = " and ".join(
+        f"its {name} ({instrument})" if instrument else f"its {name}"
+        for name, (_, instrument) in _instruments(seen, claim).items()
+    )
     return (
         f"At the level of {_LEVEL[claim['measure']]}, {claim['bias']} by {claim['instrument']}: "
         f"what a pair adds to the mean signed difference of the group {claim['group']} (answer "
         f"minus original; {statistic} in the table of estimates). The pairs of a model add up to "
-        "its estimate. Sentences of a group carry it, with their sentiment and their toxicity "
-        "where they were scored."
+        "its estimate. A sentence about a group carries the group's name"
+        f"{' and, where it was scored, ' if scores else ''}{scores}."
     )
+
+
+def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    return inspect_pairs.instruments(seen.scored, seen.claims, claim)
 
 
 # --- without a kernel -------------------------------------------------------------------------
@@ -101,7 +109,7 @@ def still(seen: Seen) -> HTML:
         panels[_cell(seen, cell)] = body
     groups = lexicons.groups(seen.lexicon, claim["bias"])
     body = markup.legend(groups) + markup.tabs(panels, called="Model")
-    return markup.framed(body, title=_TITLE, about=_about(claim))
+    return markup.framed(body, title=_TITLE, about=_about(seen, claim))
 
 
 def _cell(seen: Seen, cell: Sequence[str]) -> str:
@@ -136,8 +144,9 @@ def _both(
     pair = seen.pairs[seen.pairs["pair_id"] == row["pair_id"]].iloc[0]
     sides = [("Human", pair["original_text"]), (f"{pair['model']}", pair["generated_text"])]
     said = inspect_pairs.sentence_scores(
-        seen.sentences, seen.scored, [text for _, text in sides], bias=claim["bias"]
-    )
+        seen.sentences, seen.scored, [text for _, text in sides], bias=claim["bias"],
+        columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
+    )  # fmt: skip
     columns = "".join(
         f"<div><strong>{markup.shown(name)}</strong>"
         f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
@@ -215,7 +224,7 @@ def live(seen: Seen) -> widgets.VBox:
         total = markup.number(state["cell"]["contribution"].sum())
         told.value = markup.framed(
             markup.legend(lexicons.groups(seen.lexicon, claim["bias"])),
-            title=f"{len(state['cell'])} pairs add up to {total}", about=_about(claim),
+            title=f"{len(state['cell'])} pairs add up to {total}", about=_about(seen, claim),
         ).data  # fmt: skip
         draw()
 

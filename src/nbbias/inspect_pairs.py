@@ -5,11 +5,11 @@ Tables only; `explore_pairs` shows them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from nbbias import news_document_estimates, news_words
+from nbbias import news_document_estimates, news_sentences, news_words
 from nbbias.news import CELL
 
 #: What a table of scores is of; of several instruments each has its own estimate.
@@ -108,23 +108,57 @@ def of_claim(scores: Sequence[pd.DataFrame], claim: dict[str, str]) -> pd.DataFr
     return contributions(scores[0].iloc[:0], group=claim["group"])
 
 
+def instruments(
+    scored: pd.DataFrame | None, claims: pd.DataFrame, claim: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Say which scores of sentences belong to a claim.
+
+    Returns
+    -------
+    dict
+        Of ``"sentiment"`` and ``"toxicity"`` those that there are: the column of `scored` and its
+        instrument. With a claim about sentiment it is the claim's own instrument, or none;
+        else the first, which leads.
+    """
+    if scored is None:
+        return {}
+    found = {}
+    listed = news_sentences.measures(scored.drop(columns="toxicity", errors="ignore"))
+    if claim["measure"] == "sentiment":
+        listed = listed[listed["instrument"] == claim["instrument"]]
+    if len(listed):
+        found["sentiment"] = (str(listed["column"].iloc[0]), str(listed["instrument"].iloc[0]))
+    if "toxicity" in scored:
+        named = claims.loc[claims["measure"] == "toxicity", "instrument"]
+        found["toxicity"] = ("toxicity", str(named.iloc[0]) if len(named) else "")
+    return found
+
+
 def sentence_scores(
-    sentences: pd.DataFrame, scored: pd.DataFrame | None, texts: Sequence[str], *, bias: str
-) -> pd.DataFrame:
+    sentences: pd.DataFrame, scored: pd.DataFrame | None, texts: Sequence[str], *, bias: str,
+    columns: Mapping[str, str],
+) -> pd.DataFrame:  # fmt: skip
     """Return the sentences of some texts for one bias, with their group and scores.
+
+    Parameters
+    ----------
+    sentences, scored
+        The tables of `news_sentences.assign` and `news_sentences.score`.
+    texts, bias
+        Whose sentences.
+    columns
+        Which columns of `scored` are the `sentiment` and the `toxicity`, as `instruments` says.
 
     Returns
     -------
     DataFrame
-        `text_id`, `start`, `end`, `group`, `sentiment` (the first instrument's) and `toxicity`; NaN
-        where there is none.
+        `text_id`, `start`, `end`, `group`, `sentiment` and `toxicity`; NaN where there is none.
     """
     own = sentences[(sentences["bias"] == bias) & sentences["text_id"].isin(list(texts))]
-    columns = ["text_id", "sentence_id", "start", "end", "group"]
-    table = own[columns].sort_values(["text_id", "start"], kind="stable")
-    if scored is None:
-        return table.assign(sentiment=float("nan"), toxicity=float("nan"))
-    first = next(c for c in scored if c.startswith("sentiment_"))
     keys = ["text_id", "sentence_id"]
-    values = scored[[*keys, first, "toxicity"]].rename(columns={first: "sentiment"})
-    return table.merge(values, on=keys, how="left")
+    table = own[[*keys, "start", "end", "group"]].sort_values(["text_id", "start"], kind="stable")
+    if scored is not None:
+        values = {name: scored[column] for name, column in columns.items()}
+        table = table.merge(scored[keys].assign(**values), on=keys, how="left")
+    missing = {name: float("nan") for name in ("sentiment", "toxicity") if name not in table}
+    return table.assign(**missing)

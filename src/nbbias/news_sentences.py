@@ -146,8 +146,11 @@ def _masked(table: pd.DataFrame, matches: pd.DataFrame) -> pd.Series:
     return pd.Series(found, dtype=object)
 
 
-def measures(scored: pd.DataFrame, *, toxicity_scorer: str) -> pd.DataFrame:
-    """List what was measured: `column`, `measure`, `instrument` and `worse`, the bad direction."""
+def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
+    """List what was measured: `column`, `measure`, `instrument` and `worse`, the bad direction.
+
+    Where the sentences have a toxicity, its scorer must be named.
+    """
     rows = []
     for name in scored.columns:
         if name.startswith("sentiment_"):
