@@ -284,6 +284,28 @@ def test_models_statistic_and_correction_are_chosen() -> None:
     assert claim.value in dict(claim.options).values()
 
 
+def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -> None:
+    levels = [
+        {"judge": "j", "model": model, "measure": "level", "statistic": "kappa", "estimate": 0.1}
+        for model in ("m", "n", None)
+    ]
+    accuracy = [
+        {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
+        for judge in ("one", "two")
+    ]
+    live = explore.estimates(contracts.estimates([*levels, *accuracy], study="biasalert"))
+    models = part(live, widgets.SelectMultiple, "Models")
+    assert models.value == ("m", "n", "all models")
+    assert len(soup(read(live)).select("tbody tr")) == 3
+    models.value = ("all models",)
+    assert len(soup(read(live)).select("tbody tr")) == 1
+    part(live, widgets.Dropdown, "Measure").value = "detection"
+    judges = part(live, widgets.SelectMultiple, "Judges")
+    assert len(soup(read(live)).select("tbody tr")) == 2
+    judges.value = ("two",)
+    assert len(soup(read(live)).select("tbody tr")) == 1
+
+
 def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
     rows = [
         {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)

@@ -83,6 +83,35 @@ def test_the_studys_own_correction_and_none() -> None:
     assert inspect_estimates.chosen(rows, models=[]).empty
 
 
+def test_rows_over_all_models_stay_and_count_in_the_correction() -> None:
+    over_all = table().iloc[:1].assign(model=np.nan, p_value=0.04)
+    rows = pd.concat([table().iloc[:4], over_all], ignore_index=True)
+    named = inspect_estimates.whose(rows)
+    assert named.name == "model"
+    assert list(named.unique()) == ["m", "n", "all models"]
+    whole = inspect_estimates.chosen(
+        rows, models=named.unique(), correction="Holm, over the rows shown"
+    )
+    assert len(whole) == 5
+    expected = multipletests([0.01, 0.02, 0.03, 0.04], method="holm")[1]
+    np.testing.assert_allclose(whole["p_adjusted"].dropna(), expected)
+    assert len(inspect_estimates.chosen(rows, models=["all models"])) == 1
+    assert len(inspect_estimates.chosen(rows, models=["m"])) == 2
+
+
+def test_without_models_rows_are_chosen_by_judge() -> None:
+    rows = [
+        {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
+        for judge in ("one", "two", None)
+    ]
+    found = contracts.estimates(rows, study="biasalert")
+    assert inspect_estimates.whose(found).name == "judge"
+    assert list(inspect_estimates.whose(found)) == ["one", "two", "all judges"]
+    assert inspect_estimates.chosen(found, models=["two"])["judge"].tolist() == ["two"]
+    neither = contracts.estimates([rows[2]], study="cogs")
+    assert list(inspect_estimates.whose(neither)) == ["all models"]
+
+
 def test_the_reach_holds_all_and_zero() -> None:
     low, high = inspect_estimates.reach(table().iloc[:4])
     assert (low, round(high, 12)) == (-0.2, 0.4)

@@ -169,7 +169,9 @@ def live(table: pd.DataFrame) -> widgets.VBox:
     def choose_claim(*_: object) -> None:
         if claim.value is None:
             return
-        named = found[claim.value]["model"].dropna().unique()
+        whose = inspect_estimates.whose(found[claim.value])
+        named = whose.unique()
+        models.description = f"{whose.name}s".capitalize()
         models.options = explore_live.options(named)
         models.value = tuple(named)
         draw()

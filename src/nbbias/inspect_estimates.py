@@ -53,6 +53,20 @@ def row_keys(rows: pd.DataFrame) -> list[str]:
     return [k for k in keys if k in found or (k == "model" and named)]
 
 
+def whose(rows: pd.DataFrame) -> pd.Series:
+    """Return each row's model, or judge where no row has a model.
+
+    Returns
+    -------
+    Series
+        Its name is the key, ``"model"`` or ``"judge"``; rows without one are about all of them, and
+        say so (``"all models"``).
+    """
+    named = [key for key in ("model", "judge") if key in rows and rows[key].notna().any()]
+    key = named[0] if named else "model"
+    return rows[key].astype(object).fillna(f"all {key}s")
+
+
 def chosen(
     rows: pd.DataFrame,
     *,
@@ -61,10 +75,12 @@ def chosen(
 ) -> pd.DataFrame:
     """Return the rows of some models, with `p_adjusted` by a correction of `CORRECTIONS`.
 
+    Models are named as `whose` names them: judges, where no row has a model.
+
     A correction over the rows shown takes them as one family: two groups whose differences
     mirror each other count twice there, so it is no milder than the study's.
     """
-    own = rows if models is None else rows[rows["model"].isin(list(models))]
+    own = rows if models is None else rows[whose(rows).isin(list(models))]
     method = CORRECTIONS[correction]
     if method is None:
         return own
