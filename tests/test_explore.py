@@ -306,6 +306,19 @@ def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -
     assert len(soup(read(live)).select("tbody tr")) == 1
 
 
+def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
+    rows = [
+        {"model": "m", "measure": measure, "statistic": statistic, "group": group, "estimate": 0.1}
+        for measure, statistic in (("rbs", "rbs"), ("rbs", "distance"), ("abs", "abs"))
+        for group in ("asian", "white")
+    ]
+    page = soup(explore.estimates(contracts.estimates(rows, study="cogs")).data)
+    heads = [[th.get_text() for th in table.select("th")] for table in page.select("table")]
+    assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
+    assert all("chance or reference" in one for one in heads)
+    assert "neutral prose" in page.get_text()
+
+
 def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
     rows = [
         {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)

@@ -170,6 +170,42 @@ def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> N
         ["warm", "0.800", "0.700", "0.900", "0.100", "18"],
     ]
     assert "rank" not in shown.table.get_text()
+    heads = [th.get_text() for th in shown.select("table .gt_col_heading")]
+    assert heads[4:6] == ["neutral prose", "n"]
+
+
+def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
+    row = {"model": "m", "measure": "rbs", "statistic": "rbs", "estimate": 0.1, "ci_low": 0.0,
+           "ci_high": 0.4, "null": 0.1, "null_low": 0.0, "null_high": 0.2, "n": 9,
+           "n_lost": 0}  # fmt: skip
+    judged = row | {"measure": "abs", "statistic": "abs"}
+    rows = [
+        *(row | {"bias": "race", "group": "asian"}, row | {"bias": "gender", "group": "man"}),
+        judged | {"bias": "race", "group": "black", "evaluator": "j", "estimate": 0.3},
+        judged | {"bias": "race", "group": "white", "evaluator": "j", "estimate": 0.2},
+        judged | {"bias": "race", "group": "white", "evaluator": "i", "estimate": 0.2},
+    ]
+    finished(tmp_path, "a", contracts.estimates(rows, study="cogs"), study="cogs")
+    sections = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
+    shown = {one["what"].split()[0]: BeautifulSoup(one["table"], "html.parser") for one in sections}
+    heads = {
+        what: [th.get_text() for th in table.select(".gt_col_heading")]
+        for what, table in shown.items()
+    }
+    chance = ["by chance", "chance low", "chance high"]
+    between = ["estimate", "ci low", "ci high"]
+    assert heads["Representative"] == ["model", "bias", "nearest identity", *between, *chance, "n"]
+    assert heads["Affinity"] == ["model", "most chosen", "evaluator", *between, *chance, "n"]
+    rows_shown = [
+        [td.get_text() for td in row.find_all("td")][1:4]
+        for row in shown["Affinity"].tbody.find_all("tr")
+    ]
+    # Whoever was chosen most is a finding, and no order.
+    assert rows_shown == [
+        ["white", "i", "0.200"],
+        ["white", "j", "0.200"],
+        ["black", "j", "0.300"],
+    ]
 
 
 def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:

@@ -15,9 +15,10 @@ _ROWS = 150
 
 _TITLE = "Look through all estimates"
 _ABOUT = (
-    "Dot and line: the estimate with its interval. Grey band: where it would lie by chance alone. "
-    "Dashed: 0. N: units of the estimate; lost: those that could not enter. p adjusted: as the "
-    "study corrects, see the section of the measure."
+    "Dot and line: the estimate with its interval. Grey band: where it would lie by chance alone, "
+    "or where the study's reference lies (neutral prose). Dashed: 0. N: units of the estimate; "
+    "lost: those that could not enter. p adjusted: as the study corrects, see the section of the "
+    "measure."
 )
 _WIDTH, _MIDDLE = 200, 9
 
@@ -70,9 +71,11 @@ def _drawn(rows: pd.DataFrame) -> str:
     more = len(rows) - len(cut)
     keys = inspect_estimates.row_keys(cut)
     low, high = inspect_estimates.reach(cut)
-    head = "".join(f'<th scope="col">{markup.shown(key)}</th>' for key in keys)
+    found = inspect_estimates.FOUND.get((cut["measure"].iloc[0], cut["statistic"].iloc[0]))
+    named = [found if found and key == "group" else key for key in keys]
+    head = "".join(f'<th scope="col">{markup.shown(name)}</th>' for name in named)
     head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
-    numbers = ("estimate", "interval", "by chance", "N", "lost", "p", "p adjusted")
+    numbers = ("estimate", "interval", "chance or reference", "N", "lost", "p", "p adjusted")
     head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
     body = "".join(_row(row, keys, low, high) for row in cut.to_dict("records"))
     told = markup.note(f"{more:,} more rows are in tables/estimates.csv.") if more else ""

@@ -21,6 +21,13 @@ CORRECTIONS: dict[str, str | None] = {
     "Benjamini-Hochberg, over the rows shown": "fdr_bh",
 }
 
+#: What `group` holds where it is a finding, not what the estimate is about: by measure, statistic.
+FOUND = {
+    ("rbs", "rbs"): "nearest identity", ("abs", "abs_raw"): "most chosen",
+    ("abs", "abs"): "most chosen", ("abs", "abs_model"): "most chosen",
+    ("abs", "position"): "most chosen", ("abs", "position_model"): "most chosen",
+}  # fmt: skip
+
 _FAMILY = ["measure", "bias"]
 _CLAIM = ["statistic", "instrument"]
 

@@ -12,18 +12,31 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import outputs, report
+from nbbias import inspect_estimates, outputs, report
 from nbbias.corpus import data_path
 
 COLUMNS = [
-    *("study", "run", "what", "reading", "bias", "group", "source", "prompt", "model", "estimate"),
-    *("ci_low", "ci_high", "null", "null_low", "null_high", "n", "instrument", "reason"),
+    *(
+        "study",
+        "run",
+        "what",
+        "reading",
+        "group_is",
+        "null_is",
+        "bias",
+        "group",
+        "source",
+        "prompt",
+    ),
+    *("evaluator", "model", "estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "n"),
+    *("instrument", "reason"),
 ]
+_ABOUT = ("bias", "group", "source", "prompt", "evaluator")
 _NUMBERS = ("ci_low", "ci_high", "null", "null_low", "null_high", "n")
 
 
 def leads() -> pd.DataFrame:
-    """Return which statistics stand for a study: `what` they measure, and the `reading`."""
+    """Return which statistics stand for a study: `what` they measure, the `reading`, `null_is`."""
     return pd.read_csv(data_path("leads.csv"))
 
 
@@ -58,6 +71,8 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         over_all = rows["bias"].isna()
         whole_there = over_all.groupby([rows["measure"], rows["statistic"]]).transform("any")
         rows = rows[over_all | ~whole_there]
+        claimed = zip(rows["measure"], rows["statistic"], strict=True)
+        rows["group_is"] = [inspect_estimates.FOUND.get(key, "group") for key in claimed]
         found.append(rows.assign(run=str(one["run"])).reindex(columns=COLUMNS))
     whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
     return whole.dropna(subset=["model"]).reset_index(drop=True)
@@ -67,16 +82,23 @@ def sections(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what a page shows: by statistic and run a heading, the reading, and a table."""
     shown = []
     for (study, what, run), own in rows.groupby(["study", "what", "run"], sort=False):
-        about = [name for name in ("bias", "group", "source", "prompt") if own[name].nunique() > 1]
-        ordered = own.sort_values([*about, "estimate"], na_position="last")
+        about = [name for name in _ABOUT if own[name].nunique() > 1]
+        null, group = str(own["null_is"].iloc[0]), str(own["group_is"].iloc[0])
+        compared = null.removeprefix("by ")
+        # What was found of a row sorts nothing.
+        by = [name for name in about if name != "group" or group == name]
+        ordered = own.sort_values([*by, "estimate"], na_position="last")
         columns = [name for name in _NUMBERS if ordered[name].notna().any()]
         if ordered["estimate"].isna().any():
             columns.append("reason")
-        by = "; ".join(ordered["instrument"].dropna().unique())
+        instruments = "; ".join(ordered["instrument"].dropna().unique())
         html = report.show(
             ordered[["model", *about, "estimate", *columns]], title=f"{what}, {run}",
-            labels={"null": "by chance", "null_low": "chance low", "null_high": "chance high"},
-            note=f"{own['reading'].iloc[0]}. Instrument: {by or 'none named'}."
+            labels={
+                "null": null, "null_low": f"{compared} low", "null_high": f"{compared} high",
+                "group": group,
+            },
+            note=f"{own['reading'].iloc[0]}. Instrument: {instruments or 'none named'}."
             + ("" if "null" in columns else " Chance: no level is given for this statistic."),
         ).data  # fmt: skip
         shown.append({"study": study, "what": what, "run": run, "table": html})

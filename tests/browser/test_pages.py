@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
+from nbbias import leaders
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 
@@ -108,6 +109,13 @@ def test_a_table_is_saved_as_it_is_shown(page: Page, runs: Path) -> None:
     assert len(rows) == len(shown) + 1
     assert rows[1:] == [[cell.strip() for cell in row] for row in shown]
     assert waiting.value.suggested_filename == "answers-by-model.csv"
+
+
+def test_every_leading_estimate_of_a_sample_stands_side_by_side(page: Page, runs: Path) -> None:
+    opened(page, runs, "leaders.html")
+    shown = page.locator("table .gt_title").all_inner_texts()
+    named = leaders.leads()
+    assert [what for what in named["what"] if f"{what}, sample" not in shown] == []
 
 
 def test_printing_shows_the_text_alone(page: Page, runs: Path) -> None:
