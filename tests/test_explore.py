@@ -76,6 +76,26 @@ def test_every_topic_has_a_fold_with_its_words(recorded: None) -> None:
     assert [bool(x.has_attr("checked")) for x in first.select("input")] == [0, 1, 0, 0]
 
 
+def test_a_topic_is_marked_as_the_rule_beside_it_says(recorded: None) -> None:
+    # Of each bias at most one group holds a topic: that of the largest residual, if above 0.5.
+    page = soup(show("topics", study()).data)
+    assert "at most one group's, that of the largest residual" in page.get_text()
+    seen = 0
+    for fold in page.select(".x-list > details"):
+        table = next(t for t in fold.find_all("table") if "residual" in t.thead.get_text())
+        names = [th.get_text() for th in table.find_all("th")]
+        cells = [[td.get_text() for td in tr.find_all("td")] for tr in table.tbody.find_all("tr")]
+        rows = pd.DataFrame(cells, columns=names)
+        value = rows["residual"].str.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "nan")
+        rows["residual"] = value.astype(float)
+        for _, own in rows.groupby("bias"):
+            largest = own["residual"] == own["residual"].max()
+            held = largest & (own["residual"] > 0.5)
+            assert (own["associated"] == held.map({True: "yes", False: ""})).all()
+            seen += 1
+    assert seen > 4
+
+
 def test_the_weight_and_the_group_choose_what_is_shown() -> None:
     live = show("topics", study())
     before = read(live)

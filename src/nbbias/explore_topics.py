@@ -16,8 +16,9 @@ _TITLE = "Look into a topic"
 _ABOUT = (
     "Words by relevance (Sievert and Shirley): at λ = 1 the topic's frequent words lead, at 0 "
     "those that are rare elsewhere; stop words are kept, so a small λ tells topics apart. "
-    "Residual: above the threshold the topic is a group's. Shares: means over texts with their "
-    "intervals. Sentences are drawn at random among the group's, one a text. Topics that no "
+    "Residual: of each bias the topic is at most one group's, that of the largest residual if it "
+    "is above the threshold; neutral sentences count as a group. Shares: means over texts with "
+    "their intervals. Sentences are drawn at random among the group's, one a text. Topics that no "
     "sentence has are left out."
 )
 
