@@ -11,17 +11,26 @@
   toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
   name();
 
-  // Every table can be copied (for a spreadsheet) and saved (as CSV).
-  const minus = /^\u2212(?=[\d.])/;
-  const number = /^-?[\d.,]+%?$/;
-  const cell = (one) => {
-    const text = one.innerText.trim().replace(/\s+/g, " ").replace(minus, "-");
+  // Tables can be copied (for a spreadsheet) and saved (as CSV), with numbers as it reads them.
+  const value = String.raw`[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d)\.?)(?:e[+-]?\d+)?%?`;
+  const number = new RegExp(String.raw`^${value}(?:(?: to |, | ?\u2013 ?| \(| \[)${value})*[)\]]?$`, "i");
+  const minus = /\u2212(?=[\d.])/g;
+  const thousands = /(?<=\d),(?=\d{3}(?!\d))/g;
+  const told = (text) => {
+    const plain = text.trim().replace(/\s+/g, " ").replace(minus, "-");
+    if (number.test(plain)) return plain.replace(thousands, "");
     // A spreadsheet must not take a text for a formula.
-    return /^[=+\-@\t]/.test(text) && !number.test(text) ? "'" + text : text;
+    return /^[=+\-@]/.test(plain) && plain !== "-" ? "'" + plain : plain;
   };
-  const rows = (table) => [...table.querySelectorAll("tr")]
-    .filter((row) => row.querySelector(".gt_col_heading, .gt_table_body td"))
-    .map((row) => [...row.children].map(cell));
+  const drawing = ".x-dots"; // what it draws stands beside it
+  const rows = (table) => {
+    const found = [...table.querySelectorAll("tr")]
+      .filter((row) => row.querySelector(".gt_col_heading, .gt_table_body td") || table.closest(".nbx"))
+      .map((row) => [...row.children].filter((cell) => !cell.querySelector(drawing)))
+      .map((row) => row.map((cell) => told(cell.innerText)));
+    const width = found.length ? found[0].length : 0;
+    return found.map((row) => [...row, ...Array(Math.max(0, width - row.length)).fill("")]);
+  };
   const quoted = (text) => /[",\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
   const csv = (table) => rows(table).map((row) => row.map(quoted).join(",")).join("\n") + "\n";
   const tabbed = (table) => rows(table).map((row) => row.join("\t")).join("\n");
@@ -33,9 +42,18 @@
     one.addEventListener("click", () => act(one));
     return one;
   };
-  document.querySelectorAll("table.gt_table").forEach((table) => {
+  const named = (table) => {
     const title = table.querySelector(".gt_title");
-    const called = title ? title.innerText.trim() : "table";
+    if (title) return title.innerText.trim();
+    const tab = table.closest(".x-panel")?.previousElementSibling;
+    const fold = table.closest("details")?.querySelector("summary").firstChild;
+    return [tab, fold].map((one) => one?.textContent.trim()).filter(Boolean).join(": ") || "table";
+  };
+  // In an explorer the short ones, and those that every topic or word has, do without.
+  const explored = [...document.querySelectorAll(".nbx :is(.x-drawn, .x-words)")]
+    .filter((table) => table.rows.length > 4);
+  [...document.querySelectorAll("table.gt_table"), ...explored].forEach((table) => {
+    const called = named(table);
     const bar = document.createElement("div");
     bar.className = "tools";
     const copy = button("Copy", async (one) => {
@@ -53,9 +71,17 @@
     copy.setAttribute("aria-label", `Copy the table: ${called}`);
     save.setAttribute("aria-label", `Save the table as CSV: ${called}`);
     bar.append(copy, save);
-    const frame = table.closest("div[style*=overflow]") || table;
+    const frame = table.closest("div[style*=overflow], .x-scroll") || table;
     frame.before(bar);
   });
+
+  // What was set stands on paper, too.
+  const set = document.querySelector(".about details");
+  if (set) {
+    let wasOpen = set.open;
+    addEventListener("beforeprint", () => { wasOpen = set.open; set.open = true; });
+    addEventListener("afterprint", () => { set.open = wasOpen; });
+  }
 
   // On a wide screen the contents stay open.
   const contents = document.querySelector(".contents details");

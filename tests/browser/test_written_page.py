@@ -1,0 +1,138 @@
+"""What the script and the style of a page do, on a page written for it: saving, printing, width."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+from IPython.display import HTML
+from playwright.sync_api import Page
+
+from nbbias import contracts, explore, inspect_topics, markup, report
+from nbbias import page as pages
+from tests.test_page_about import told
+
+pytestmark = pytest.mark.slow
+
+#: What is shown → what a spreadsheet is given.
+CELLS = {
+    "-": "-",
+    "\N{EN DASH}": "\N{EN DASH}",
+    "1,256": "1256",
+    "1,234,567.5": "1234567.5",
+    "+0.12": "+0.12",
+    "\N{MINUS SIGN}0.5": "-0.5",
+    "\N{MINUS SIGN}1e-05": "-1e-05",
+    "\N{MINUS SIGN}.05": "-.05",
+    "\N{MINUS SIGN}3%": "-3%",
+    "\N{MINUS SIGN}0.05 to 0.10": "-0.05 to 0.10",
+    "\N{MINUS SIGN}0.05 to \N{MINUS SIGN}0.01": "-0.05 to -0.01",
+    "\N{MINUS SIGN}0.05 (\N{MINUS SIGN}0.10, 1,000)": "-0.05 (-0.10, 1000)",
+    "moved by \N{MINUS SIGN}0.05": "moved by -0.05",
+    "biased \N{MINUS SIGN} neutral": "biased \N{MINUS SIGN} neutral",
+    "1,2345": "1,2345",
+    "gpt-4, 1,256": "gpt-4, 1,256",
+    "=1+1": "'=1+1",
+    "=A1": "'=A1",
+    "+A1": "'+A1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "-x": "'-x",
+    "- x": "'- x",
+    "-2+3": "'-2+3",
+    "\N{MINUS SIGN}2+3+cmd|' /C calc'!A0": "'-2+3+cmd|' /C calc'!A0",
+    "+1-2": "'+1-2",
+    "5-2": "5-2",
+}
+
+
+def output(shown: HTML) -> nbformat.NotebookNode:
+    data = nbformat.v4.new_output("display_data", {"text/html": shown.data})
+    return nbformat.v4.new_code_cell("shown", outputs=[data])
+
+
+@pytest.fixture
+def opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+    rows = [
+        {"model": f"m{i}", "measure": "word", "bias": "race", "statistic": statistic,
+         "estimate": -0.1 * i, "ci_low": -0.1 * i - 0.1, "ci_high": 0.1, "n": 1000 + i, "n_lost": 0}
+        for statistic, number in (("share_difference", 4), ("bias", 2)) for i in range(number)
+    ]  # fmt: skip
+    rows[3] = {**rows[0], "model": "m3", "estimate": None, "ci_low": None, "ci_high": None,
+               "n": 0, "reason": "no pairs, none"}  # fmt: skip
+    wide = pd.DataFrame({f"column_{i}": ["a text"] for i in range(12)})
+    frame = markup.framed(inspect_topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
+    cells = [
+        output(report.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
+        output(explore.estimates(contracts.estimates(rows, study="x"))),
+        output(report.show(wide, title="Wide")),
+        output(frame),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    about = told(tmp_path)
+    target = pages.write_page(tmp_path / "a.ipynb", tmp_path / "a.html", title="t", about=about)
+    page.goto(target.as_uri(), wait_until="load")
+    return page
+
+
+def saved(page: Page, label: str) -> tuple[str, list[list[str]]]:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=f"Save the table as CSV: {label}", exact=True).click()
+    text = Path(waiting.value.path()).read_text(encoding="utf-8-sig")
+    return waiting.value.suggested_filename, list(csv.reader(io.StringIO(text)))
+
+
+def test_numbers_are_saved_as_numbers_and_no_text_as_a_formula(opened: Page) -> None:
+    _, (head, *rows) = saved(opened, "Cells")
+    assert head == ["text"]
+    assert dict(zip(CELLS, [row[0] for row in rows], strict=True)) == CELLS
+
+
+def test_a_table_of_an_explorer_is_saved_without_its_drawings(opened: Page) -> None:
+    name, (head, *rows) = saved(opened, "word, race: share difference")
+    assert name == "word-race-share-difference.csv"
+    assert head == ["model", "estimate", "interval", "chance or reference", "N", "lost", "p",
+                    "p adjusted"]  # fmt: skip
+    assert rows[1][:3] == ["m1", "-0.100", "-0.200 to 0.100"]
+    assert rows[1][4] == "1001"
+    assert rows[3] == ["m3", "not measured: no pairs, none", *[""] * 6]
+    # A short table has no buttons.
+    assert opened.get_by_role("button", name="race: bias").count() == 0
+
+
+def test_a_page_turned_dark_prints_as_a_light_one(opened: Page) -> None:
+    ink = "getComputedStyle(document.body).color"
+    opened.emulate_media(color_scheme="light")
+    light = opened.evaluate(ink)
+    opened.locator("#theme").click()
+    assert opened.evaluate(ink) != light
+    opened.emulate_media(media="print", color_scheme="light")
+    assert opened.evaluate(ink) == light
+    opened.emulate_media(media="print", color_scheme="dark")
+    assert opened.evaluate(ink) == light
+
+
+def test_what_was_set_is_printed_and_folds_again(opened: Page) -> None:
+    table = opened.locator(".about table")
+    for before in (False, True):
+        assert table.is_visible() == before
+        opened.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert table.is_visible()
+        opened.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert table.is_visible() == before
+        opened.locator(".about summary").click()
+
+
+def test_a_frame_keeps_its_width_and_moves_within_the_page(opened: Page) -> None:
+    frame = opened.locator("iframe")
+    assert frame.evaluate("one => one.offsetWidth") >= 740
+    assert opened.evaluate("document.scrollingElement.scrollWidth - innerWidth") <= 0
+    around = frame.locator("xpath=..")
+    around.evaluate("one => { one.scrollLeft = 9999; }")
+    end = around.evaluate("one => one.scrollLeft + one.clientWidth - one.scrollWidth")
+    assert abs(end) <= 1
