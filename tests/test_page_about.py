@@ -38,6 +38,14 @@ def test_defaults_are_not_changed(tmp_path: Path) -> None:
     assert [row["name"] for row in found["parameters"]] == list(params.describe("llmbi")["name"])
 
 
+@pytest.mark.parametrize("stem", STUDIES)
+def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> None:
+    defaults = dict(zip(*params.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
+    for row in page_about.parameters(stem, defaults):
+        assert row["value"] == row["default"]
+        assert yaml.safe_load(row["default"]) == defaults[row["name"]]
+
+
 def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
     values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
     rows = told(tmp_path, parameters=values)["parameters"]

@@ -26,7 +26,10 @@ _ABOUT = (
 _LAMBDA = 0.3
 
 _MAP = "All topics on a map: LDAvis"
-_COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
+_COUNTS = (
+    "LDAvis counts topics from 1: its topic 1 is topic 0 above. In a narrow window the view is "
+    "wider than the page: move it sideways."
+)
 _NO_FIT = "No topics could be fitted, so there is nothing to look into."
 
 

@@ -180,9 +180,13 @@ def _normal(rows: np.ndarray) -> np.ndarray:
 
 
 def frame(page: str, *, title: str) -> str:
-    """Return a page in a frame of its own, which reaches neither this page nor the network."""
+    """Return a page in a frame of its own, which reaches neither this page nor the network.
+
+    In a narrow window it keeps its width and moves sideways.
+    """
     inside = html.escape(page, quote=True)
     return (
+        '<div class="x-scroll" tabindex="0">'
         f'<iframe title="{html.escape(title, quote=True)}" sandbox="allow-scripts" loading="lazy" '
-        f'srcdoc="{inside}"></iframe>'
+        f'srcdoc="{inside}"></iframe></div>'
     )

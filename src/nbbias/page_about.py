@@ -124,11 +124,15 @@ def _data(description: Mapping[str, Any]) -> list[str]:
 
 
 def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a study's parameters with the run's values; `changed` where one is not the default."""
+    """Return a study's parameters with the run's values; `changed` where one is not the default.
+
+    Value and default are written as a params file would.
+    """
     rows = []
     for row in params.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
-        rows.append({**row, "value": _plain(value), "changed": value != row["default"]})
+        told = {"value": _plain(value), "default": _plain(row["default"])}
+        rows.append({**row, **told, "changed": value != row["default"]})
     return rows
 
 
