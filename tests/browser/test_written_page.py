@@ -64,7 +64,7 @@ def opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
     ]  # fmt: skip
     rows[3] = {**rows[0], "model": "m3", "estimate": None, "ci_low": None, "ci_high": None,
                "n": 0, "reason": "no pairs, none"}  # fmt: skip
-    wide = pd.DataFrame({f"column_{i}": ["a text"] for i in range(12)})
+    wide = pd.DataFrame({f"column_{i}": ["a text"] for i in range(40)})
     frame = markup.framed(inspect_topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
     cells = [
         output(report.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
@@ -136,3 +136,21 @@ def test_a_frame_keeps_its_width_and_moves_within_the_page(opened: Page) -> None
     around.evaluate("one => { one.scrollLeft = 9999; }")
     end = around.evaluate("one => one.scrollLeft + one.clientWidth - one.scrollWidth")
     assert abs(end) <= 1
+
+
+def test_buttons_stay_where_a_wide_table_moves(opened: Page) -> None:
+    moved = opened.locator("div[tabindex]").filter(has_text="Wide")
+    button = opened.get_by_role("button", name="Copy the table: Wide")
+    before = button.bounding_box()
+    moved.evaluate("one => { one.scrollLeft = 200; }")
+    assert moved.evaluate("one => one.scrollLeft") > 0
+    assert button.bounding_box() == before
+
+
+def test_on_a_phone_alone_a_shade_says_that_there_is_more(opened: Page) -> None:
+    shade = "one => getComputedStyle(one).backgroundAttachment"
+    found = opened.locator(".scroll, .x-scroll, div[style*=overflow][tabindex]").all()
+    assert len(found) > 4
+    phone = (opened.viewport_size or {})["width"] < 640
+    expected = "local, local, scroll, scroll" if phone else "scroll"
+    assert {one.evaluate(shade) for one in found} == {expected}

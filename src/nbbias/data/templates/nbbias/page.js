@@ -71,7 +71,8 @@
     copy.setAttribute("aria-label", `Copy the table: ${called}`);
     save.setAttribute("aria-label", `Save the table as CSV: ${called}`);
     bar.append(copy, save);
-    const frame = table.closest("div[style*=overflow], .x-scroll") || table;
+    // Above all that scrolls: it would move away with the table.
+    const frame = table.closest("div[style*=overflow][tabindex], .x-scroll") || table;
     frame.before(bar);
   });
 
