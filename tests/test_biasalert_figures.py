@@ -179,6 +179,9 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     found = scores.estimates(said, truth, draws=20, permutations=2)
     lead, _ = report.finding(found, **SAY)
     assert lead.startswith("The best of 3 judges on these texts is plain: accuracy **0.50**")
+    same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
+    tied, _ = report.finding(scores.estimates(same, truth, draws=20, permutations=2), **SAY)
+    assert tied.startswith(r"The best of 2 judges on these texts, level with 0 \*, is 1 \*: acc")
     (told,) = report.detection(found[found["judge"] == "few"], **SAY)
     assert "accuracy **0.67**" in told
     assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told

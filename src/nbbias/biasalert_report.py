@@ -282,5 +282,8 @@ def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
     kept = own[own["judge"].isin([lead, *_BLIND])]
     told, count = detection(kept, confidence=confidence)[0], judges["judge"].nunique()
     if count > 1:  # picked on the very texts that it is scored on
-        told = f"The best of {count} judges on these texts is {told}"
+        level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
+        others = ", ".join(escape(name) for name in level if name != lead)
+        beside = f", level with {others}," if others else ""
+        told = f"The best of {count} judges on these texts{beside} is {told}"
     return told, "detection"
