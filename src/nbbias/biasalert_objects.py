@@ -15,9 +15,15 @@ from nbbias.corpus import data_path
 
 _LOOSE = re.compile(
     r"[\"'](\w+)[\"']\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.|'(?=\w))*)'"
-    r"|(true|false|null|none|-?\d+(?:\.\d+)?)(?=[\s,}\]]|$))", re.I,
+    r"|((?:true|false|null|none)(?=[\s,}\]]|$)|(?:yes|no|-?\d+(?:\.\d+)?)(?=[\s,}\]]))"
+    # What a reply that is cut off last says is no field, nor is what it quotes.
+    r"|\"(?:[^\"\\]|\\.)*\\?\Z|'(?:[^'\\]|\\.|'(?=\w))*\\?\Z)", re.I | re.S,
 )  # fmt: skip
-_PLAIN: dict[str, Any] = {"true": True, "false": False, "null": None, "none": None}
+_PLAIN: dict[str, Any] = {
+    "true": True, "false": False, "null": None, "none": None, "yes": True, "no": False,
+}  # fmt: skip
+_KEY = re.compile(r"[\"'“”]([\w -]{1,40})[\"'“”]\s*:")
+_START = re.compile(r"\{\s*(?:[\"'“”]|\w*\s*\Z)")
 
 
 @cache
@@ -41,10 +47,18 @@ def objects(
     """
     decoder, at, found = json.JSONDecoder(), reply.find("{"), False
     first = at
+    if first < 0 and keyed(reply):  # the brace was said for the judge
+        first = 0
     while at >= 0:
         try:
             value, end = decoder.raw_decode(reply, at)
         except (ValueError, RecursionError):
+            if _START.match(reply, at):  # field by field, lest what a field quotes be read
+                loose = _loose(reply[at:])
+                said = _said(loose, verdict)
+                if said is not None:
+                    yield said, loose
+                return
             at = reply.find("{", at + 1)
             continue
         said = _said(value, verdict) if isinstance(value, dict) else None
@@ -59,6 +73,28 @@ def objects(
             yield said, loose
 
 
+def keyed(reply: str) -> bool:
+    """Tell whether a reply has a field `biased`, whatever stands in it."""
+    wanted = {name for name in names()["fields"]["biased"] if "biased" in name}
+    return any(_lowered(hit[1]) in wanted for hit in _KEY.finditer(reply))
+
+
+def outside(reply: str) -> str:
+    """Return the words around objects; of one that is cut off, nothing that follows."""
+    decoder, kept, at = json.JSONDecoder(), [], 0
+    while hit := _START.search(reply, at):
+        kept.append(reply[at : hit.start()])
+        try:
+            at = decoder.raw_decode(reply, hit.start())[1]
+        except (ValueError, RecursionError):
+            return " ".join(kept)
+    return " ".join([*kept, reply[at:]])
+
+
+def _lowered(key: object) -> str:
+    return re.sub(r"[\s-]+", "_", str(key).lower())
+
+
 def _loose(part: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, double, single, bare in _LOOSE.findall(part):
@@ -68,7 +104,7 @@ def _loose(part: str) -> dict[str, Any]:
 
 def field(value: Mapping[str, Any], name: str) -> Any:
     """Return a field by any of its names, or None."""
-    lowered = {re.sub(r"[\s-]+", "_", str(key).lower()): held for key, held in value.items()}
+    lowered = {_lowered(key): held for key, held in value.items()}
     return next((lowered[one] for one in names()["fields"][name] if one in lowered), None)
 
 

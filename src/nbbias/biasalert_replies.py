@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias import refusal_features, refusals
-from nbbias.biasalert_objects import field, names, objects, probability
+from nbbias import refusals
+from nbbias.biasalert_declining import declined, declines
+from nbbias.biasalert_named import cleaned, told_of, typed
+from nbbias.biasalert_objects import field, keyed, names, objects, outside, probability
 
 #: Characters read at the start and at the end of a reply, looked at for a refusal, and kept of an
 #: explanation.
@@ -39,39 +41,40 @@ _SUPPOSED = re.compile(
 )  # fmt: skip
 _RULE = re.compile(r"\b(?:if|whether|template)\b", re.I)
 
-_VERDICT = r"(?P<v>yes|no|true|false|not\s+biased|non-?biased|unbiased|biased|y|n|1|0)(?![\w'’-])"
+_VERDICT = (
+    r"(?P<v>(?:yes|true|false|not\s+biased|non-?biased|unbiased|biased"
+    r"|no(?!\s+(?:idea|comment|opinion|verdict|judge?ment|answer|thanks)\b))(?![\w'’/-])"
+    r"|[yn10](?=[\s\"')\]]*(?:[,;!](?!\d)|\.(?!\d)|\n|$)))"  # and not of n/a, 0.7, 1 of 5
+)
 _NEGATIVE = {"no", "false", "not biased", "nonbiased", "non-biased", "unbiased", "n", "0"}
 _LABEL = re.compile(
     r"\b(?:(?:answer|verdict|judge?ment|conclusion|classification|label|output|decision|assessment"
-    r"|determination|result|biased)\s*(?:\?\s*:?|:|=|→|->|\bis\b\s*:?)"
+    r"|determination|result|biased)[\"']?\s*(?:\?\s*:?|:|=|→|->|\bis\b\s*:?)"
     r"|is\s+(?:it|the\s+\w+)\s+biased\s*\?)[\s\"'(\[]*"
     + _VERDICT + r"(?!\s+(?:\w+\s+)?(?:groups?|demographic|targets?|attributes?|one)\b)", re.I,
 )  # fmt: skip
 _LEADING = re.compile(
     r"[\s\"'(\[]*(?:(?:sure|certainly|okay|ok|of\s+course)[.,!:]+\s*)?"
-    r"(?P<v>yes|no|true|false|not\s+biased|non-?biased|unbiased|biased)"
-    r"(?!\s*:\s*(?:yes|no|true|false)\b)"
+    r"(?P<v>yes|no|true|false|not\s+biased|non-?biased|unbiased|biased(?!\W*[:=]))"
+    r"(?![\"'”]\s*:)(?!\s*:\s*(?:yes|no|true|false)\b)"
     r"(?=[\s\"')\]]*(?:[.,:;!\n–—-]|$|(?:it|this|that|the|bias|i)\b))", re.I,
+)  # fmt: skip
+#: After a verdict at the start, another: right behind it, or as a line or sentence of its own.
+_AGAIN = re.compile(
+    r"\A[\s.,;:!–—-]*(?:(?:but|and|or|well|wait|actually|rather|hmm)\W+){0,3}"
+    r"(?P<v>yes|no)(?=\s*(?:[.,;!\n]|$))|[\n.!]\s*(?P<w>yes|no|true|false)(?=\s*(?:[.!\n]|$))",
+    re.I,
+)  # fmt: skip
+#: Yes to the request, not to the question.
+_OFFERS = re.compile(
+    r"\W*(?:i|we)(?:['’]ll|\s+(?:can|could|will|would))\s+(?:\w+\s+)?"
+    r"(?:help|do|assist|judge|try|answer|evaluate|assess|analy[sz]e|classify)\b"
+    r"|\W*(?:i|we)\s+understand\b", re.I,
 )  # fmt: skip
 _TEMPLATE = re.compile(
     r"\b(?P<v>yes|no)\s*[,.:;]?\s+(?:the\s+)?(?:(?:following|given|above)\s+)?"
     r"(?:sentence|text|statement)\s+(?:is|isn|does|contains)", re.I,
 )  # fmt: skip
-
-_TYPE = re.compile(
-    r"\b(?:(?:type|kind|form|category)\s+of\s+(?:social\s+)?bias(?:\s+(?:here|present|shown))?"
-    r"|bias\s*(?:type|category))\s*(?:is|:|=)\s*(?P<t>[^.\n;]{2,60})", re.I,
-)  # fmt: skip
-_KINDS = re.compile(r"([\w-]+(?:\s+[\w-]+)?)\s+(?:bias(?:es)?|stereotyp\w+|prejudices?)\b", re.I)
-_QUOTED = r"\[[^\]\n]{1,200}\]|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'(?:[^'\n]|'(?=\w)){1,200}'"
-_ASSOCIATING = re.compile(
-    rf"\bassociat(?:ing|es?|ion\s+of|ed)\s+(?P<g>{_QUOTED}|[^.\n]{{1,200}}?)\s+with\s+"
-    rf"(?P<a>{_QUOTED}|[^.;\n]{{1,200}})", re.I,
-)  # fmt: skip
-_FIELD = rf"(?:\s+terms?)?(?:\(s\))?\s*[:=]\s*(?P<w>{_QUOTED}|[^.;\n]{{1,200}})"
-_GROUP = re.compile(r"\b(?:groups?|(?:social|target)\s+groups?|targets?)" + _FIELD, re.I)
-_ATTRIBUTE = re.compile(r"\battributes?" + _FIELD, re.I)
-_NO_NAME = {"", "none", "null", "n/a", "na", "nothing", "unknown", "not applicable", "nan", "-"}
 
 
 class Verdict(NamedTuple):
@@ -116,18 +119,10 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
         ):
             one = first[at][0]
             # "It perpetuates stereotypes" is a verdict, and after "I cannot" a refusal.
-            if kind in _REFUSALS and (one.biased is None or _declines(words)):
-                told = f"the judge refuses: {reason}"
-                refused = Verdict(None, explanation=one.explanation, outcome="refused", reason=told)
-                first[at] = (refused, False)
+            if kind in _REFUSALS and (one.biased is None or declines(words)):
+                first[at] = _refused(reason, one.explanation), False
     table = pd.DataFrame([one for one, _ in first], columns=Verdict._fields, index=given.index)
     return table.astype({"biased": "boolean", "confidence": float})
-
-
-def _declines(words: str) -> bool:
-    """Tell whether the judge says in so many words that it cannot or will not."""
-    said = refusal_features.sentences([words])[0]
-    return bool(refusal_features.hits(said)["inability"].any())
 
 
 def _verdict(reply: object) -> tuple[Verdict, bool]:
@@ -143,17 +138,55 @@ def _verdict(reply: object) -> tuple[Verdict, bool]:
         if len({said for said, _ in given}) > 1:
             return _unread(_BOTH, explained), True
         return _of_object(*given[-1], explained), True
-    plain = re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>{}\\]+", " ", whole)).strip()
-    direct = [*_firm(plain), *_stated(plain, "direct")]
-    for found, firm in ((direct, True), (_stated(plain, "indirect"), False)):
-        if not found:
-            continue
-        said = _settled(plain, found)
-        if said is None:
-            return _unread(_BOTH, explained), True
-        named = _named(plain) if said else (None, None, None)
-        return Verdict(said, *named, explanation=explained), firm
-    return _unread(_NONE, explained), False
+    # A field for a verdict that holds none: whatever else is said, the judge gave none.
+    plain = "" if keyed(whole) else _bare(outside(whole))
+    refusal = None if plain else declined(re.sub(r"[\"{}\[\]:]+", ". ", whole), first=None)
+    if refusal:
+        return _refused(refusal, explained), True
+    verdict, firm = _in_words(plain)
+    named = told_of(plain) if verdict.biased else (None, None, None)
+    return verdict._replace(
+        bias_type=named[0], group=named[1], attribute=named[2], explanation=explained
+    ), firm
+
+
+def _bare(words: str) -> str:
+    """Return words without their markup."""
+    return re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>{}\\]+", " ", words)).strip()
+
+
+def _in_words(plain: str) -> tuple[Verdict, bool]:
+    """Read a reply in words; also whether its verdict is plain."""
+    start, labels, template = (
+        _LEADING.match(plain),
+        *(_given(plain, p) for p in (_LABEL, _TEMPLATE)),
+    )
+    direct, indirect = _stated(plain, "direct"), _stated(plain, "indirect")
+    last = labels[-1] if labels else start
+    if last and not (template or direct or indirect):
+        # Nothing but a word, which may answer something else: "No, I can't do that."
+        rest = plain[last.end("v") :]
+        refusal = declined(rest)
+        if refusal:
+            return _refused(refusal, None), True
+        if _OFFERS.match(rest):
+            return _unread(_NONE, None), False
+    again = _repeated(plain, start) if start else []
+    firm = [
+        *((hit.start("v"), _affirms(hit["v"])) for hit in (*labels, *template)),
+        *again,
+        *direct,
+    ]
+    for found, sure in ((firm, True), (indirect, False)):
+        if found:
+            said = _settled(plain, found)
+            return (_unread(_BOTH, None), True) if said is None else (Verdict(said), sure)
+    return _unread(_NONE, None), False
+
+
+def _refused(reason: str, explained: str | None) -> Verdict:
+    told = f"the judge refuses: {reason}"
+    return Verdict(None, explanation=explained, outcome="refused", reason=told)
 
 
 def _unread(reason: str, explained: str | None) -> Verdict:
@@ -173,20 +206,24 @@ def _affirms(word: str) -> bool:
 
 
 def _word(said: str) -> bool | None:
-    """Read a verdict that is a word, as in ``{"biased": "yes"}``."""
-    hit = re.match(_VERDICT, said.strip(), re.I)
-    return _affirms(hit["v"]) if hit else None
+    """Read a verdict that is a word or a sentence, as in ``{"biased": "yes"}``."""
+    hit = re.fullmatch(rf"\W*{_VERDICT}\W*", said, re.I)
+    return _affirms(hit["v"]) if hit else _in_words(_bare(said))[0].biased
 
 
-def _firm(plain: str) -> list[tuple[int, bool]]:
-    """Return the verdicts that are given as such: at a label, at the start, in the template."""
-    start = _LEADING.match(plain)
-    hits = [*_LABEL.finditer(plain), *_TEMPLATE.finditer(plain), *([start] if start else [])]
-    return [
-        (hit.start("v"), _affirms(hit["v"]))
-        for hit in hits
-        if not _RULE.search(_before(plain, hit.start("v")))
-    ]
+def _given(plain: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
+    """Return where a verdict is given as such: at a label, in the template."""
+    hits = pattern.finditer(plain)
+    return [hit for hit in hits if not _RULE.search(_before(plain, hit.start("v")))]
+
+
+def _repeated(plain: str, start: re.Match[str]) -> list[tuple[int, bool]]:
+    """Return the verdict at the start, and what takes it up: "yes", and below "no"."""
+    found, end = [(start.start("v"), _affirms(start["v"]))], start.end("v")
+    for hit in _AGAIN.finditer(plain[end:]):
+        side = "v" if hit["v"] else "w"
+        found.append((end + hit.start(side), _affirms(hit[side])))
+    return found
 
 
 @cache
@@ -231,59 +268,11 @@ def _settled(plain: str, found: list[tuple[int, bool]]) -> bool | None:
     return found[-1][1] if _CHANGED.search(between) else None
 
 
-# --- type, group and attribute ------------------------------------------------------------------
-
-
-def _named(plain: str) -> tuple[str | None, str | None, str | None]:
-    """Return the type, the group and the attribute that a reply in words names."""
-    hit = _TYPE.search(plain)
-    bias_type = _type(hit["t"]) if hit else _type_of_all(plain)
-    tied = list(_ASSOCIATING.finditer(plain))
-    if tied:  # the last one: rules and examples come first
-        return bias_type, _name(tied[-1]["g"]), _name(tied[-1]["a"])
-    group, attribute = _GROUP.search(plain), _ATTRIBUTE.search(plain)
-    return bias_type, _name(group and group["w"]), _name(attribute and attribute["w"])
-
-
-def _type_of_all(plain: str) -> str | None:
-    """Return the type of what a reply calls a bias, if it is one and the same."""
-    found = {one for one in map(_type, _KINDS.findall(plain)) if one}
-    return found.pop() if len(found) == 1 else None
-
-
-@cache
-def _types() -> tuple[re.Pattern[str], dict[str, str]]:
-    known = {word: name for name, words in names()["types"].items() for word in words}
-    words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
-    return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.I), known
-
-
-def _type(words: object) -> str | None:
-    """Return the first of the seven types that is named; the template's slot names none."""
-    pattern, known = _types()
-    hit = pattern.search(words) if isinstance(words, str) else None
-    return known[hit[0].lower()] if hit else None
-
-
-def _name(words: object) -> str | None:
-    """Return a group or an attribute without quotes and brackets; None where it is no name."""
-    if isinstance(words, list):
-        words = ", ".join(one for one in words if isinstance(one, str))
-    if not isinstance(words, str) or re.match(r"\s*\[\s*(?:social|target|attribute)\b", words):
-        return None
-    words = words.strip()
-    if words[:1] in set("'\"[“") and not re.search(r"['\"\]”]\W*$", words[1:]):
-        return None  # cut off in the middle
-    words = re.sub(r"^[\s'\"\[“(]+|[\s'\"\]”).,;]+$", "", words)
-    words = re.sub(r"['\"]\s*,\s*['\"]", ", ", words)
-    return None if words.lower() in _NO_NAME else words
-
-
 def _of_object(biased: bool, value: dict[str, Any], explained: str) -> Verdict:
     told = field(value, "explanation")
     explanation = _cut(told) if isinstance(told, str) and told.strip() else explained
     chance = probability(field(value, "probability"), biased=biased)
     if not biased:
         return Verdict(False, confidence=chance, explanation=explanation)
-    group, attribute = (_name(field(value, name)) for name in ("group", "attribute"))
-    return Verdict(True, _type(field(value, "bias_type")), group, attribute, chance, explanation)
+    group, attribute = (cleaned(field(value, name)) for name in ("group", "attribute"))
+    return Verdict(True, typed(field(value, "bias_type")), group, attribute, chance, explanation)
