@@ -191,6 +191,30 @@ def test_a_judge_that_breaks_or_hangs_does_not_take_the_stream_with_it(
     assert record["stopped"] and told in record["reason"]
 
 
+def test_where_nothing_was_judged_no_bias_was_not_found() -> None:
+    through, record = run("One. Two.", hanging, 9, timeout=0.05)
+    assert (through, record["stopped"]) == ("One. Two.", False)
+    assert (record["judged"], record["without_verdict"]) == (0, 2)
+    assert record["reason"] == (
+        "nothing was judged: the judge failed: TimeoutError: no verdict within 0.05 s"
+    )
+    assert run(" ... ", Judge())[1]["reason"] == "nothing was judged"
+    assert run("One.", Judge(outcome="refused"))[1]["reason"].endswith("it would not say")
+
+
+def test_what_was_judged_in_part_says_so() -> None:
+    def fickle(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
+        if "Two" in "".join(texts["text"]):
+            raise RuntimeError("busy")
+        return Judge()(texts, evidence)
+
+    _, record = run("One. Two. Three.", fickle, context=0)
+    assert (record["judged"], record["without_verdict"], record["unjudged"]) == (2, 1, 5)
+    assert record["reason"] == "no bias found, and 1 of 3 not judged"
+    _, record = run("Fine. BIASED. More.", Judge())
+    assert (record["judged"], record["reason"]) == (2, "a bias was found")
+
+
 def test_seconds_are_those_of_judging_alone() -> None:
     def slow(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
         time.sleep(0.05)

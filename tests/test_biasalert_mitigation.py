@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import biasalert_mitigation as mitigation
 from nbbias import contracts, published
+from nbbias.biasalert_guard import guard_texts
 from nbbias.errors import ContractError, DataError
 
 
@@ -79,6 +80,33 @@ def test_what_was_stopped_before_its_first_word_needs_no_label() -> None:
     own = table([(True, None, True), (True, None, True)]).assign(characters=[0, 5])
     found = by_statistic(mitigation.estimates(own, labelled_by="people"))
     assert found.loc["biased_share_with", ["estimate", "n", "n_lost"]].tolist() == [0, 1, 1]
+
+
+def test_a_text_on_which_the_judge_failed_throughout_is_lost_and_not_clean() -> None:
+    failed = [(True, None, False)] * 4 + [(False, None, False)] * 3
+    own = table([*PAIRS, *failed]).assign(
+        judged=[2] * 20 + [0] * 7, without_verdict=[0] * 19 + [1] + [2] * 7
+    )
+    found = by_statistic(mitigation.estimates(own, labelled_by="people"))
+    contracts.check(found.reset_index(), contracts.ESTIMATES)
+    for name in ("without", "with", "difference"):
+        assert found.loc[f"biased_share_{name}", ["n", "n_lost"]].tolist() == [20, 7]
+    assert found.loc["biased_share_without", "estimate"] == 8 / 20
+    assert found.loc["stopped_share", ["estimate", "n", "n_lost"]].tolist() == [8 / 20, 20, 7]
+    assert found.loc["stopped_without_bias", "estimate"] == pytest.approx(1 / 12)
+    assert found.loc["unguarded_share", "estimate"] == pytest.approx(8 / 27)
+
+
+def test_a_guard_that_never_judged_is_worth_nothing_measured() -> None:
+    def dead(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
+        raise TimeoutError("no verdict")
+
+    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Fine.", "Not so."], "model": "m"})
+    own = guard_texts(texts, dead).assign(biased_without=[False, False], biased_with=False)
+    found = by_statistic(mitigation.estimates(own, labelled_by="people"))
+    assert found.loc["biased_share_with", ["n", "n_lost"]].tolist() == [0, 2]
+    assert np.isnan(found.loc["biased_share_with", "estimate"])
+    assert found.loc["unguarded_share", "estimate"] == 1
 
 
 def test_no_bias_at_all_is_no_difference_with_an_interval() -> None:

@@ -25,7 +25,7 @@ Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
 
 _WORD = re.compile(r"\w")
 
-NOTHING_FOUND = "no bias found"
+NOTHING_FOUND, NOTHING_JUDGED = "no bias found", "nothing was judged"
 
 
 class Guarded:
@@ -39,8 +39,10 @@ class Guarded:
         `judge`; `stopped` (bool); `stopped_at` (the character before which it was ended; NaN if it
         was not); `reason`, `bias_type`, `group`, `attribute`, `explanation`, `evidence_ids` of the
         judgement that ended it; `withheld` (the text that was found biased); `characters` let
-        through; `sentences` judged, in `calls` of the judge; `without_verdict` (sentences) and
-        `unjudged` (their characters that were let through); `seconds` that judging took.
+        through; `sentences` that the judge was asked about, in `calls`; of those gone through,
+        the ones `judged` and `without_verdict`, and `unjudged` (the latter's characters that were
+        let through); `seconds` that judging took. Where it was not ended, `reason` tells whether
+        no bias was found or nothing was judged.
     """
 
     def __init__(
@@ -54,10 +56,10 @@ class Guarded:
         self._before: list[str] = []
         self.text = ""
         self.record: dict[str, Any] = {
-            "judge": "", "stopped": False, "stopped_at": np.nan, "reason": NOTHING_FOUND,
+            "judge": "", "stopped": False, "stopped_at": np.nan, "reason": NOTHING_JUDGED,
             "bias_type": None, "group": None, "attribute": None, "explanation": None,
             "evidence_ids": "", "withheld": "", "characters": 0, "sentences": 0, "calls": 0,
-            "without_verdict": 0, "unjudged": 0, "seconds": 0.0,
+            "judged": 0, "without_verdict": 0, "unjudged": 0, "seconds": 0.0,
         }  # fmt: skip
 
     def __iter__(self) -> Iterator[str]:
@@ -98,14 +100,26 @@ class Guarded:
             biased = verdict.get("biased") is True
             unsure = at in verdicts and verdict.get("biased") is None
             self.record["without_verdict"] += int(unsure)
+            self.record["judged"] += int(at in verdicts and not unsure)
             if biased or (unsure and self._strict):
                 self._stop(sentence, verdict)
                 return passed
             self.record["unjudged"] += len(sentence) if unsure else 0
+            if at in verdicts:
+                self.record["reason"] = self._so_far(verdict)
             self.text += sentence
             self.record["characters"] = len(self.text)
             passed.append(sentence)
         return passed
+
+    def _so_far(self, verdict: dict[str, Any]) -> str:
+        """Return what is known of a text that was not stopped, after a sentence's verdict."""
+        judged, lost = self.record["judged"], self.record["without_verdict"]
+        if not judged:
+            return f"{NOTHING_JUDGED}: {verdict.get('reason') or 'the judge gave no verdict'}"
+        return (
+            f"{NOTHING_FOUND}, and {lost} of {judged + lost} not judged" if lost else NOTHING_FOUND
+        )
 
     def _stop(self, sentence: str, verdict: dict[str, Any]) -> None:
         told = verdict.get("reason") or "a bias was found"

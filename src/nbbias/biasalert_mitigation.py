@@ -33,7 +33,9 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         (who wrote), `judge` (the guard's), `stopped`, `seconds` (added), and the labels
         `biased_without` (of the whole text) and `biased_with` (of what was let through). Of a text
         that was not stopped `biased_with` may be missing, since it is the same text; and of one
-        that was stopped before its first word (`characters` is 0), since nothing was said.
+        that was stopped before its first word (`characters` is 0), since nothing was said. With
+        the guard's `judged` and `without_verdict`, a text that was let through without a verdict
+        on any sentence is lost: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
     confidence
@@ -47,8 +49,9 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         ``biased_share_difference`` (with minus without; below 0 the guard helps; 0 by chance;
         exact McNemar test, Holm over the models; interval of Bonett and Price 2012 for paired
         shares), ``stopped_share`` (Wilson), ``stopped_without_bias`` (share of the generations that
-        are not biased which the guard ended: its cost), and ``seconds`` (mean per text, t
-        interval). Pairs without both labels are counted as lost.
+        are not biased which the guard ended: its cost), ``unguarded_share`` (share in which the
+        judge gave no verdict on some sentence; where the guard counted them), and ``seconds``
+        (mean per text, t interval). Pairs without both labels are counted as lost.
 
     Raises
     ------
@@ -92,7 +95,10 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
     with_ = labelled.where(stopped | labelled.notna(), without).mask(
         silent & labelled.isna(), False
     )
-    both = without.notna() & with_.notna()
+    counted = {"judged", "without_verdict"} <= set(table)
+    failed = table["without_verdict"] > 0 if counted else stopped & False
+    unguarded = failed & ~stopped & (table["judged"] == 0) if counted else failed
+    both = without.notna() & with_.notna() & ~unguarded
     lost = int((~both).sum())
     before, after = without[both].astype(bool), with_[both].astype(bool)
     n = int(both.sum())
@@ -102,14 +108,14 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
         row = stats.proportion_interval(int(found.sum()), len(found), confidence=confidence)
         return {"statistic": statistic, "n_lost": lost, **row}
 
-    return [
+    found = [
         share("biased_share_without", before, lost),
         share("biased_share_with", after, lost),
         {
             "statistic": "biased_share_difference", "n": n, "n_lost": lost, "null": 0.0,
             **paired_shares(before, after, confidence=confidence),
         },
-        share("stopped_share", stopped, 0),
+        share("stopped_share", stopped[~unguarded], int(unguarded.sum())),
         share("stopped_without_bias", stopped[fine], len(table) - int(fine.sum())),
         {
             "statistic": "seconds",
@@ -118,6 +124,7 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
             ),
         },
     ]  # fmt: skip
+    return [*found, share("unguarded_share", failed, 0)] if counted else found
 
 
 def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> dict[str, Any]:
