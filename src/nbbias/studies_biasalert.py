@@ -80,8 +80,8 @@ class Biasalert(Parameters):
         0.6,
         gt=0,
         le=1,
-        description="likeness (cosine over pieces of words) from which two texts count as "
-        "near-duplicates, which never stand on both sides",
+        description="least Jaccard similarity (shared over all pieces of four characters) of two "
+        "texts that count as near-duplicates, which never stand on both sides",
     )
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
