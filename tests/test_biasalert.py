@@ -164,6 +164,10 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
     assert said <= used
 
 
+def test_toxicity_is_no_probability_of_bias(bench: biasalert.Bench) -> None:
+    assert bench.no_probabilities == {"toxicity": "its score is toxicity, no probability of bias"}
+
+
 def test_every_judge_names_its_instrument(bench: biasalert.Bench) -> None:
     assert set(bench.instruments) == set(bench.judges)
     assert (

@@ -130,3 +130,18 @@ def test_a_judge_without_probabilities_is_not_measured() -> None:
     assert own["estimate"].isna().all()
     assert set(own["reason"]) == {calibration.NO_PROBABILITY}
     assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
+
+
+def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
+    said = pd.concat([
+        judgements([1, 0], judge="toxicity", confidence=[0.8, 0.1]),
+        judgements([1, 0], judge="b", confidence=[0.8, 0.1]),
+    ])  # fmt: skip
+    others = {"toxicity": "it is toxicity", "absent": "x"}
+    found = calibration.estimates(said, labelled([1, 0]), no_probabilities=others, draws=20)
+    own = found[found["judge"] == "toxicity"]
+    assert own["estimate"].isna().all() and set(own["reason"]) == {"it is toxicity"}
+    assert own["n_lost"].tolist() == [2, 2]
+    assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
+    table = calibration.curve(said, labelled([1, 0]), no_probabilities=others)
+    assert table.groupby("judge")["n"].sum().to_dict() == {"b": 2, "toxicity": 0}

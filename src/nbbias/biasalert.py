@@ -9,7 +9,7 @@ billion parameters; here any judge stands behind one protocol, and the offline o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import pandas as pd
@@ -133,6 +133,8 @@ class Bench:
     instruments: Mapping[str, str]
     retrieve: Callable[[pd.DataFrame], pd.DataFrame]
     floor: float
+    #: Judges whose `confidence` is no probability that a text is biased, each with what it is.
+    no_probabilities: Mapping[str, str] = field(default_factory=dict)
 
     def judge(
         self, table: pd.DataFrame, what: str, *, every: bool = False
@@ -209,7 +211,12 @@ def bench(
     for name, path in (moderation_paths or {}).items():
         judges[name] = partial(_moderation, path=path, name=name)
         instruments[name] = "recorded outputs"
-    return Bench(judges, instruments, retrieve, base.floor)
+    scores = dict.fromkeys(
+        moderation_paths or {}, "its score is the tool's, no probability of bias"
+    )
+    if "toxicity" in judges:
+        scores["toxicity"] = "its score is toxicity, no probability of bias"
+    return Bench(judges, instruments, retrieve, base.floor, scores)
 
 
 def _classifier(

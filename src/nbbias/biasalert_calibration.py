@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ NO_PROBABILITY = "the judge gives no probabilities"
 
 
 def curve(
-    judgements: pd.DataFrame, labelled: pd.DataFrame, *, bins: int = 10, confidence: float = 0.95
-) -> pd.DataFrame:
+    judgements: pd.DataFrame, labelled: pd.DataFrame, *,
+    no_probabilities: Mapping[str, str] | None = None, bins: int = 10, confidence: float = 0.95,
+) -> pd.DataFrame:  # fmt: skip
     """Return the calibration curve of each judge.
 
     Parameters
@@ -26,6 +28,9 @@ def curve(
     judgements, labelled
         As in `biasalert_scores.estimates`; `confidence` of a judgement is the probability that the
         text is biased.
+    no_probabilities
+        Judges whose `confidence` is a score of something else, each with what it is: they are not
+        measured.
     bins
         Bins of equal width from 0 to 1, at least 2. A bin holds its lower edge; the last one
         holds 1 too.
@@ -44,7 +49,7 @@ def curve(
         raise ValueError(f"bins must be at least 2, but is {bins}")
     edges = np.linspace(0, 1, bins + 1)
     rows: list[Row] = []
-    for judge, (given, biased) in _pairs(judgements, labelled).items():
+    for judge, (given, biased) in _pairs(judgements, labelled, no_probabilities or {}).items():
         known = ~np.isnan(given)
         place = _places(given[known], bins)
         for i in range(bins):
@@ -69,6 +74,7 @@ def estimates(
     labelled: pd.DataFrame,
     *,
     source: str | None = None,
+    no_probabilities: Mapping[str, str] | None = None,
     bins: int = 10,
     cluster: str | None = "comment_id",
     confidence: float = 0.95,
@@ -100,14 +106,15 @@ def estimates(
     used = scores.instruments(judgements)
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     rows: list[Row] = []
-    for judge, (given, biased) in _pairs(judgements, labelled).items():
+    others = no_probabilities or {}
+    for judge, (given, biased) in _pairs(judgements, labelled, others).items():
         known = ~np.isnan(given)
         base: Row = {
             "judge": judge, "n": int(known.sum()), "n_lost": int((~known).sum()),
             "instrument": used[judge],
         }  # fmt: skip
         if not known.any():
-            gap = base | {"estimate": np.nan, "reason": NO_PROBABILITY}
+            gap = base | {"estimate": np.nan, "reason": others.get(judge, NO_PROBABILITY)}
             rows += [gap | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         p, y = given[known], biased[known].astype(float)
@@ -141,13 +148,15 @@ def estimates(
 
 
 def _pairs(
-    judgements: pd.DataFrame, labelled: pd.DataFrame
+    judgements: pd.DataFrame, labelled: pd.DataFrame, others: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     contracts.need(judgements, ["confidence"], where="judgements")
     found = {}
     for case in cases(judgements, labelled, cluster=None)[0]:
         own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
         given = own["confidence"].reindex(labelled["text_id"]).to_numpy(float)
+        if case.judge in others:
+            given = np.full(len(given), np.nan)
         found[case.judge] = (given, case.truth.biased == 1)
     return found
 
