@@ -51,6 +51,29 @@ def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[i
     return tokenizer(given, truncation=True, max_length=LENGTH)["input_ids"] if given else []
 
 
+def whole_words(tokenizer: Any, pieces: Sequence[int]) -> float:
+    """Return the share of words that are one piece of BERT's; 0 without a word.
+
+    Of an English vocabulary: a language that it does not know falls into parts of words, and
+    Chinese, which has no gaps, into single characters.
+    """
+    words: list[list[str]] = []
+    for token in tokenizer.convert_ids_to_tokens(pieces, skip_special_tokens=False):
+        if token.startswith("##") and words:
+            words[-1].append(token)
+        elif token == tokenizer.unk_token or (
+            token not in tokenizer.all_special_tokens and any(map(str.isalnum, token))
+        ):
+            words.append([token])
+    known = [
+        len(word) == 1
+        and word[0] != tokenizer.unk_token
+        and (len(word[0]) > 1 or word[0].isascii())
+        for word in words
+    ]
+    return sum(known) / len(known) if known else 0.0
+
+
 def network(model: str, config: dict[str, Any] | None = None) -> Any:
     """Return a transformer and a head on its tokens' mean; by `config`, without weights."""
     import torch

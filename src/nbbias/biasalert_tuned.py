@@ -7,7 +7,7 @@ texts is kept aside to calibrate them. On two cores 6,857 comments took six minu
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -30,6 +30,12 @@ from nbbias.corpus import resolve
 from nbbias.errors import DataError, NbbiasError, ParameterError
 
 NAME = "tuned"
+
+#: The least share of a text's words that must be whole words of the offline model.
+_KNOWN = 0.2
+UNKNOWN = (
+    "fewer than a fifth of its words are words that the model knows; it may be in another language"
+)
 
 _ABOUT = "judge.json"
 _CALIBRATION = 10
@@ -171,7 +177,8 @@ def judge(
     -------
     DataFrame
         JUDGEMENTS; no verdict on a blank text, nor (outcome ``failed``) on one without a word
-        piece that the model knows.
+        piece that the model knows; of the offline model's, whose words are English, on one that
+        has fewer than a fifth of whole words.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     there = texts[texts["text"].fillna("").str.strip() != ""]
@@ -180,12 +187,10 @@ def judge(
     lost: dict[str, str] = {}
     if len(there):
         pieces = network.word_pieces(tuned.tokenizer, there["text"])
-        unknown = tuned.tokenizer.unk_token_id
-        for at, (ident, own) in enumerate(zip(there["text_id"], pieces, strict=True)):
+        for at, own in enumerate(pieces):
             if len(own) == network.LENGTH:
                 cut[there.index[at]] = f"Only its first {network.LENGTH} word pieces were read."
-            if all(piece == unknown for piece in own[1:-1]):
-                lost[str(ident)] = "no word piece of it is known to the model"
+        lost = strange(tuned, there["text_id"], pieces)
         odds = network.log_odds(tuned.networks, pieces, device)
         logit = tuned.about["slope"] * odds + tuned.about["shift"]
         chances[there.index] = 1 / (1 + np.exp(-logit))
@@ -193,6 +198,20 @@ def judge(
         texts, judge=name, biased=chances >= 0.5, confidence=chances, evidence=evidence,
         knowledge=knowledge, why=cut, lost=lost,
     )  # fmt: skip
+
+
+def strange(tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]) -> dict[str, str]:
+    """Return the texts that a judge cannot read, by text_id, each with the reason."""
+    unknown = tuned.tokenizer.unk_token_id
+    # What the parts of words of another model say of a language is not known.
+    english = tuned.about["model"] == embeddings.OFFLINE
+    lost = {}
+    for ident, own in zip(ids, pieces, strict=True):
+        if all(piece == unknown for piece in own[1:-1]):
+            lost[str(ident)] = "no word piece of it is known to the model"
+        elif english and network.whole_words(tuned.tokenizer, own) < _KNOWN:
+            lost[str(ident)] = UNKNOWN
+    return lost
 
 
 def instrument(model: str = embeddings.OFFLINE) -> str:
