@@ -177,3 +177,7 @@ def test_params_of_a_corpus_that_is_not_here_say_where_to_get_it(tmp_path: Path)
     )
     assert done.returncode == 2
     assert "no such file" in done.stderr and "is told in the file" in done.stderr
+    bare = tmp_path / "bare.yaml"  # which tells nothing
+    bare.write_text("study: llmbi\nanswers_path: nowhere.json\n")
+    done = nbbias("run", str(bare))
+    assert "no such file" in done.stderr and "told in the file" not in done.stderr

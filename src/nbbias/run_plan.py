@@ -114,7 +114,8 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         parameters, asks = generate_params.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
-        if path.is_file() and any("_path: " in breach for breach in error.breaches):
+        missing = any("_path: " in breach for breach in error.breaches)
+        if missing and path.is_file() and "\n#" in "\n" + path.read_text(encoding="utf-8"):
             error.breaches.append("what this run needs, and where to get it, is told in the file")
         raise ParameterError(error.where, error.breaches) from None
     values.pop("generate", None)

@@ -55,7 +55,8 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     told = portable.manifest(described, shown)
     contents = {
         "manifest.json": json.dumps(told, indent=2, ensure_ascii=False) + "\n",
-        portable.PARAMS: portable.yaml_of(told["study"], told["parameters"]),
+        portable.PARAMS: "# README.txt says which data this run needs.\n"
+        + portable.yaml_of(told["study"], told["parameters"]),
         "README.txt": _read_me(told, come_along=lists),
     }
     packed = {name: text.encode() for name, text in contents.items()}
