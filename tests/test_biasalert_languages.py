@@ -91,7 +91,7 @@ def test_whole_words_by_hand(said: str, share: float) -> None:
 def test_no_comment_of_redditbias_is_taken_for_foreign(
     data_folder: Path, offline: tuned.Tuned
 ) -> None:
-    table = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["text"].fillna("").str.strip() != ""]
     held_out = np.random.default_rng(0).random(len(table)) < 0.3
     vectorizer = classifier._vectorizer().fit(table.loc[~held_out, "text"])
