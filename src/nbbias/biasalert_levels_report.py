@@ -5,19 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from nbbias.biasalert_agreement import prompts_of
 from nbbias.biasalert_report import in_words, row_of
 from nbbias.report import escape, interval, number
 
 
-def levels(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Write each model's share of biased answers, as judged and corrected."""
+def levels(
+    estimates: pd.DataFrame, *, answers: pd.DataFrame | None = None, confidence: float
+) -> list[str]:
+    """Write each model's share of biased answers, as judged and corrected.
+
+    With the `answers`, N is called by what it counts: of prompts asked repeatedly, the prompts.
+    """
     sentences = []
+    repeated = set[str]()
+    if answers is not None:
+        groups = answers.groupby("model", sort=False)
+        repeated = {str(model) for model, part in groups if prompts_of(part) is not None}
     own = estimates[estimates["topic"].isna()]
     for (judge, model), part in own.groupby(["judge", "model"], sort=False):
         share, corrected = (row_of(part, f"biased_share{s}") for s in ("", "_corrected"))
         if share is None or corrected is None:
             continue
-        told = in_words(share, confidence, unit="answers")
+        unit = "prompts" if str(model) in repeated else "answers"
+        told = in_words(share, confidence, unit=unit)
         text = f"{escape(model)}, by {escape(judge)}: called biased is a share of {told}"
         if np.isfinite(share["null"]):
             text += f"; its false alarms alone would be {number(share['null'])}"
