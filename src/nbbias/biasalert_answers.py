@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import biasalert_levels, simulate_biasalert
-from nbbias.biasalert_sources import label, text_id
+from nbbias.biasalert_sources import marked, text_id
 from nbbias.corpus import SAMPLE, read_table
 from nbbias.errors import DataError
 from nbbias.studies_base import NONE
@@ -66,11 +66,7 @@ def labels(path: str) -> pd.DataFrame:
     missing = [name for name in ("text_id", "biased") if name not in table]
     if missing:
         raise DataError(path, f"has no column {', '.join(missing)}")
-    marks = table["biased"].map(label)
-    bad = marks.isna() & table["biased"].notna()
-    if bad.any():
-        shown = ", ".join(map(repr, table.loc[bad, "biased"].unique()[:3]))
-        raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
+    marks = marked(table["biased"], where=path)
     found = pd.DataFrame({"text_id": table["text_id"], "biased": marks})
     return found.astype({"text_id": "str", "biased": "boolean"})
 

@@ -41,8 +41,8 @@ FEWEST = 10
 #: Of a text, this much is read; a probability for more would rest on its opening all the same.
 READ = 10_000
 
-#: The least share of a text's words that must stand in the texts that the judge was fitted on.
-_KNOWN = 0.2
+#: The least share of a text's words that a judge must know: of the texts it was fitted on here.
+KNOWN = 0.2
 _WORD = r"[\w']+|[?!.]"
 _CROSS = 3
 UNKNOWN = (
@@ -254,7 +254,7 @@ def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
     for row in texts.itertuples():
         said = [one for one in tokens(str(row.text)[:READ].lower()) if one not in "?!."]
         # However short: of two or three English words one is known as a rule ("women are weak").
-        if not said or np.mean([one in known for one in said]) < _KNOWN:
+        if not said or np.mean([one in known for one in said]) < KNOWN:
             lost[str(row.text_id)] = UNKNOWN
     return lost
 

@@ -66,11 +66,7 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         table = biasalert_jigsaw.read(table, where=path)
     lost = {"no identity named, or not scored": given - len(table)}
     need(table, ["text", "biased"], where=path)
-    marks = table["biased"].map(label)
-    bad = marks.isna() & table["biased"].notna()
-    if bad.any():
-        shown = ", ".join(map(repr, table.loc[bad, "biased"].unique()[:3]))
-        raise DataError(path, f"biased must be 0 or 1, true or false; it also holds {shown}")
+    marks = marked(table["biased"], where=path)
     whole = marks.notna() & table["text"].notna()
     lost["no text or no label"] = int((~whole).sum())
     table = table.assign(biased=marks)[whole]
@@ -102,8 +98,24 @@ def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
     return renamed.rename(columns={"phrase": "attribute"})
 
 
-def label(value: object) -> bool | None:
-    """Return what a label says, however it is written; None where it says neither."""
+def marked(labels: pd.Series, *, where: str) -> pd.Series:
+    """Return labels as True and False, however they are written; missing ones stay missing.
+
+    Raises
+    ------
+    DataError
+        A label says neither; `where` names the file.
+    """
+    marks = labels.map(_label)
+    bad = marks.isna() & labels.notna()
+    if bad.any():
+        shown = ", ".join(map(repr, labels[bad].unique()[:3]))
+        told = f"biased must be 0 or 1, true or false, yes or no; it also holds {shown}"
+        raise DataError(where, told)
+    return marks
+
+
+def _label(value: object) -> bool | None:
     if isinstance(value, str):
         return _LABELS.get(value.strip().lower())
     if isinstance(value, (bool, np.bool_)):

@@ -22,7 +22,7 @@ from nbbias import biasalert_network as network
 from nbbias import cache as stages
 from nbbias import embeddings, outputs
 from nbbias.biasalert_attribution import judgements
-from nbbias.biasalert_classifier import trainable
+from nbbias.biasalert_classifier import KNOWN, trainable
 from nbbias.biasalert_split import folds
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import TEXTS
@@ -31,8 +31,6 @@ from nbbias.errors import DataError, NbbiasError, ParameterError
 
 NAME = "tuned"
 
-#: The least share of a text's words that must be whole words of the offline model.
-_KNOWN = 0.2
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
 )
@@ -209,7 +207,7 @@ def strange(tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]) -> di
     for ident, own in zip(ids, pieces, strict=True):
         if all(piece == unknown for piece in own[1:-1]):
             lost[str(ident)] = "no word piece of it is known to the model"
-        elif english and network.whole_words(tuned.tokenizer, own) < _KNOWN:
+        elif english and network.whole_words(tuned.tokenizer, own) < KNOWN:
             lost[str(ident)] = UNKNOWN
     return lost
 
