@@ -28,25 +28,27 @@ studies: setup   ## run every study's sample and say where the pages are
 	@$(NBBIAS) studies
 
 test: setup      ## run the tests
-	@$(NBBIAS) test
+	@$(BIN)/python -m pytest
 
 lint: setup      ## check style
-	@$(NBBIAS) lint
+	@$(BIN)/python -m ruff check .
+	@$(BIN)/python -m ruff format --check .
 
 types: setup     ## check types
-	@$(NBBIAS) types
+	@$(BIN)/python -m mypy
 
 figures: setup   ## keep the sample runs' figures in figures/
-	@$(NBBIAS) figures
+	@$(BIN)/python tools/dev.py figures
 
 notebooks: setup ## write the notebooks' parameters cells from the models
-	@$(NBBIAS) notebooks
+	@$(BIN)/python tools/dev.py notebooks
 
 lab: setup       ## open JupyterLab on the notebooks
 	@$(NBBIAS) lab
 
 constraints: setup ## write constraints.txt from the packages in .venv
-	@$(NBBIAS) constraints
+	@$(BIN)/python tools/dev.py constraints
 
 clean:           ## remove runs and caches
-	@$(NBBIAS) clean
+	@rm -rf runs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find src tests tools -name __pycache__ -prune -exec rm -rf {} +

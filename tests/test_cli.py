@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import cli, develop, gallery, outputs, run_plan
+from nbbias import cli, execute, gallery, outputs, run_plan
 from nbbias.studies import Llmbi
 from tests.conftest import ROOT
 from tests.test_gallery import PLAIN, claims, finished
@@ -126,8 +126,8 @@ def test_further_arguments_of_lab_go_to_jupyterlab(monkeypatch: pytest.MonkeyPat
         given.append(command)
         return subprocess.CompletedProcess(command, 3)
 
-    monkeypatch.setattr(develop, "install_kernel", lambda: None)
-    monkeypatch.setattr(develop.subprocess, "run", ended)
+    monkeypatch.setattr(execute, "install_kernel", lambda: None)
+    monkeypatch.setattr(execute.subprocess, "run", ended)
     monkeypatch.setattr(sys, "argv", ["nbbias", "lab", "--no-browser", "--port", "9999", "a.ipynb"])
     with pytest.raises(SystemExit) as caught:
         cli.main()

@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from typer import Typer
+from typer.main import get_command
 
-from nbbias import datasets, develop, run_plan
+import dev
+from nbbias import cli, datasets, run_plan
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -61,9 +64,10 @@ def test_constraints_stand_by_name_whatever_order_pip_tells(
     told = "\n".join(["-e /somewhere", "# a remark", *reversed(lines[1:])])
     told = told.replace("torch==2.13.0", "torch==2.13.0+cpu")
     ended = subprocess.CompletedProcess([], 0, stdout=told)
-    monkeypatch.setattr(develop.subprocess, "run", lambda *_, **__: ended)
-    monkeypatch.setattr(develop, "root", lambda: tmp_path)
-    assert develop.constraints().read_text().splitlines() == lines
+    monkeypatch.setattr(dev.subprocess, "run", lambda *_, **__: ended)
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    dev.constraints()
+    assert (tmp_path / "constraints.txt").read_text().splitlines() == lines
     names = [line.split("==")[0] for line in lines[1:]]
     assert names.index("argon2-cffi") + 1 == names.index("argon2-cffi-bindings")
     assert names.index("ast_serialize") + 1 == names.index("asttokens")
@@ -91,14 +95,25 @@ def test_every_shipped_data_file_has_its_source_and_licence() -> None:
     assert all(source.strip() and licence.strip() for _, _, _, source, licence in rows)
 
 
-def test_every_make_verb_is_a_verb_of_the_command_line() -> None:
-    targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.M))
-    told = subprocess.run(
-        [sys.executable, "-m", "nbbias", "--help"], capture_output=True, text=True, check=True
-    ).stdout
-    verbs = set(re.findall(r"^│ ([a-z]+) ", told, re.M))
-    assert {"studies", "test", "setup"} <= targets
-    assert targets - {"help"} <= verbs  # `make help` is `nbbias --help`
+def verbs(app: Typer) -> set[str]:
+    return set(get_command(app).commands)  # type: ignore[attr-defined]
+
+
+def test_make_knows_every_verb_and_calls_what_there_is() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):.*##", makefile, re.M))
+    declared = re.search(r"^\.PHONY: (.*)", makefile, re.M)
+    assert declared and targets == set(declared[1].split())
+    assert {"help", "setup", "studies", "test", "lint", "types", "lab", "clean"} <= targets
+    assert set(re.findall(r"tools/dev\.py (\w+)", makefile)) == verbs(dev.app) <= targets
+    assert set(re.findall(r"\$\(NBBIAS\) (\w+)", makefile)) <= verbs(cli.app)
+
+
+def test_the_command_line_has_the_verbs_of_users() -> None:
+    assert verbs(cli.app) == {
+        *("run", "generate", "studies", "list", "params", "data"),
+        *("site", "export", "new", "lab", "kernel"),
+    }
 
 
 def test_figures_of_the_sample_have_csv_twins() -> None:

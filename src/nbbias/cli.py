@@ -1,4 +1,4 @@
-"""The command line: run studies, ask models, list runs and parameters, fetch data."""
+"""The command line: run studies, ask models, list and share runs, fetch data, open JupyterLab."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from rich.table import Table
 from nbbias import (
     __version__,
     asking_view,
-    cli_develop,
-    cli_share,
     datasets,
+    execute,
     generate,
     keys,
     params,
     run,
     run_plan,
+    share,
 )
 from nbbias.errors import NbbiasError, ParameterError
 from nbbias.generate_params import Generate
@@ -45,8 +45,6 @@ app = typer.Typer(
 )  # fmt: skip
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
-app.add_typer(cli_share.app)
-app.add_typer(cli_develop.app)
 
 out_console = Terminal()
 err_console = Terminal(stderr=True)
@@ -206,6 +204,53 @@ def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> Non
     for row in described.itertuples(index=False):
         table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
     out_console.print(table)
+
+
+# --- elsewhere --------------------------------------------------------------------------------
+
+
+@app.command()
+def site(
+    out: Annotated[Path, typer.Option("--out", help="The site's folder.")] = Path("site"),
+    runs: Annotated[Path, typer.Option("--runs", help="Folder of all runs.")] = Path("runs"),
+) -> None:
+    """Copy all finished runs, with pages about them, to a folder that any static host serves."""
+    from nbbias import gallery  # nbconvert takes seconds to import
+
+    out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
+
+
+@app.command()
+def export(
+    run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/sample.")],
+    to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
+) -> None:
+    """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
+    path, held = share.export(run, to)
+    out_console.print(f"{path.absolute()}  {held} files", markup=False)
+
+
+@app.command()
+def new(folder: Path) -> None:
+    """Lay out notebooks and params in a folder of your own, to change and run."""
+    written = share.new(folder)
+    out_console.print(f"{folder.absolute()}  {written} files", markup=False)
+    out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)
+
+
+# --- JupyterLab -------------------------------------------------------------------------------
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(context: typer.Context) -> None:
+    """Open JupyterLab on the notebooks; further arguments go to it, such as --no-browser."""
+    raise typer.Exit(execute.lab(context.args))
+
+
+@app.command()
+def kernel() -> None:
+    """Give this environment a Jupyter kernel of its own."""
+    execute.install_kernel()
 
 
 # --- data -------------------------------------------------------------------------------------

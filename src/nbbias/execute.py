@@ -1,9 +1,13 @@
-"""Execute one notebook in a process of its own. `run` starts it and listens."""
+"""Execute one notebook in a process of its own. `run` starts it and listens.
+
+JupyterLab, which `lab` opens, takes the same kernel.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,7 +17,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from nbbias import cache, outputs
+from nbbias import cache, corpus, outputs, run_plan
+from nbbias.errors import NbbiasError
 
 try:
     import resource
@@ -55,6 +60,25 @@ def install_kernel() -> None:
             extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
         )  # fmt: skip
         KernelSpecManager().install_kernel_spec(spec, KERNEL, prefix=sys.prefix)
+
+
+#: JupyterLab with settings of its own: it asks nobody for news or updates.
+LAB = ("-m", "jupyterlab", f"--LabApp.app_settings_dir={corpus.data_path('lab')}")
+
+
+def lab(arguments: Sequence[str] = ()) -> int:
+    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made.
+
+    Arguments, such as ``--no-browser``, go to JupyterLab. The exit status is JupyterLab's.
+    """
+    home = run_plan.home()
+    if home == Path(run_plan.__file__).parent:
+        raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
+    install_kernel()
+    # Of several things to open JupyterLab takes the first: the user's, if one was named.
+    opened = [*arguments, str(home / "notebooks")]
+    command = [sys.executable, *LAB, "--notebook-dir", str(home), *opened]
+    return subprocess.run(command, cwd=home).returncode
 
 
 class _Progress:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from nbbias import develop, execute
+from nbbias import execute
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def lab(folder: Path) -> Iterator[str]:
         "ip": "127.0.0.1", "port": port, "open_browser": False, "root_dir": folder,
         "allow_root": True, "log_level": "ERROR",
     }  # fmt: skip
-    command = [sys.executable, *develop.LAB, "--IdentityProvider.token="]
+    command = [sys.executable, *execute.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, env=os.environ | _own_data(folder)

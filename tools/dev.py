@@ -1,0 +1,84 @@
+"""What a checkout keeps in step: notebooks with parameters, figures with runs, pinned versions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import nbformat
+import typer
+
+from nbbias import manifest, outputs, params
+from nbbias.execute import KERNEL
+from nbbias.studies import STUDIES
+
+ROOT = Path(__file__).parents[1]
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+
+@app.command()
+def notebooks() -> None:
+    """Write each notebook's parameters cell from the study's model, and strip outputs."""
+    for stem in STUDIES:
+        path = ROOT / "notebooks" / f"{stem}.ipynb"
+        print(f"wrote {outputs.write(path, source_of(path, stem))}")
+
+
+def source_of(path: Path, stem: str) -> str:
+    """Return what a notebook's file should hold: its cells, without traces of a run."""
+    node = nbformat.read(path, as_version=4)
+    for number, cell in enumerate(node.cells):
+        cell["id"] = f"{stem.replace('_', '-')}-{number:02d}"
+        tags = cell.metadata.get("tags", [])
+        cell["metadata"] = nbformat.from_dict({"tags": tags} if tags else {})
+        if "parameters" in tags:
+            cell["source"] = params.cell_source(stem)
+        if cell.cell_type == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    node["metadata"] = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "nbbias", "language": "python", "name": KERNEL},
+            "language_info": {"name": "python"},
+        }
+    )
+    return nbformat.writes(node, version=4) + "\n"
+
+
+@app.command()
+def figures(
+    out: Annotated[Path, typer.Option("--out", help="Folder of all runs.")] = Path("runs"),
+) -> None:
+    """Copy the sample runs' figures, with their CSV twins, to figures/."""
+    for stem in STUDIES:
+        folder = out / stem / "sample"
+        described = manifest.read(folder)
+        if not described or described["status"] != "ok":
+            sys.exit(f"{folder}: holds no finished run; `make studies` makes one")
+        target = ROOT / "figures" / stem
+        shutil.rmtree(target, ignore_errors=True)
+        for path in sorted((folder / "figures").iterdir()):
+            if path.suffix != ".pdf":  # for manuscripts; a repository needs one vector format
+                print(outputs.write(target / path.name, path.read_bytes()))
+
+
+@app.command()
+def constraints() -> None:
+    """Write constraints.txt from the packages that are installed."""
+    freeze = [sys.executable, "-m", "pip", "freeze", "--exclude-editable"]
+    told = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
+    # A local build ("+cpu") satisfies the plain version; elsewhere only that one is there.
+    lines = [line.split("+")[0] for line in told.splitlines() if re.match(r"[\w.-]+==", line)]
+    # By name: pip's own order differs from one version of pip to the next.
+    lines.sort(key=lambda line: line.split("==")[0].lower())
+    head = "# The exact versions that the tests pass with. Written by `make constraints`."
+    text = "\n".join([head, *lines]) + "\n"
+    print(f"wrote {outputs.write(ROOT / 'constraints.txt', text)}")
+
+
+if __name__ == "__main__":
+    app()
