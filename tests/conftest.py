@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from nbbias import cli
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,6 +24,26 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test may write where a run writes, or depend on where it was started."""
     monkeypatch.delenv("NBBIAS_OUT", raising=False)
     monkeypatch.chdir(ROOT)
+
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
+    """The command line in this process, with all that it and what it starts say."""
+
+    def run_it(*arguments: object) -> subprocess.CompletedProcess[str]:
+        given = ["nbbias", *map(str, arguments)]
+        capfd.readouterr()
+        with monkeypatch.context() as here:
+            here.setattr(sys, "argv", given)
+            here.setattr(logging.root, "handlers", [])  # its log goes to stderr, not to pytest
+            with pytest.raises(SystemExit) as end:
+                cli.main()
+        return subprocess.CompletedProcess(given, int(end.value.code or 0), *capfd.readouterr())
+
+    return run_it
 
 
 @pytest.fixture

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from nbbias import cli, execute, gallery, outputs, run_plan
+from nbbias import cli, execute, gallery, outputs, run_plan, share
+from nbbias.errors import NbbiasError
 from nbbias.studies import Llmbi
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Command
 from tests.test_gallery import PLAIN, claims, finished
-from tests.test_run import SAMPLE, nbbias
+from tests.test_run import SAMPLE
 
 
 @pytest.mark.parametrize(
@@ -33,10 +34,12 @@ from tests.test_run import SAMPLE, nbbias
         ("seed: [", "not readable as YAML"),
     ],
 )
-def test_a_mistake_in_params_is_explained(tmp_path: Path, yaml: str, told: str) -> None:
+def test_a_mistake_in_params_is_explained(
+    tmp_path: Path, yaml: str, told: str, command: Command
+) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("study: llmbi\n" + yaml if not yaml.startswith("-") else yaml)
-    done = nbbias("run", str(path), "--out", str(tmp_path / "runs"))
+    done = command("run", path, "--out", tmp_path / "runs")
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
@@ -53,23 +56,16 @@ def test_a_mistake_in_params_is_explained(tmp_path: Path, yaml: str, told: str) 
     ],
 )
 def test_answers_that_cannot_be_used_fail_the_run(
-    tmp_path: Path, name: str, content: str, told: str
+    tmp_path: Path, name: str, content: str, told: str, command: Command
 ) -> None:
     answers = tmp_path / name
     answers.write_text(content)
     out = tmp_path / "runs"
-    done = nbbias("run", str(SAMPLE), "-p", f"answers_path={answers}", "--out", str(out))
+    done = command("run", SAMPLE, "-p", f"answers_path={answers}", "--out", out)
     assert done.returncode == 1
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert (out / "llmbi/sample/notebook.ipynb").is_file()
-
-
-def refused(*arguments: str, told: str, **options: Any) -> None:
-    done = nbbias(*arguments, **options)
-    assert "Traceback" not in done.stderr
-    assert told in done.stderr
-    assert done.returncode == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing can be written to /proc")
@@ -90,12 +86,15 @@ def refused(*arguments: str, told: str, **options: Any) -> None:
     ],
 )
 def test_a_place_that_cannot_be_written_to_is_refused(
-    arguments: list[str], told: str, tmp_path: Path
+    arguments: list[str], told: str, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "afile").write_text("mine")
     outputs.write(tmp_path / "site" / run_plan.SITE, "[]")
     finished(tmp_path / "runs", "a", claims(PLAIN))
-    refused(*(part.format(tmp_path) for part in arguments), told=told)
+    done = command(*(part.format(tmp_path) for part in arguments))
+    assert "Traceback" not in done.stderr
+    assert told in done.stderr
+    assert done.returncode == 2
     assert (tmp_path / "afile").read_text() == "mine"
 
 
@@ -119,7 +118,9 @@ def test_a_broken_finding_is_no_finding(content: str, tmp_path: Path) -> None:
     assert gallery.write(tmp_path).is_file()
 
 
-def test_further_arguments_of_lab_go_to_jupyterlab(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands that would have opened JupyterLab; each ends with exit status 3."""
     given: list[list[str]] = []
 
     def ended(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
@@ -128,56 +129,84 @@ def test_further_arguments_of_lab_go_to_jupyterlab(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(execute, "install_kernel", lambda: None)
     monkeypatch.setattr(execute.subprocess, "run", ended)
-    monkeypatch.setattr(sys, "argv", ["nbbias", "lab", "--no-browser", "--port", "9999", "a.ipynb"])
-    with pytest.raises(SystemExit) as caught:
-        cli.main()
-    assert caught.value.code == 3
-    (command,) = given
-    assert command[-5:-1] == ["--no-browser", "--port", "9999", "a.ipynb"]
-    assert command[-1] == str(ROOT / "notebooks")
+    return given
 
 
-def test_params_prints_every_parameter() -> None:
-    done = nbbias("params", "llmbi")
+def test_further_arguments_of_lab_go_to_jupyterlab(
+    opened: list[list[str]], command: Command
+) -> None:
+    done = command("lab", "--no-browser", "--port", "9999", "a.ipynb")
+    assert done.returncode == 3
+    (given,) = opened
+    assert given[-5:-1] == ["--no-browser", "--port", "9999", "a.ipynb"]
+    assert given[-1] == str(ROOT / "notebooks")
+
+
+def test_lab_opens_a_folder_of_ones_own_and_no_package(
+    opened: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share.new(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert execute.lab() == 3
+    assert opened[0][-1] == str(tmp_path / "mine" / "notebooks")
+    monkeypatch.setattr(run_plan, "home", lambda: Path(run_plan.__file__).parent)
+    with pytest.raises(NbbiasError, match="nbbias new DIR"):
+        execute.lab()
+    assert len(opened) == 1
+
+
+def test_params_prints_every_parameter(command: Command) -> None:
+    done = command("params", "llmbi")
     assert done.returncode == 0
     for name in Llmbi.model_fields:
         assert name[:9] in done.stdout
 
 
-def test_an_unknown_study_is_refused_with_the_known_ones() -> None:
-    done = nbbias("params", "llmb")
+@pytest.mark.parametrize(
+    "started",
+    [[sys.executable, "-m", "nbbias"], [str(Path(sysconfig.get_path("scripts")) / "nbbias")]],
+    ids=["module", "script"],
+)
+def test_an_unknown_study_is_refused_with_the_known_ones(started: list[str]) -> None:
+    """In a process of its own, whose exit status is the command's."""
+    done = subprocess.run([*started, "params", "llmb"], capture_output=True, text=True)
     assert done.returncode == 2
     assert "llmbi" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert subprocess.run([*started, "--version"], capture_output=True).returncode == 0
 
 
-def test_list_names_studies_and_params_files() -> None:
-    done = nbbias("list")
+def test_list_names_studies_and_params_files(command: Command) -> None:
+    done = command("list")
     assert done.returncode == 0
     assert "llmbi" in done.stdout
     assert "params/llmbi/sample.yaml" in done.stdout
 
 
-def test_a_release_becomes_one_table_and_says_what_was_found(tmp_path: Path) -> None:
+def test_a_release_becomes_one_table_and_says_what_was_found(
+    tmp_path: Path, command: Command
+) -> None:
     (tmp_path / "news_data").mkdir()
     (tmp_path / "news_data" / "gpt2.json").write_text('{"1": "She said so.", "2": "He came."}')
     to = tmp_path / "answers.parquet"
-    done = nbbias("data", "release", str(tmp_path), str(to))
+    done = command("data", "release", tmp_path, to)
     assert done.returncode == 0 and "gpt2" in done.stdout
     table = pd.read_parquet(to)
     assert table["text"].tolist() == ["She said so.", "He came."]
     assert set(table["prompt"]) == {"neutral"}
-    refused = nbbias("data", "release", str(tmp_path / "nowhere"), str(to))
+    refused = command("data", "release", tmp_path / "nowhere", to)
     assert refused.returncode == 2 and "news_data" in refused.stderr
     assert "Traceback" not in refused.stderr
 
 
-def test_params_of_a_corpus_that_is_not_here_say_where_to_get_it(tmp_path: Path) -> None:
-    done = nbbias(
-        "run", "params/news_bias/fang2024.yaml", env=os.environ | {"NBBIAS_DATA": str(tmp_path)}
-    )
+def test_params_of_a_corpus_that_is_not_here_say_where_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("NBBIAS_DATA", str(tmp_path))
+    done = command("run", "params/news_bias/fang2024.yaml")
     assert done.returncode == 2
     assert "no such file" in done.stderr and "is told in the file" in done.stderr
     bare = tmp_path / "bare.yaml"  # which tells nothing
     bare.write_text("study: llmbi\nanswers_path: nowhere.json\n")
-    done = nbbias("run", str(bare))
+    done = command("run", bare)
     assert "no such file" in done.stderr and "told in the file" not in done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +15,6 @@ import pytest
 import yaml
 
 from nbbias import (
-    cli,
     cogs,
     cogs_estimates,
     cogs_suite,
@@ -29,7 +27,7 @@ from nbbias import (
 )
 from nbbias.errors import ParameterError
 from nbbias.generate_params import Generate
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Command
 from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_asking_killed import MODEL, start, suite
 from tests.test_asking_killed import params as write
@@ -47,17 +45,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
 
 
 @pytest.fixture
-def nbbias(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> Callable[..., tuple[int, str]]:
+def nbbias(command: Command) -> Callable[..., tuple[int, str]]:
     """Run the command line in this process: its exit status, and all that it says."""
 
     def run_it(*arguments: object) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["nbbias", *map(str, arguments)])
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-        return int(end.value.code or 0), "".join(capfd.readouterr())
+        done = command(*arguments)
+        return done.returncode, done.stdout + done.stderr
 
     return run_it
 
