@@ -69,7 +69,7 @@ def test_refusals_are_full_however_they_are_put(found: pd.DataFrame, style: str)
 def test_a_language_without_patterns_is_read_as_far_as_the_embedding_goes() -> None:
     """What the docs say: beyond the listed languages nothing is promised, but a kind is given."""
     table = refusals.detect(["Samahani, siwezi kuandika makala hii."], progress=False)
-    assert table["kind"].iloc[0] in refusals.KINDS
+    assert table["kind"].iloc[0] in {"none", "partial", "full"}
     assert 0 <= table["score"].iloc[0] <= 1
 
 
@@ -141,7 +141,7 @@ def test_equal_answers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     "odd", ["\x00\x1b[31m", "?!…", "🙂🙂", "a" * 20_000, "can " * 3_000, "((((" * 500, '"' * 501]
 )
 def test_odd_texts_are_read_without_harm(odd: str) -> None:
-    assert kinds(odd)[0] in refusals.KINDS
+    assert kinds(odd)[0] in {"none", "partial", "full"}
 
 
 # --- prompts ----------------------------------------------------------------------------------

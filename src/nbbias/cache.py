@@ -29,12 +29,6 @@ T = TypeVar("T")
 _KEPT_DAYS = 30
 
 
-def location() -> Path | None:
-    """Return the folder that stages are kept in; None where none are."""
-    named = os.environ.get("NBBIAS_CACHE", "")
-    return None if named in {"", "off"} else Path(named)
-
-
 def default() -> str:
     """Return what a run sets `NBBIAS_CACHE` to, unless the user has: a folder of the user's own.
 
@@ -52,11 +46,11 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def kept(*args: P.args, **kwargs: P.kwargs) -> T:
-        folder = location()
-        if folder is None:
+        folder = os.environ.get("NBBIAS_CACHE", "")
+        if folder in {"", "off"}:
             return function(*args, **kwargs)
         key = digest([function.__module__, function.__qualname__, list(args), kwargs])
-        path = folder / _version() / f"{function.__name__}-{key}.joblib"
+        path = Path(folder) / _version() / f"{function.__name__}-{key}.joblib"
         with contextlib.suppress(Exception):  # missing, cut off or damaged: compute it
             found: T = joblib.load(path)
             return found

@@ -25,11 +25,6 @@ _PACKAGES = (
 )
 
 
-def sha256(content: bytes) -> str:
-    """Return the SHA-256 of some bytes, in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
-
-
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file, read in pieces."""
     with path.open("rb") as file:
@@ -70,6 +65,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         parameter names), the notebook's hash, `seed`, `versions`, `git`, `platform`.
     """
     values = parameters.model_dump()
+    given = json.dumps(values, sort_keys=True).encode()
     data = {
         name: {"path": str(path), "sha256": file_sha256(path)}
         for name, path in input_files(parameters).items()
@@ -78,7 +74,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "study": stem,
         "run": run,
         "parameters": values,
-        "parameters_sha256": sha256(json.dumps(values, sort_keys=True).encode()),
+        "parameters_sha256": hashlib.sha256(given).hexdigest(),
         "data": data,
         "notebook_sha256": file_sha256(notebook),
         "seed": parameters.seed,

@@ -18,7 +18,6 @@ import pandas as pd
 from nbbias import embeddings, refusal_features
 from nbbias.corpus import data_path
 
-KINDS = ("none", "partial", "full")
 COLUMNS = ["refused", "kind", "score", "reason"]
 
 NO_TEXT = "no text"
