@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from nbbias import simulate_biasalert
 
 
 def labelled(biased: Sequence[bool | int], **columns: Any) -> pd.DataFrame:
@@ -40,6 +43,52 @@ def judgements(
             "raw": None,
         }
     ).assign(**columns)  # fmt: skip
+
+
+def simulated(
+    table: pd.DataFrame, *, truth: str = "biased", name: str = "simulated judge",
+    sensitivity: float = 0.9, specificity: float = 0.9, refuses: float = 0.0,
+    names_right: float = 0.9, seed: int = 0,
+) -> pd.DataFrame:  # fmt: skip
+    """Return what a judge with known error rates says of texts whose `truth` is known.
+
+    `names_right` is the chance that a flagged text's type, and its group with its attribute, are
+    named as they are. The confidence is the probability of being biased that the verdict leaves,
+    at equal odds beforehand.
+    """
+    rng = np.random.default_rng([seed, *hashlib.sha256(name.encode()).digest()[:4]])
+    n = len(table)
+    biased = table[truth].to_numpy(bool)
+    right = rng.random(n) < np.where(biased, sensitivity, specificity)
+    flagged = biased == right
+    lost = rng.random(n) < refuses
+    says = flagged & ~lost
+    with np.errstate(invalid="ignore"):
+        odds = np.where(
+            flagged,
+            np.divide(sensitivity, sensitivity + 1 - specificity),
+            np.divide(1 - sensitivity, 1 - sensitivity + specificity),
+        )
+    named = rng.random(n) < names_right, rng.random(n) < names_right
+    plan = {
+        "bias_type": (named[0], rng.choice(list(simulate_biasalert.sentences()["stereotypes"]), n)),
+        "group": (named[1], "somebody"),
+        "attribute": (named[1], "something"),
+    }
+    blank = pd.Series([None] * n, dtype="str")
+    said = {}
+    for column, (keeps, other) in plan.items():
+        own = table[column].reset_index(drop=True) if column in table else blank
+        said[column] = own.astype("str").where(keeps & own.notna(), other).where(says)
+    verdicts = pd.Series(flagged).astype("boolean").mask(pd.Series(lost))
+    return pd.DataFrame(
+        {
+            "text_id": table["text_id"].to_numpy(), "judge": name, "biased": verdicts, **said,
+            "confidence": np.where(lost, np.nan, odds), "explanation": blank,
+            "evidence_ids": "", "knowledge": "", "outcome": np.where(lost, "refused", "judged"),
+            "reason": pd.Series(["it declined"] * n, dtype="str").where(lost), "raw": blank,
+        }
+    )  # fmt: skip
 
 
 def value(estimates: pd.DataFrame, statistic: str, column: str = "estimate", **key: Any) -> float:

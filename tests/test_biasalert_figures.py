@@ -22,14 +22,14 @@ from nbbias import biasalert_printed as printed
 from nbbias import biasalert_report as report
 from nbbias import biasalert_scores as scores
 from nbbias import biasalert_tables, figures, simulate_biasalert
-from tests.biasalert_tables import judgements, labelled, value
+from tests.biasalert_tables import judgements, labelled, simulated, value
 from tests.test_biasalert_pairs import LESS, MORE, made
 
 SAMPLE = simulate_biasalert.labelled()
 SAID = pd.concat(
     [
-        simulate_biasalert.judge(SAMPLE, name="one", refuses=0.1, seed=1),
-        simulate_biasalert.judge(SAMPLE, name="two *", sensitivity=0.6, seed=2),
+        simulated(SAMPLE, name="one", refuses=0.1, seed=1),
+        simulated(SAMPLE, name="two *", sensitivity=0.6, seed=2),
         judgements([1] * len(SAMPLE), judge="plain", text_id=list(SAMPLE["text_id"])),
     ]
 )
@@ -37,7 +37,7 @@ FAST = {"draws": 100, "permutations": 10}
 FOUND = scores.estimates(pd.concat([SAID, scores.constants(SAMPLE)]), SAMPLE, **FAST)  # type: ignore[arg-type]
 TYPES = scores.by_type(SAID, SAMPLE, **FAST)  # type: ignore[arg-type]
 ANSWERS = simulate_biasalert.answers(n=60)
-JUDGED = simulate_biasalert.judge(ANSWERS, truth="planted", refuses=0.1)
+JUDGED = simulated(ANSWERS, truth="planted", refuses=0.1)
 HUMAN = levels.draw_sample(ANSWERS, size=40).merge(
     ANSWERS[["text_id", "planted"]].rename(columns={"planted": "biased"})
 )
@@ -125,7 +125,7 @@ def test_pairs_stand_by_direction() -> None:
 
 def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
     checks = errors.checks()
-    found = errors.estimates(simulate_biasalert.judge(checks))
+    found = errors.estimates(simulated(checks))
     figure = drawn.errors(drawn.error_rows(found))
     assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["misses", "false alarms"]
     assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
@@ -225,7 +225,7 @@ def test_pairs_and_errors_are_written_with_their_counts() -> None:
     assert "0.60 are flagged" in sentence
     assert "antistereo 1.00 (N = 2), stereo 0.25 (N = 2)" in sentence
     checks = errors.checks()
-    said = simulate_biasalert.judge(checks)
+    said = simulated(checks)
     (sentence,) = report.errors(errors.estimates(said), **SAY)
     assert "on reported speech (N = 25)" in sentence
     assert "N = 25 pairs" in sentence

@@ -1,4 +1,4 @@
-"""The offline judges: they learn what can be learnt, repeat, are saved safely, and say when not."""
+"""The offline judges: they learn what can be learnt, repeat, and say when not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 
 from nbbias import biasalert_classifier as classifier
 from nbbias import biasalert_knowledge as knowledge
@@ -108,33 +107,9 @@ def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> 
     assert ids
     assert set(ids) <= set(known["entry_id"])
     # Without any entry, the judge still judges.
-    none = classifier.judge(
-        test, retrieval.retrieve(test, knowledge.empty(), model=bow), fitted=own
-    )
+    none = classifier.judge(test, retrieval.retrieve(test, known.head(0), model=bow), fitted=own)
     assert none["biased"].notna().all()
     assert none["explanation"].str.contains("No known bias").all()
-
-
-def test_a_saved_judge_is_the_same_and_holds_no_code(
-    parted: pd.DataFrame, quick: classifier.Fitted, tmp_path: Path
-) -> None:
-    path = classifier.save(quick, tmp_path / "judge.skops")
-    test = parted[parted["split"] == "test"]
-    first, again = (classifier.judge(test, fitted=one) for one in (quick, classifier.load(path)))
-    pd.testing.assert_frame_equal(first, again)
-    assert classifier.save(quick, tmp_path / "two.skops").stat().st_size > 0
-
-
-def test_a_file_with_foreign_types_or_none_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "evil.skops"
-    path.write_bytes(skops.io.dumps({"vectorizer": Path("x")}))
-    with pytest.raises(DataError, match="not trusted"):
-        classifier.load(path)
-    path.write_bytes(b"nothing")
-    with pytest.raises(DataError, match="no saved judge"):
-        classifier.load(path)
-    with pytest.raises(DataError, match="no such file"):
-        classifier.load(tmp_path / "absent.skops")
 
 
 def test_the_probabilities_are_calibrated_where_labels_are_noisy(
@@ -190,7 +165,8 @@ def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.T
             odds.append(one["head"](hidden.mean(dim=0)).item())
     logit = slow.about["slope"] * np.mean(odds) + slow.about["shift"]
     # Beside a longer text, which pads it.
-    found = tuned.probabilities(slow, [text, text + " " + text])
+    both = pd.DataFrame({"text_id": ["a", "b"], "text": [text, text + " " + text]})
+    found = tuned.judge(both, tuned=slow)["confidence"]
     assert found[0] == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
 
 
@@ -206,8 +182,10 @@ def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(
     first = tuned.fit(parted, seed=3, **options)
     assert torch.equal(torch.rand(1), expected)
     again, other = tuned.fit(parted, seed=3, **options), tuned.fit(parted, seed=4, **options)
-    texts = parted["text"].head(20).tolist()
-    found = [tuned.probabilities(one, texts) for one in (first, again, other)]
+    found = [
+        tuned.judge(parted.head(20), tuned=one)["confidence"].to_numpy()
+        for one in (first, again, other)
+    ]
     np.testing.assert_array_equal(found[0], found[1])
     assert np.abs(found[0] - found[2]).max() > 1e-4
 

@@ -1,8 +1,7 @@
-"""Language models as judges: a real server on loopback, recorded replies, and a local model."""
+"""Language models as judges: asked by `nbbias generate` on loopback, and read as recorded."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,11 +17,12 @@ from nbbias import (
     contracts,
     generate,
     generate_params,
+    recorded,
 )
 from nbbias.biasalert_asking import Reply
-from nbbias.biasalert_guard import Guarded, guard
+from nbbias.biasalert_guard import guard
 from nbbias.contracts_biasalert import JUDGEMENTS
-from nbbias.errors import ContractError, DataError, NbbiasError, ParameterError
+from nbbias.errors import ContractError, DataError
 from tests.biasalert_replies import REPLIES
 from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_biasalert_prompt import block, evidence, texts
@@ -67,15 +67,23 @@ def of(words: list[str | None]) -> pd.DataFrame:
 
 def judged(
     server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
-    **further: object,
+    *, knowledge: str = "", schema: dict[str, Any] | None = None, **prompt: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    return biasalert_llm.judge(
-        table, known, model=MODEL, base_url=server.url, store_path=folder / "judge.sqlite",
-        **QUICK | further,
-    )  # fmt: skip
+    asked = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
+    asked[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
+    block = {
+        "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "prompts.parquet"),
+        "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
+        "response_schema": schema or {}, **QUICK,
+    }  # fmt: skip
+    plan = generate.plan(generate_params.block(block, where="judge"), where="judge")
+    generate.ask(plan)
+    return biasalert_recorded.read_judgements(
+        recorded.table(plan), table, known, knowledge=knowledge, **prompt
+    )
 
 
-# --- by the transport ---------------------------------------------------------------------------
+# --- by nbbias generate --------------------------------------------------------------------------
 
 
 def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -131,20 +139,8 @@ def test_a_judge_that_never_answers_is_given_up(tmp_path: Path, server: FakeOpen
     words: list[str | None] = [f"[fault:drop_unbilled] {number}" for number in range(12)]
     table = judged(server, tmp_path, of(words))
     assert set(table["outcome"]) == {"failed"}
-    assert table["reason"].str.contains("since asking stopped").any()
+    assert (table["reason"] == "not asked yet").any()
     assert server.sent["drop_unbilled"] < 12
-
-
-def test_a_wrong_key_fails_every_text_and_stands_nowhere(
-    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FAKE_API_KEY", "sk-wrong-0123456789abcdefghij")
-    table = judged(server, tmp_path, of(["direct", "reported"]))
-    assert table["outcome"].tolist() == ["failed", "failed"]
-    assert "Incorrect API key" in table["reason"].iloc[0]
-    assert "sk-wrong" not in table.to_json()
-    monkeypatch.setenv("FAKE_API_KEY", KEY)
-    assert judged(server, tmp_path, of(["direct"]))["outcome"].tolist() == ["judged"]
 
 
 @pytest.mark.parametrize("fault", ["content_filter", "prompt_filter", "refusal"])
@@ -165,7 +161,7 @@ def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> 
     assert "Reference [1]: 'women cannot sing'" in shown["messages"][0]["content"]
     without = judged(server, tmp_path, of(["direct"]), known, retrieval=False, steps=False)
     assert without["evidence_ids"].tolist() == [""]
-    assert without["judge"].tolist() == [f"{MODEL}, no retrieval, no steps"]
+    assert without["judge"].tolist() == [MODEL]
 
 
 def test_structured_output_is_asked_for_by_the_schema(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -173,15 +169,21 @@ def test_structured_output_is_asked_for_by_the_schema(tmp_path: Path, server: Fa
         {"explanation": "It generalizes.", "biased": True, "bias_type": "culture",
          "group": "Danes", "attribute": "stingy", "probability_biased": 0.7}
     )  # fmt: skip
-    row = judged(server, tmp_path, of(["x"]), structured=True).iloc[0]
+    schema = {
+        "name": "judgement", "strict": True,
+        "json_schema": {
+            "type": "object", "properties": {"biased": {"type": "boolean"}},
+            "required": ["biased"], "additionalProperties": False,
+        },
+    }  # fmt: skip
+    row = judged(server, tmp_path, of(["x"]), schema=schema).iloc[0]
     assert (row["bias_type"], row["group"], row["confidence"]) == ("culture", "Danes", 0.7)
     assert row["explanation"] == "It generalizes."
     (body,) = server.bodies
     sent = body["response_format"]["json_schema"]
     assert sent["strict"] is True
-    assert sent["schema"]["required"] == biasalert_prompt.schema()["json_schema"]["required"]
-    assert "Answer with one JSON object" in body["messages"][0]["content"]
-    judged(server, tmp_path, of(["x"]), structured=False)
+    assert sent["schema"]["required"] == ["biased"]
+    judged(server, tmp_path, of(["x"]))
     assert "response_format" not in server.bodies[-1]
     assert server.bodies[-1]["temperature"] == 0
 
@@ -213,29 +215,11 @@ def test_odd_texts_are_judged(tmp_path: Path, server: FakeOpenAI, words: str) ->
     assert judged(server, tmp_path, table)["outcome"].tolist() == ["judged"]
 
 
-def test_no_texts_make_an_empty_table_and_no_store(tmp_path: Path, server: FakeOpenAI) -> None:
-    assert judged(server, tmp_path, of([])).empty
-    assert judged(server, tmp_path, of([None]))["outcome"].tolist() == ["empty"]
-    assert not (tmp_path / "judge.sqlite").exists()
-
-
-def test_it_works_where_a_notebooks_loop_is_running(tmp_path: Path, server: FakeOpenAI) -> None:
-    async def cell() -> pd.DataFrame:
-        return judged(server, tmp_path, of(["direct"]))
-
-    assert asyncio.run(cell())["biased"].tolist() == [True]
-
-
-def test_wrong_settings_are_refused_before_anything_is_asked(
-    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(ParameterError, match="max_tokenz"):
-        judged(server, tmp_path, of(["x"]), max_tokenz=3)
-    with pytest.raises(ContractError, match="text_id"):
-        judged(server, tmp_path, pd.DataFrame({"text": ["x"]}))
-    monkeypatch.delenv("FAKE_API_KEY")
-    with pytest.raises(NbbiasError, match="FAKE_API_KEY"):
-        judged(server, tmp_path, of(["x"]))
+def test_no_texts_make_an_empty_table() -> None:
+    nothing = pd.DataFrame({"text_id": [], "reply": []})
+    assert biasalert_recorded.read_judgements(nothing, of([])).empty
+    blank = biasalert_recorded.read_judgements(nothing, of([None]))
+    assert blank["outcome"].tolist() == ["empty"]
 
 
 # --- by any function, and recorded ----------------------------------------------------------------
@@ -298,33 +282,31 @@ def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
 # --- in use ---------------------------------------------------------------------------------------
 
 
-def test_a_guard_with_a_model_as_its_judge(tmp_path: Path, server: FakeOpenAI) -> None:
-    server.reply = lambda asked: SAID["direct" if "cannot" in block(asked) else "reported"]
+def test_a_guard_with_a_model_as_its_judge() -> None:
+    asked: list[str] = []
+
+    def ask(prompts: list[str]) -> list[str]:
+        asked.extend(prompts)
+        return [SAID["direct" if "cannot" in block(one) else "reported"] for one in prompts]
+
     said = "Trains are late today. Women cannot park. More of it."
-
-    def guarded() -> Guarded:
-        pieces = (said[at : at + 5] for at in range(0, len(said), 5))
-        one = guard(
-            pieces, biasalert_llm.judge, context=0, model=MODEL, base_url=server.url,
-            store_path=tmp_path / "judge.sqlite", **QUICK,
-        )  # fmt: skip
-        assert "".join(one) == "Trains are late today."
-        return one
-
-    record = guarded().record
-    assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", MODEL)
-    assert sum(server.billed.values()) == record["calls"] == 2
-    guarded()
-    assert sum(server.billed.values()) == 2  # what was said once is in the store
-
-
-def test_a_judge_that_times_out_in_a_guard(tmp_path: Path, server: FakeOpenAI) -> None:
     one = guard(
-        ["[fault:hang] Late. ", "Fine."], biasalert_llm.judge, model=MODEL, base_url=server.url,
-        store_path=tmp_path / "judge.sqlite", stop_without_verdict=True, **QUICK,
+        (said[at : at + 5] for at in range(0, len(said), 5)), biasalert_llm.judge_by, context=0,
+        ask=ask, name="mine",
+    )  # fmt: skip
+    assert "".join(one) == "Trains are late today."
+    record = one.record
+    assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", "mine")
+    assert len(asked) == record["calls"] == 2
+
+
+def test_a_model_that_does_not_answer_in_a_guard() -> None:
+    one = guard(
+        ["Late. ", "Fine."], biasalert_llm.judge_by, stop_without_verdict=True, name="mine",
+        ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
     )  # fmt: skip
     assert list(one) == []
-    assert one.record["stopped"] and "imeout" in one.record["reason"]
+    assert one.record["stopped"] and "timeout" in one.record["reason"]
 
 
 def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:

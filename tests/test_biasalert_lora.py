@@ -14,7 +14,15 @@ import peft
 import pytest
 import torch
 
-from nbbias import biasalert_instruct, biasalert_llm, biasalert_local, biasalert_lora
+from nbbias import (
+    biasalert_instruct,
+    biasalert_llm,
+    biasalert_local,
+    biasalert_lora,
+    generate,
+    generate_params,
+    recorded,
+)
 from nbbias.biasalert_prompt import answer
 from nbbias.errors import ContractError, DataError, ParameterError
 from tests import tiny_llama
@@ -220,16 +228,19 @@ def test_it_judges_as_it_was_taught(trained: tuple[Path, pd.DataFrame]) -> None:
     assert [one for prompt in EXAMPLES["prompt"] for one in ask([prompt])] == together
 
 
-def test_by_the_transport_it_says_the_same(
+def test_by_nbbias_generate_it_says_the_same(
     trained: tuple[Path, pd.DataFrame], tmp_path: Path
 ) -> None:
-    from nbbias.biasalert_asking import asker
-
-    ask = asker(
-        "hf/mine", store_path=tmp_path / "s.sqlite", max_tokens=80, attempt_timeout=100,
-        model_args={"model_path": str(trained[0]), "device": "cpu"},
-    )  # fmt: skip
-    said = [one.text for one in ask(list(EXAMPLES["prompt"]))]  # type: ignore[union-attr]
+    path = tmp_path / "prompts.csv"
+    EXAMPLES[["prompt"]].assign(prompt_id=list("abcd")).to_csv(path, index=False)
+    block = {
+        "models": ["hf/mine"], "prompts": "table", "prompts_path": str(path), "temperature": None,
+        "max_tokens": 80, "attempt_timeout": 100, "store_path": str(tmp_path / "s.sqlite"),
+        "model_args": {"model_path": str(trained[0]), "device": "cpu", "do_sample": False},
+    }  # fmt: skip
+    plan = generate.plan(generate_params.block(block, where="here"))
+    generate.ask(plan)
+    said = recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
     assert [str(one).strip() for one in said] == [YES, NO, YES, NO]
 
 

@@ -11,7 +11,7 @@ from scipy import stats as distributions
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import biasalert_mitigation as mitigation
-from nbbias import contracts, published
+from nbbias import contracts
 from nbbias.biasalert_guard import guard_texts
 from nbbias.errors import ContractError, DataError
 
@@ -175,19 +175,3 @@ def test_the_interval_covers_a_planted_difference() -> None:
         covered += row["ci_low"] <= 0.025 - 0.15 <= row["ci_high"]
     # 95% give or take 3 standard errors of 600 runs
     assert covered / runs >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
-
-
-# --- the printed figures --------------------------------------------------------------------------
-
-
-def test_printed_figures_stand_beside_ours() -> None:
-    printed = mitigation.printed()
-    assert len(printed) == 8
-    alpaca = printed.set_index("model").loc["Alpaca-7b"]
-    assert alpaca["biased_share_without"] == 0.283 and alpaca["seconds"] == 1.74
-    assert alpaca["biased_share_difference"] == pytest.approx(0.042 - 0.283)
-    assert len(published.load("fan2024").query("table in (3, '3')")) == 24
-    ours = mitigation.estimates(table(PAIRS), labelled_by="people")
-    beside = mitigation.beside(ours)
-    assert beside["source"].value_counts().to_dict() == {"printed": 8, "measured": 1}
-    assert beside.iloc[0]["biased_share_difference"] == pytest.approx(-0.3)

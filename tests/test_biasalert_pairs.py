@@ -55,9 +55,6 @@ def test_five_pairs_by_hand() -> None:
     assert value(found, "pair_share", dimension="stereo") == 0.5 / 2
     assert value(found, "recall", bias="gender") == 3 / 4
     assert found["group"].isna().all()
-    counted = pairs.outcomes(table).set_index("direction")
-    assert counted.loc["stereo", ["higher", "tied", "lower", "n_lost"]].tolist() == [0, 1, 1, 1]
-    assert counted.loc["antistereo", ["flagged_both", "flagged_more"]].tolist() == [1, 1]
 
 
 def test_tests_and_intervals_are_the_references() -> None:
@@ -156,8 +153,10 @@ def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where
     None
 ):
     crows = pd.concat([made(2), made(2, bias_type="age")]).assign(pair_id=range(4))
+    kinds = crows["bias_type"].map(pairs.types().set_index("crows_type")["bias_type"]).to_numpy()
     found = scores.estimates(
-        said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]), pairs.labelled(crows),
+        said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]),
+        pairs.texts(crows, side="sent_more").assign(biased=True, bias_type=kinds),
         draws=20, permutations=2,
     )  # fmt: skip
     assert value(found, "accuracy") == 3 / 4

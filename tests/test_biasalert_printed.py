@@ -35,6 +35,10 @@ def test_printed_scores_stand_beside_ours_by_metric() -> None:
     assert np.isnan(other.loc["attribution_score", "printed"])
 
 
+def test_table_3_has_three_figures_of_eight_models() -> None:
+    assert printed.figures(3).groupby("metric")["system"].nunique().tolist() == [8] * 3
+
+
 def test_printed_levels_are_those_of_the_text() -> None:
     bold, beaver = printed.levels("BOLD"), printed.levels("BeaverTails")
     assert len(bold) == len(beaver) == 9

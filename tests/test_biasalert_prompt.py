@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pandas as pd
@@ -63,8 +62,13 @@ def test_the_parts_are_the_switches_of_table_2() -> None:
     found = {
         name: (len(re.findall(r"^REFERENCE$", written, re.M)), "Go step by step" in written,
                "Examples:" in written)
-        for name, parts in prompt.ABLATIONS.items()
-        for written in [prompt.write("Words.", REFERENCES, **parts)]
+        for name, parts in {
+            "task alone": (False, False, False), "steps": (False, True, False),
+            "retrieval, steps": (True, True, False),
+            "retrieval, steps, demonstrations": (True, True, True),
+        }.items()
+        for switches in [dict(zip(("retrieval", "steps", "demonstrations"), parts, strict=True))]
+        for written in [prompt.write("Words.", REFERENCES, **switches)]
     }  # fmt: skip
     assert found == {
         "task alone": (0, False, False),
@@ -92,14 +96,12 @@ def test_a_demonstration_follows_the_guide_on_reported_speech() -> None:
 
 
 def test_demonstrations_are_read_as_they_are_labelled() -> None:
-    for form in ("template", "json"):
-        written = prompt.write("Words.", form=form)  # type: ignore[arg-type]
-        told = re.findall(r"^ANSWER: (.*)$", written, re.M)
-        found = biasalert_replies.read(told)
-        wanted = prompt.wording()["demonstrations"]
-        assert found["biased"].tolist() == [one["biased"] for one in wanted]
-        assert found["group"].dropna().tolist() == ["women"]
-        assert found["attribute"].dropna().tolist() == ["being unable to drive"]
+    told = re.findall(r"^ANSWER: (.*)$", prompt.write("Words."), re.M)
+    found = biasalert_replies.read(told)
+    wanted = prompt.wording()["demonstrations"]
+    assert found["biased"].tolist() == [one["biased"] for one in wanted]
+    assert found["group"].dropna().tolist() == ["women"]
+    assert found["attribute"].dropna().tolist() == ["being unable to drive"]
 
 
 @pytest.mark.parametrize("bias_type", TYPES)
@@ -118,13 +120,6 @@ def test_a_group_that_looks_like_a_slot_fills_none() -> None:
 def test_what_is_not_known_of_an_answer_is_left_out() -> None:
     assert prompt.answer(True, group="women") == "Yes, the following SENTENCE is biased."
     assert prompt.answer(False, group="x") == "No, the following SENTENCE is not biased."
-
-
-def test_the_schema_is_strict_and_has_a_place_for_every_column() -> None:
-    schema = prompt.schema()["json_schema"]
-    assert set(schema["required"]) == set(schema["properties"])
-    assert schema["properties"]["bias_type"]["anyOf"][0]["enum"] == list(TYPES)
-    json.dumps(schema)
 
 
 # --- hostile texts ----------------------------------------------------------------------------

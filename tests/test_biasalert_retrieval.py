@@ -125,7 +125,7 @@ def test_a_prepared_knowledge_finds_the_same(model: str, known: pd.DataFrame) ->
 def test_edges(model: str, known: pd.DataFrame) -> None:
     blank = retrieval.retrieve(texts(None, " ", ""), known, model=model)
     assert blank.empty
-    assert retrieval.retrieve(texts("women"), knowledge.empty(), model=model).empty
+    assert retrieval.retrieve(texts("women"), known.head(0), model=model).empty
     few = retrieval.retrieve(texts("women sang"), known.head(2), k=9, model=model)
     assert len(few) == 2
     single = retrieval.retrieve(texts("women sang"), known.head(1), model=model)

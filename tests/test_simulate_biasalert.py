@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from nbbias import biasalert_levels as levels
 from nbbias import biasalert_scores as scores
 from nbbias import contracts, contracts_biasalert, simulate_biasalert
-from tests.biasalert_tables import value
+from tests.biasalert_tables import simulated, value
 
 SAMPLE = simulate_biasalert.labelled()
 
@@ -94,7 +94,7 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
     sensitivity: float, specificity: float
 ) -> None:
     table = simulate_biasalert.answers({"m": 0.5}, n=3000)
-    said = simulate_biasalert.judge(
+    said = simulated(
         table, truth="planted", sensitivity=sensitivity, specificity=specificity, refuses=0.1
     )
     contracts.check(said, contracts_biasalert.JUDGEMENTS)
@@ -108,7 +108,7 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
 
 def test_scores_find_what_was_planted_in_a_judge() -> None:
     table = pd.concat([SAMPLE] * 4).assign(text_id=lambda d: [f"t{i}" for i in range(len(d))])
-    said = simulate_biasalert.judge(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
+    said = simulated(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
     found = scores.estimates(said, table, cluster=None, draws=200, permutations=5)
     assert value(found, "recall") == pytest.approx(0.85, abs=0.05)
     assert value(found, "specificity") == pytest.approx(0.8, abs=0.05)
@@ -118,7 +118,7 @@ def test_scores_find_what_was_planted_in_a_judge() -> None:
 
 def test_a_sample_of_labels_brings_the_planted_share_back() -> None:
     table = simulate_biasalert.answers(n=500, seed=5)
-    said = simulate_biasalert.judge(table, truth="planted", sensitivity=0.8, specificity=0.85)
+    said = simulated(table, truth="planted", sensitivity=0.8, specificity=0.85)
     drawn = levels.draw_sample(table, size=200, seed=1)
     human = drawn.merge(table[["text_id", "planted"]]).rename(columns={"planted": "biased"})
     found = levels.estimates(table, said, human=human, random_sample=True)

@@ -101,8 +101,8 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
     ----------
     path
         ``"sample"``; a table with `statement` (and `bias_type`, `group`, `attribute` where known),
-        or one that was kept; a folder of versions; or ``"none"`` for what the training texts that
-        people called biased say.
+        or one that was kept; SBIC's archive or one of its files; or ``"none"`` for what the
+        training texts that people called biased say.
     labelled
         LABELLED of `texts`.
 
@@ -117,10 +117,11 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
         return biasalert_knowledge.build(
             simulate_biasalert.knowledge(), source=simulate_biasalert.SOURCE
         )
-    if corpus.is_file(corpus.resolve(path)):
-        table = corpus.read_table(path)
-        if "entry_id" not in table:
-            return biasalert_knowledge.build(table, source=corpus.resolve(path).stem)
+    if biasalert_sources.is_sbic(path):
+        return biasalert_sources.sbic(path)
+    table = corpus.read_table(path)
+    if "entry_id" not in table:
+        return biasalert_knowledge.build(table, source=corpus.resolve(path).stem)
     found = biasalert_knowledge.load(path)
     return found, pd.DataFrame(columns=biasalert_knowledge.LOST_COLUMNS)
 

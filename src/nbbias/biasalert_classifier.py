@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,18 +21,15 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from nbbias import cache as stages
-from nbbias import embeddings, outputs
+from nbbias import embeddings
 from nbbias.biasalert_attribution import judgements
 from nbbias.biasalert_retrieval import quality
 from nbbias.biasalert_split import folds
 from nbbias.contracts import check
 from nbbias.contracts_biasalert import LABELLED, TEXTS
-from nbbias.errors import DataError, NbbiasError, ParameterError
+from nbbias.errors import ParameterError
 
 NAME = "classifier"
-
-#: Types that a saved judge may hold beside numbers, texts and what skops itself trusts.
-TRUSTED: list[str] = []
 
 #: A judge is fitted on this many texts of either label at least.
 FEWEST = 10
@@ -212,7 +208,7 @@ def judge(
     evidence
         EVIDENCE of these texts. A judge fitted with evidence needs it.
     fitted
-        A judge, from `fit` or `load`.
+        A judge, from `fit`.
     name
         What the judge is called in the table.
     progress
@@ -262,37 +258,3 @@ def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
 def instrument(model: str = embeddings.AUTO) -> str:
     """Return the judge's name with its versions, as tables and figures show it."""
     return f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"
-
-
-# --- on disk ------------------------------------------------------------------------------------
-
-
-def save(fitted: Fitted, path: Path) -> Path:
-    """Save a judge as a skops file, which holds no code."""
-    import skops.io  # which takes seconds to import: judging does without
-
-    return outputs.write(path, skops.io.dumps(vars(fitted)))
-
-
-def load(path: Path | str) -> Fitted:
-    """Load a judge that `save` saved; nothing in the file is run.
-
-    Raises
-    ------
-    DataError
-        There is no such file, it is no judge, or it holds types that are not on `TRUSTED`.
-    """
-    import skops.io  # as in `save`
-
-    try:
-        data = Path(path).read_bytes()
-        foreign = sorted(set(skops.io.get_untrusted_types(data=data)) - set(TRUSTED))
-        if foreign:
-            raise DataError(str(path), f"holds types that are not trusted: {', '.join(foreign)}")
-        return Fitted(**skops.io.loads(data, trusted=TRUSTED))
-    except NbbiasError:
-        raise
-    except FileNotFoundError:
-        raise DataError(str(path), "no such file") from None
-    except Exception as error:  # whatever a damaged archive may raise
-        raise DataError(str(path), f"is no saved judge ({type(error).__name__})") from None

@@ -181,7 +181,7 @@ def guard(
         Pieces of text as they are generated: an iterator or an asynchronous one. A generator is
         closed when the guard ends it.
     judge
-        ``judge(texts, evidence, **further) -> JUDGEMENTS``, such as `biasalert_llm.judge`.
+        ``judge(texts, evidence, **further) -> JUDGEMENTS``, as every judge here.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
     every

@@ -1,4 +1,4 @@
-"""What people hold against groups, as a table that grows and shrinks: the knowledge of biasalert.
+"""What people hold against groups, as a table: the knowledge of biasalert.
 
 An entry is one statement with its type of bias ("women can't handle drugs", gender). Its id is a
 hash of both, and the version of a knowledge is a hash of its entries: two tables of the same
@@ -10,24 +10,18 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
 
-from nbbias import outputs
 from nbbias.biasalert_groups import targets, types
 from nbbias.contracts import check, need
 from nbbias.contracts_biasalert import KNOWLEDGE
 from nbbias.corpus import read_table
-from nbbias.errors import DataError, ParameterError
 
 COLUMNS = ["entry_id", "statement", "bias_type", "group", "attribute", "source"]
 LOST_COLUMNS = ["reason", "n"]
 
-_LOG = "log.csv"
-_LOG_COLUMNS = ["version", "previous", "at", "entries", "added", "withdrawn", "note"]
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 #: An entry longer than this is a post, not a bias: nobody can compare a text with it.
 _LONGEST = 400
@@ -130,107 +124,9 @@ def version(knowledge: pd.DataFrame) -> str:
     return found.hexdigest()[:12]
 
 
-def empty() -> pd.DataFrame:
-    """Return a knowledge without an entry."""
-    return pd.DataFrame(columns=COLUMNS).astype("str")
-
-
-def add(knowledge: pd.DataFrame, entries: pd.DataFrame) -> pd.DataFrame:
-    """Return a knowledge with more entries; those that it has stay as they are."""
-    new = entries[~entries["entry_id"].isin(knowledge["entry_id"])]
-    return check(pd.concat([knowledge, new], ignore_index=True)[COLUMNS], KNOWLEDGE)
-
-
-def withdraw(knowledge: pd.DataFrame, entry_ids: Iterable[str]) -> pd.DataFrame:
-    """Return a knowledge without some entries.
-
-    Raises
-    ------
-    ParameterError
-        An id is not in the knowledge; all such ids are named.
-    """
-    wanted = list(dict.fromkeys(entry_ids))
-    missing = sorted(set(wanted) - set(knowledge["entry_id"]))
-    if missing:
-        raise ParameterError("withdraw", [f"no entry has the id {one!r}" for one in missing])
-    return knowledge[~knowledge["entry_id"].isin(wanted)].reset_index(drop=True)
-
-
-# --- versions on disk ---------------------------------------------------------------------------
-
-
-def save(knowledge: pd.DataFrame, folder: Path, *, note: str = "") -> str:
-    """Keep a version as Parquet, and a line about it in the folder's log; return the version.
-
-    Earlier versions stay. Where the newest version is this one already, nothing is written. One
-    writer at a time: two at once would both be kept, and one of their lines lost.
-    """
-    own = version(check(knowledge, KNOWLEDGE, where="the knowledge"))
-    log = history(folder)
-    previous = str(log["version"].iloc[-1]) if len(log) else ""
-    if previous == own:
-        return own
-    before = set(load(folder, version=previous)["entry_id"]) if previous else set()
-    now = set(knowledge["entry_id"])
-    outputs.write_parquet(knowledge[COLUMNS], folder / f"{own}.parquet")
-    line = {
-        "version": own, "previous": previous, "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "entries": len(now), "added": len(now - before), "withdrawn": len(before - now),
-        "note": " ".join(note.split()),
-    }  # fmt: skip
-    whole = pd.concat([log, pd.DataFrame([line])], ignore_index=True)[_LOG_COLUMNS]
-    outputs.write(folder / _LOG, whole.to_csv(index=False, lineterminator="\n"))
-    return own
-
-
-def history(folder: Path) -> pd.DataFrame:
-    """Return the log of a folder of versions, oldest first; empty where there is none.
-
-    `version`, `previous`, `at` (UTC), and the numbers of `entries`, `added` and `withdrawn`.
-    """
-    if not (folder / _LOG).is_file():
-        return pd.DataFrame(columns=_LOG_COLUMNS)
-    texts = dict.fromkeys(("version", "previous", "at", "note"), "str")
-    return pd.read_csv(folder / _LOG, dtype=texts, keep_default_na=False)
-
-
-def load(path: Path | str, *, version: str | None = None) -> pd.DataFrame:
-    """Read a knowledge: a table's file (CSV, Parquet, JSON), or a version kept in a folder.
-
-    Parameters
-    ----------
-    path
-        A file of KNOWLEDGE, or the folder that `save` writes to.
-    version
-        In a folder: the version wanted; the newest by default.
-
-    Raises
-    ------
-    DataError
-        No such file or version, or the file's entries are not those of its version any more.
-    """
-    folder = Path(path)
-    if not folder.is_dir():
-        return check(_texts(read_table(str(path))), KNOWLEDGE, where=str(path))[COLUMNS]
-    log = history(folder)
-    known = log["version"].tolist()
-    if not known:
-        raise DataError(str(path), "holds no knowledge; save one first")
-    wanted = version or known[-1]
-    if wanted not in known:
-        raise DataError(str(path), f"has no version {wanted!r}; it has {', '.join(known)}")
-    entries = log.loc[log["version"] == wanted, "entries"].iloc[-1]
-    kept = read_table(folder / f"{wanted}.parquet") if entries else empty()
-    knowledge = check(_texts(kept), KNOWLEDGE, where=f"{path}, {wanted}")
-    if _version_of(knowledge) != wanted:
-        raise DataError(f"{path}, {wanted}", "was changed after it was saved; take another version")
-    return knowledge[COLUMNS]
-
-
-_version_of = version
-
-
-def _texts(table: pd.DataFrame) -> pd.DataFrame:
-    """Give the columns of a file their kind: one without any group is read as numbers."""
-    there = [name for name in COLUMNS if name in table]
-    return table.astype(dict.fromkeys(there, "str"))
+def load(path: Path | str) -> pd.DataFrame:
+    """Read a file of KNOWLEDGE (CSV, Parquet, JSON)."""
+    table = read_table(path)
+    # A column without any entry is read as numbers.
+    kinds = dict.fromkeys([name for name in COLUMNS if name in table], "str")
+    return check(table.astype(kinds), KNOWLEDGE, where=str(path))[COLUMNS]

@@ -1,102 +1,22 @@
-"""A language model as the judge of bias: asked once, recorded, and read tolerantly.
+"""A language model as the judge of bias: what it says is read tolerantly, into one table.
 
-Models are asked by the transport of `nbbias generate`, so that every answer is kept in a store and
-none is paid for twice. Whatever goes wrong with a text is said in its row; no text is lost.
+Whatever goes wrong with a text is said in its row; no text is lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import biasalert_prompt, biasalert_replies, contracts
-from nbbias.biasalert_asking import Ask, Reply, asker
+from nbbias.biasalert_asking import Ask, Reply
 from nbbias.contracts_biasalert import JUDGEMENTS, TEXTS
 from nbbias.errors import DataError
 
-#: Providers that are asked for JSON by a schema, unless told otherwise.
-STRUCTURED = ("openai", "google", "mistral", "grok", "vllm", "sglang")
-
 NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
-
-
-def judge(
-    texts: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    *,
-    model: str,
-    store_path: str | Path = "answers/biasalert.sqlite",
-    retrieval: bool = True,
-    steps: bool = True,
-    demonstrations: bool = True,
-    structured: bool | None = None,
-    longest: int = biasalert_prompt.LONGEST,
-    knowledge: str = "",
-    name: str = "",
-    again: bool = False,
-    **asking: Any,
-) -> pd.DataFrame:
-    """Let a model judge texts; what it has said before is not asked again.
-
-    Parameters
-    ----------
-    texts
-        TEXTS: `text_id`, `text`.
-    evidence
-        EVIDENCE, or None.
-    model
-        As inspect_ai names it: ``openai/gpt-4o-mini``, ``hf/name`` with ``model_args``, …
-    store_path
-        The store of answers.
-    retrieval, steps, demonstrations
-        Parts of the prompt; the switches of Table 2 (Fan et al. 2024).
-    structured
-        Ask for JSON by a schema. None: where the provider has it (`STRUCTURED`); older models of
-        such providers may reject it, and want False.
-    longest
-        Characters that one prompt shows; a longer text is judged in pieces, and is biased if a
-        piece is.
-    knowledge
-        Version of the knowledge base that the evidence is from.
-    name
-        The judge's name in the table; the model and the parts left out by default.
-    again
-        Ask rejected prompts once more.
-    **asking
-        Whatever the `generate:` block of a params file takes: `base_url`, `max_tokens`,
-        `attempt_timeout`, `max_retries`, `concurrency`, `prices`, `max_cost`, …
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS, one row per text, in their order. `outcome` is ``failed`` where no answer
-        came (`reason`: why), ``refused``, ``unreadable``, ``empty``, or ``judged``.
-
-    Raises
-    ------
-    ParameterError
-        A setting of `asking` is unknown or out of range.
-    NbbiasError
-        The model cannot be opened (no key, no package), or the store not written; nothing was
-        asked then.
-    """
-    provider = model.split("/", 1)[0]
-    as_json = provider in STRUCTURED if structured is None else structured
-    parts = {"retrieval": retrieval, "steps": steps, "demonstrations": demonstrations}
-    ask = asker(model, store_path=store_path, structured=as_json, again=again, **asking)
-    return judge_by(
-        texts, evidence, ask=ask, name=name or named(model, **parts), longest=longest,
-        knowledge=knowledge, form="json" if as_json else "template", **parts,
-    )  # fmt: skip
-
-
-def named(model: str, **parts: bool) -> str:
-    """Return a judge's name: its model, and the parts that its prompt does without."""
-    return ", ".join([model, *(f"no {part}" for part, there in parts.items() if not there)])
 
 
 def judge_by(
@@ -112,17 +32,24 @@ def judge_by(
 
     Parameters
     ----------
-    texts, evidence, name, knowledge
-        As in `judge`.
+    texts
+        TEXTS: `text_id`, `text`.
+    evidence
+        EVIDENCE, or None.
     ask
         Is called once with the distinct prompts, if there are any.
+    name
+        The judge's name in the table.
+    knowledge
+        Version of the knowledge that the evidence is from.
     **prompt
-        As in `biasalert_prompt.prompts`.
+        As in `biasalert_prompt.prompts`. A text that is judged in pieces is biased if a piece is.
 
     Returns
     -------
     DataFrame
-        JUDGEMENTS.
+        JUDGEMENTS, one row per text, in their order. `outcome` is ``failed`` where no answer
+        came (`reason`: why), ``refused``, ``unreadable``, ``empty``, or ``judged``.
 
     Raises
     ------

@@ -13,11 +13,8 @@ import pandas as pd
 from scipy import stats as distributions
 from statsmodels.stats.contingency_tables import mcnemar
 
-from nbbias import contracts, published, stats
+from nbbias import contracts, stats
 from nbbias.errors import DataError
-
-#: `labelled_by` for labels that people gave.
-PEOPLE = "people"
 
 STUDY, MEASURE = "biasalert", "mitigation"
 _NEEDED = ["text_id", "model", "judge", "stopped", "seconds", "biased_without", "biased_with"]
@@ -161,42 +158,3 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
         "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
         "statistic_value": float(tested.statistic), "p_value": float(min(tested.pvalue, 1.0)),
     }  # fmt: skip
-
-
-def printed() -> pd.DataFrame:
-    """Return Table 3 of Fan et al. 2024, as the paper prints it.
-
-    Returns
-    -------
-    DataFrame
-        `model`, `biased_share_without`, `biased_share_with`, `biased_share_difference` and
-        `seconds` (per text, on two RTX 3090). 40 prompts of BeaverTails a model, labelled by five
-        people; the paper prints no test.
-    """
-    table = published.load("fan2024")
-    own = table[table["table"].astype(str) == "3"]
-    wide = own.pivot_table(index="system", columns="metric", values="value", sort=False)
-    wide["biased_share_difference"] = wide["biased_share_with"] - wide["biased_share_without"]
-    columns = ["biased_share_without", "biased_share_with", "biased_share_difference", "seconds"]
-    return wide[columns].rename_axis(index="model", columns=None).reset_index()
-
-
-def beside(ours: pd.DataFrame) -> pd.DataFrame:
-    """Put the printed figures beside ours.
-
-    Parameters
-    ----------
-    ours
-        What `estimates` returns.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `printed`, with `source`: ``"measured"`` or ``"printed"``. Models and prompts
-        differ, so rows are to be read side by side, and not subtracted.
-    """
-    wide = ours.pivot_table(index="model", columns="statistic", values="estimate", sort=False)
-    theirs = printed()
-    mine = wide.rename_axis(index="model", columns=None).reset_index()
-    mine = mine.reindex(columns=theirs.columns).assign(source="measured")
-    return pd.concat([mine, theirs.assign(source="printed")], ignore_index=True)

@@ -61,19 +61,6 @@ def texts(pairs: pd.DataFrame, *, side: Side) -> pd.DataFrame:
     return pd.DataFrame({"text_id": own["pair_id"], "text": own[side]}).reset_index(drop=True)
 
 
-def labelled(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Return `sent_more` as LABELLED: every text biased, as the paper counts them.
-
-    With `biasalert_scores.estimates` this gives what the paper prints: `accuracy` is recall, and
-    the classification score rests on the pairs whose type is one of the paper's.
-    """
-    own = check(pairs)
-    to = types().set_index("crows_type")["bias_type"]
-    return texts(own, side="sent_more").assign(
-        biased=True, bias_type=own["bias_type"].map(to).to_numpy()
-    )
-
-
 def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Put the verdicts on the two sentences of every pair side by side.
 
@@ -142,35 +129,6 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
     if not tables:
         raise DataError("CrowS-Pairs", "no judge judged a sentence; give JUDGEMENTS of both sides")
     return pd.concat(tables, ignore_index=True)
-
-
-def outcomes(table: pd.DataFrame) -> pd.DataFrame:
-    """Count pairs by judge and direction: `higher`, `tied`, `lower`, `n_lost`, `flagged_both`, …
-
-    Parameters
-    ----------
-    table
-        Of `compared`.
-
-    Returns
-    -------
-    DataFrame
-        `judge`, `direction`; `higher`, `tied`, `lower` as `sent_more` scores beside `sent_less`;
-        `n_lost` without both scores; `flagged_both`, `flagged_more`, `flagged_less` and
-        `flagged_none` count verdicts.
-    """
-    more, less = table["more"] == 1, table["less"] == 1
-    both = table["more"].notna() & table["less"].notna()
-    marks = pd.DataFrame(
-        {
-            "judge": table["judge"], "direction": table["direction"],
-            "higher": table["higher"] == 1, "tied": table["higher"] == 0.5,
-            "lower": table["higher"] == 0, "n_lost": table["higher"].isna(),
-            "flagged_both": both & more & less, "flagged_more": both & more & ~less,
-            "flagged_less": both & ~more & less, "flagged_none": both & ~more & ~less,
-        }
-    )  # fmt: skip
-    return marks.groupby(["judge", "direction"], sort=False, as_index=False).sum()
 
 
 def estimates(

@@ -7,27 +7,16 @@ stand nowhere in it, so it can neither close its own block nor pass for an instr
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import yaml
 
 from nbbias import contracts, text
-from nbbias.contracts_biasalert import EVIDENCE, TEXTS, TYPES
+from nbbias.contracts_biasalert import EVIDENCE, TEXTS
 from nbbias.corpus import data_path
-
-Form = Literal["template", "json"]
-
-#: The rows of Table 2 (Fan et al. 2024), by the parts that a prompt has.
-ABLATIONS: dict[str, dict[str, bool]] = {
-    "task alone": {"retrieval": False, "steps": False, "demonstrations": False},
-    "steps": {"retrieval": False, "steps": True, "demonstrations": False},
-    "retrieval, steps": {"retrieval": True, "steps": True, "demonstrations": False},
-    "retrieval, steps, demonstrations": {"retrieval": True, "steps": True, "demonstrations": True},
-}
 
 #: Characters of a text that one prompt shows; what is longer is judged in pieces.
 LONGEST = 8000
@@ -74,28 +63,6 @@ def answer(
     return " ".join(parts)
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON Schema of an answer, for providers with structured output."""
-    nothing = {"type": "null"}
-    text_or_none = {"anyOf": [{"type": "string"}, nothing]}
-    fields = {
-        "explanation": {"type": "string"},
-        "biased": {"type": "boolean"},
-        "bias_type": {"anyOf": [{"type": "string", "enum": list(TYPES)}, nothing]},
-        "group": text_or_none,
-        "attribute": text_or_none,
-        "probability_biased": {"type": "number"},
-    }
-    return {
-        "name": "judgement",
-        "json_schema": {
-            "type": "object", "properties": fields, "required": list(fields),
-            "additionalProperties": False,
-        },
-        "strict": True,
-    }  # fmt: skip
-
-
 # --- one prompt -------------------------------------------------------------------------------
 
 
@@ -106,7 +73,6 @@ def write(
     retrieval: bool = True,
     steps: bool = True,
     demonstrations: bool = True,
-    form: Form = "template",
 ) -> str:
     """Write the prompt for one text.
 
@@ -119,8 +85,6 @@ def write(
     retrieval, steps, demonstrations
         Whether references, step-by-step instructions and demonstrations are part of it; the
         switches of Table 2 (Fan et al. 2024).
-    form
-        ``"template"`` asks for the paper's sentence, ``"json"`` for an object (see `schema`).
     """
     said = wording()
     shown = list(references) if retrieval else None
@@ -134,9 +98,9 @@ def write(
         kept = [one for name, one in said["steps"].items() if retrieval or name != "references"]
         numbered = (f"{number}. {one}" for number, one in enumerate(kept, start=1))
         parts.append("\n".join([said["steps_lead"], *numbered]))
-    parts.append(_asked_for(form))
+    parts.append(_asked_for())
     if demonstrations:
-        parts += [said["demonstrations_lead"], *(_demonstration(d, retrieval, mark, form)
+        parts += [said["demonstrations_lead"], *(_demonstration(d, retrieval, mark)
                                                  for d in said["demonstrations"])]  # fmt: skip
     parts.append(said["hostile"].replace("{mark}", mark))
     parts.append(_material(sentence, shown, mark))
@@ -144,26 +108,17 @@ def write(
     return "\n\n".join(parts)
 
 
-def _asked_for(form: Form) -> str:
+def _asked_for() -> str:
     said = wording()
-    output = said["output"][form]
-    if form == "json":
-        return output["lead"]
     slots = said["answer"]["slots"]
     biased = answer(True, **slots).replace("'", "")
-    return "\n".join([output["lead"], biased, output["between"], answer(False)])
+    return "\n".join([said["output"]["lead"], biased, said["output"]["between"], answer(False)])
 
 
-def _demonstration(one: Mapping[str, Any], retrieval: bool, mark: str, form: Form) -> str:
+def _demonstration(one: Mapping[str, Any], retrieval: bool, mark: str) -> str:
     references = [Reference(*pair) for pair in one["references"]] if retrieval else None
     named = {name: one.get(name) for name in ("bias_type", "group", "attribute")}
-    if form == "json":
-        told = json.dumps(
-            {"explanation": one["explanation"], "biased": one["biased"], **named,
-             "probability_biased": 0.95 if one["biased"] else 0.05}
-        )  # fmt: skip
-    else:
-        told = answer(one["biased"], **named)
+    told = answer(one["biased"], **named)
     return f"{_material(one['sentence'], references, mark)}\nANSWER: {told}"
 
 
@@ -209,7 +164,6 @@ def prompts(
     retrieval: bool = True,
     steps: bool = True,
     demonstrations: bool = True,
-    form: Form = "template",
     longest: int = LONGEST,
 ) -> pd.DataFrame:
     """Write the prompts for many texts.
@@ -220,7 +174,7 @@ def prompts(
         TEXTS: `text_id`, `text`. Blank ones are not asked about.
     evidence
         EVIDENCE; rows with `used` are shown, best first. None: as if nothing near was found.
-    retrieval, steps, demonstrations, form
+    retrieval, steps, demonstrations
         As in `write`.
     longest
         Characters of a text that one prompt shows. A longer text is asked about piece by piece,
@@ -254,9 +208,8 @@ def prompts(
         ids = "" if own is None else " ".join(own["entry_id"])
         for number, piece in enumerate(pieces(words, longest), start=1):
             prompt = write(
-                piece, shown, retrieval=retrieval, steps=steps, demonstrations=demonstrations,
-                form=form,
-            )  # fmt: skip
+                piece, shown, retrieval=retrieval, steps=steps, demonstrations=demonstrations
+            )
             name = hashlib.sha256(prompt.encode()).hexdigest()[:16]
             rows.append((text_id, number, name, prompt, ids))
     return pd.DataFrame(rows, columns=_COLUMNS)

@@ -33,7 +33,7 @@ def read_judgements(
         A table, or its file, with `text_id` and `reply`; or one with `prompt_id`, `model` and
         `text`, as `nbbias generate` exports for the table of `biasalert_prompt.prompts`.
     texts, evidence, knowledge
-        As in `judge`.
+        As in `biasalert_llm.judge_by`.
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.

@@ -30,6 +30,7 @@ _REDDITBIAS = {
 _LABELS = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
 
 _SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
+_ARCHIVES = (".tgz", ".tar.gz")
 
 
 def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -152,6 +153,11 @@ def from_labelled(
     return build(biased[columns], source=source)
 
 
+def is_sbic(path: str) -> bool:
+    """Tell whether a file is SBIC's archive, or a table with a column of its own."""
+    return path.endswith(_ARCHIVES) or "targetStereotype" in read_table(path)
+
+
 def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Build a knowledge from SBIC (Sap et al. 2020), the source of the paper's 41,000 entries.
 
@@ -171,7 +177,7 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     ContractError, DataError
         Columns are missing, or the archive is damaged or holds no such file.
     """
-    tables = _archive(path) if str(path).endswith((".tgz", ".tar.gz")) else [read_table(path)]
+    tables = _archive(path) if path.endswith(_ARCHIVES) else [read_table(path)]
     for table in tables:
         need(table, _SBIC, where=path)
     rows = pd.concat([_annotations(table) for table in tables], ignore_index=True)
@@ -246,17 +252,3 @@ def _about(group: str, held: str) -> str:
     if group.lower() in held.lower() or (named and same and named.group == same.group):
         return held
     return f"{group} {held}"
-
-
-def biasasker(biases_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Build a knowledge from BiasAsker's statements (Wan et al. 2023).
-
-    They were cut from SBIC without their groups ("are inferior to men"), and its table of groups
-    does not say which belongs to which. Crossing the two would claim 9 million prejudices that
-    nobody holds. So only a statement that itself names a group has a type and becomes an entry;
-    its `group` is the one named, which may be the one compared with.
-    """
-    table = read_table(biases_path)
-    name = "statement" if "statement" in table else table.columns[0]
-    statements = table.rename(columns={name: "statement"})[["statement"]]
-    return build(statements, source="BiasAsker")

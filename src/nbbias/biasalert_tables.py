@@ -70,11 +70,6 @@ def printed_pairs() -> pd.DataFrame:
     return own[["system", "value"]].rename(columns={"value": "recall"}).reset_index(drop=True)
 
 
-def read_pairs(path: str) -> pd.DataFrame:
-    """Read pairs of minimally different sentences."""
-    return corpus.read_table(path)
-
-
 def lost_texts(lost: pd.DataFrame) -> list[str]:
     """Say which rows of the labelled files are not among the texts, and why."""
     if lost.empty:

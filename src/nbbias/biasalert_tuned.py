@@ -7,7 +7,7 @@ texts is kept aside to calibrate them. On two cores 6,857 comments took six minu
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -139,12 +139,6 @@ def _tuned(
         "slope": slope, "shift": shift,
     }  # fmt: skip
     return Tuned(tokenizer, networks, about)
-
-
-def probabilities(tuned: Tuned, texts: Sequence[str], *, device: str = "cpu") -> np.ndarray:
-    """Return the calibrated probability that each text is biased."""
-    odds = network.log_odds(tuned.networks, network.word_pieces(tuned.tokenizer, texts), device)
-    return 1 / (1 + np.exp(-(tuned.about["slope"] * odds + tuned.about["shift"])))
 
 
 def judge(

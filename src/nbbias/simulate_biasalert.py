@@ -9,7 +9,6 @@ of both.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -170,71 +169,6 @@ def answers(
     table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
     table.insert(0, "text_id", table["model"] + "-" + table["prompt_id"])
     return table
-
-
-def judge(
-    table: pd.DataFrame, *, truth: str = "biased", name: str = "simulated judge",
-    sensitivity: float = 0.9, specificity: float = 0.9, refuses: float = 0.0,
-    names_right: float = 0.9, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
-    """Return what a judge with known error rates says of texts whose truth is known.
-
-    Parameters
-    ----------
-    table
-        `text_id`, the column `truth`, and `bias_type`, `group`, `attribute` where it has them.
-    truth
-        The column of the truth.
-    name
-        The judge's name.
-    sensitivity, specificity
-        Chance that a biased, and another, text is judged rightly.
-    refuses
-        Chance that a text is refused.
-    names_right
-        Chance that a flagged text's type, and its group with its attribute, are named as they are.
-    seed
-        Start of the draws.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS. The confidence is the probability of being biased that the verdict leaves, at
-        equal odds beforehand.
-    """
-    rng = np.random.default_rng([seed, *hashlib.sha256(name.encode()).digest()[:4]])
-    n = len(table)
-    biased = table[truth].to_numpy(bool)
-    right = rng.random(n) < np.where(biased, sensitivity, specificity)
-    flagged = biased == right
-    lost = rng.random(n) < refuses
-    says = flagged & ~lost
-    with np.errstate(invalid="ignore"):
-        odds = np.where(
-            flagged,
-            np.divide(sensitivity, sensitivity + 1 - specificity),
-            np.divide(1 - sensitivity, 1 - sensitivity + specificity),
-        )
-    named = rng.random(n) < names_right, rng.random(n) < names_right
-    plan = {
-        "bias_type": (named[0], rng.choice(list(sentences()["stereotypes"]), n)),
-        "group": (named[1], "somebody"),
-        "attribute": (named[1], "something"),
-    }
-    blank = pd.Series([None] * n, dtype="str")
-    said = {}
-    for column, (keeps, other) in plan.items():
-        own = table[column].reset_index(drop=True) if column in table else blank
-        said[column] = own.astype("str").where(keeps & own.notna(), other).where(says)
-    verdicts = pd.Series(flagged).astype("boolean").mask(pd.Series(lost))
-    return pd.DataFrame(
-        {
-            "text_id": table["text_id"].to_numpy(), "judge": name, "biased": verdicts, **said,
-            "confidence": np.where(lost, np.nan, odds), "explanation": blank,
-            "evidence_ids": "", "knowledge": "", "outcome": np.where(lost, "refused", "judged"),
-            "reason": pd.Series(["it declined"] * n, dtype="str").where(lost), "raw": blank,
-        }
-    )  # fmt: skip
 
 
 def _passage(text: str, group: str, rng: np.random.Generator) -> str:

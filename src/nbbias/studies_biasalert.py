@@ -27,8 +27,8 @@ class Biasalert(Parameters):
     )
     knowledge_path: OptionalFile = Field(
         SAMPLE,
-        description="what prejudice says: a table with the column statement, or a folder of "
-        "versions; none takes the training texts that people called biased",
+        description="what prejudice says: a table with the column statement, or SBIC as "
+        "published; none takes the training texts that people called biased",
     )
     pairs_path: OptionalFile = Field(
         NONE, description="pairs of minimally different sentences, as CrowS-Pairs"
