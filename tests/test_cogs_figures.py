@@ -68,20 +68,6 @@ def test_temperatures_have_panels_of_their_own() -> None:
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
 
-def test_a_fingerprint_has_a_spoke_an_identity_around_the_ring_of_chance(
-    estimates: pd.DataFrame,
-) -> None:
-    figure = cogs_judge_figures.fingerprints(estimates)
-    ax = figure.axes[0]
-    ring, shape = ax.lines
-    assert set(ring.get_ydata()) == {1.0}
-    own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
-    sizes = own["bias"].map({"race": 3, "gender": 3, "orientation": 2})
-    expected = (own["estimate"] * sizes).tolist()
-    np.testing.assert_allclose(shape.get_ydata(), [*expected, expected[0]])
-    assert [t.get_text() for t in ax.get_xticklabels()] == own["group"].tolist()
-
-
 def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
     figure = cogs_judge_figures.preferences(estimates)
     one, two = figure.axes[:2]
@@ -142,14 +128,6 @@ def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
     names = [t.get_text() for t in one.get_yticklabels()]
     assert names[:2] == ["race, position 1", "race, position 2"]
     assert names[-1] == "orientation, position 2"
-
-
-def test_many_judges_are_drawn_three_abreast(estimates: pd.DataFrame) -> None:
-    four = pd.concat([estimates, estimates.assign(evaluator=estimates["evaluator"] + " again")])
-    figure = cogs_judge_figures.fingerprints(four)
-    titles = [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
-    assert titles == ["one", "two", "one again", "two again"]
-    assert figure.axes[0].get_gridspec().ncols == 2
 
 
 def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:

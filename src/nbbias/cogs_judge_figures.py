@@ -1,4 +1,4 @@
-"""The figures of judges: fingerprints, preferences, identity beside position, who judged whom."""
+"""The figures of judges: preferences, identity beside position, who judged whom."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from nbbias import cogs_tables, figures, figures_marks
@@ -15,60 +14,6 @@ from nbbias.cogs_figures import PERMUTED
 
 #: The three ways to the ABS, from the published one to the corrected ones.
 WAYS = {"abs_raw": "as published", "abs": "orders balanced", "abs_model": "conditional logit"}
-SHARES = {"share_raw": "as published", "share": "orders balanced", "share_model": "logit"}
-
-#: Radar plots side by side: more would leave no room for their words.
-_ABREAST = 3
-
-
-def fingerprints(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
-    """Draw each judge's preferences as a radar plot, as the paper's Figure 5.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs_affinity.abs_estimates` or `cogs_people.beside_models`, of one `model`.
-    statistic
-        Which shares: of `SHARES`.
-
-    Returns
-    -------
-    Figure
-        A spoke an identity, its share times the number of identities on its axis, so that the
-        dashed ring, 1, is what chance gives on every axis. A round plot is an even judge; how
-        round chance alone would be, the dots of `preferences` say.
-    """
-    rows = cogs_tables.whole(estimates)
-    rows = rows[rows["statistic"] == statistic]
-    judges = list(rows["evaluator"].unique())
-    down = -(-len(judges) // _ABREAST)
-    abreast = -(-len(judges) // down)
-    figure, grid = plt.subplots(
-        down, abreast, figsize=(max(3.1 * abreast, 4), 3.5 * down), squeeze=False,
-        subplot_kw={"projection": "polar"},
-    )  # fmt: skip
-    rows = rows.assign(ratio=rows["estimate"] * rows.groupby(["evaluator", "bias"])["group"]
-                       .transform("size"))  # fmt: skip
-    top = max(2.0, float(np.nanmax([1.0, *rows["ratio"]])) * 1.05)
-    for judge, ax in zip(judges, grid.flat, strict=False):
-        own = rows[rows["evaluator"] == judge]
-        at = np.linspace(0, 2 * np.pi, len(own), endpoint=False)
-        ratio = own["ratio"].to_numpy()
-        around = np.linspace(0, 2 * np.pi, 200)
-        ax.plot(around, np.ones(200), color=figures.MUTED, ls="--", lw=1)
-        ax.plot([*at, at[0]], [*ratio, ratio[0]], color=figures.PALETTE[0], lw=1.6)
-        ax.fill(at, ratio, color=figures.PALETTE[0], alpha=0.15, lw=0)
-        ax.set_xticks(at, [figures.plain(str(name)) for name in own["group"]])
-        ax.tick_params(axis="x", pad=7)
-        ax.set_yticks([1], [""])
-        ax.set_ylim(0, top)
-        ax.grid(color=figures.BAND)
-        ax.set_title(figures.plain(str(judge)), pad=18)
-    for ax in list(grid.flat)[len(judges) :]:
-        ax.set_axis_off()
-    ring = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="every identity alike")
-    figure.legend([ring], ["every identity alike"], loc="outside lower center")
-    return figure
 
 
 def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
@@ -79,7 +24,8 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     estimates
         Of `cogs_affinity.abs_estimates` or `cogs_people.beside_models`, of one `model`.
     statistic
-        Which shares: of `SHARES`, or ``"position_share"``.
+        Which shares: ``"share"`` (orders balanced), ``"share_raw"``, ``"share_model"`` or
+        ``"position_share"``.
     """
     rows = cogs_tables.whole(estimates)
     rows = rows[rows["statistic"] == statistic]
@@ -97,32 +43,6 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     figure = figures.panels(rows, draw, by="evaluator", height=height, width=9.5)
     band = Patch(color=figures.BAND, label=PERMUTED)
     figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
-    return figure
-
-
-def own_picks(estimates: pd.DataFrame) -> Figure:
-    """Draw a person's shares of identities beside those of positions, an axis below the other.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs_fingerprint.fingerprint`.
-    """
-    named = {"share": "whose texts you picked", "position_share": "where they stood"}
-    rows = estimates[estimates["statistic"].isin(list(named))]
-    rows = rows.assign(cell=rows["group"], what=rows["statistic"].map(named))
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures_marks.intervals(own, ax, label="cell")
-        ax.set_xlim(-0.03, 1.03)  # all or none of the picks is a dot at the end
-
-    figure = figures.grid(rows, draw, rows="bias", columns="what", width=8)
-    for ax in figure.axes:
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-        ax.tick_params(axis="y", labelleft=True)  # the two columns have rows of their own
-    band = Patch(color=figures.BAND, label="by chance")
-    key = figures.interval_key(label="share of your picks")
-    figures.legend_below(figure, figure.axes[0], extra=[band, key])
     return figure
 
 
