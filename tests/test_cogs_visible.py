@@ -89,7 +89,8 @@ def test_preferences_are_split_by_what_could_be_seen(levels: pd.DataFrame) -> No
 
 def test_every_shipped_identity_has_its_words() -> None:
     suite = cogs_suite.load(axes=["race", "gender", "orientation", "age", "disability", "religion"])
-    assert set(cogs_suite.identities(suite)["identity"]) == set(cogs_visible.markers())
+    names = {name for axis in suite.axes.values() for name in axis.identities}
+    assert names == set(cogs_visible.markers())
 
 
 @pytest.mark.parametrize(

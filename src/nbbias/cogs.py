@@ -244,9 +244,3 @@ def _stacked(totals: pd.Series, size: int) -> np.ndarray:
     return np.array([one if isinstance(one, np.ndarray) else nothing for one in totals]).reshape(
         len(totals), size
     )
-
-
-def losses(distances: pd.DataFrame) -> pd.DataFrame:
-    """Count, by model, axis and reason, the cells that were not measured; ``"measured"`` is one."""
-    told = distances.assign(reason=distances["reason"].fillna("measured"))
-    return told.groupby(["model", "axis", "reason"], sort=False).size().rename("n").reset_index()

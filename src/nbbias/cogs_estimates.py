@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f as f_distribution
 
-from nbbias import cogs_chance, contracts, published, stats, stats_anova
+from nbbias import cogs_chance, contracts, stats, stats_anova
 from nbbias.cogs import BiasScore, representative_bias_score
 
 Row = dict[str, Any]
@@ -246,37 +246,3 @@ def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
         ["model", "axis", "temperature", "rbs", "ci_low", "ci_high", "null", "p_value",
          "identity", "same_identity", "n"]
     ]  # fmt: skip
-
-
-def beside_printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd.DataFrame:
-    """Put the paper's Table 1 beside ours.
-
-    Parameters
-    ----------
-    estimates
-        Of `rbs`, or of `cogs_affinity.abs_estimates`.
-    score
-        Which half of the table.
-
-    Returns
-    -------
-    DataFrame
-        `model`, `axis`, `identity`, `ours`, `n`, `printed`, `printed_identity`,
-        `printed_significant`, `difference`. `printed` is NaN for models and axes that the paper
-        does not have; the same model at another time is another model.
-    """
-    statistic = {"RBS": "rbs", "ABS": "abs_raw"}[score]
-    whole = estimates[["task", "topic"]].isna().all(axis=1)
-    ours = estimates[(estimates["statistic"] == statistic) & whole]
-    who = "evaluator" if score == "ABS" else "model"
-    ours = ours.assign(model=ours[who], axis=ours["bias"], identity=ours["group"])
-    printed = published.load("kumar2024")
-    printed = printed[printed["score"] == score]
-    table = published.beside(
-        ours[["model", "axis", "identity", "estimate", "n"]], printed, on=["model", "axis"],
-        value="estimate", printed_value="value",
-    )  # fmt: skip
-    more = printed[["model", "axis", "most", "significant"]].rename(
-        columns={"most": "printed_identity", "significant": "printed_significant"}
-    )
-    return table.merge(more, on=["model", "axis"], how="left")

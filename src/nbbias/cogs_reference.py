@@ -91,12 +91,6 @@ def between(cosines: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return np.where(pairs > 1e-9, total / pairs, np.nan)
 
 
-def _distances(cosines: np.ndarray, weights: np.ndarray, reference: int | None) -> np.ndarray:
-    """Return each group's mean distance to the reference group, or to all groups alike."""
-    means = between(cosines, weights)
-    return 1 - (means.mean(axis=1) if reference is None else means[:, reference])
-
-
 def reference_estimates(
     texts: pd.DataFrame,
     *,
@@ -237,7 +231,10 @@ def _rows(
     k = len(names)
 
     def means(weigh: Any) -> np.ndarray:
-        return np.mean([_distances(c, weigh(labels), reference) for c, labels in strata], axis=0)
+        """Return each group's mean distance to the reference group, or to all groups alike."""
+        near = [between(cosines, weigh(labels)) for cosines, labels in strata]
+        to = [one.mean(axis=1) if reference is None else one[:, reference] for one in near]
+        return np.mean([1 - one for one in to], axis=0)
 
     found = means(lambda labels: np.eye(k)[labels])
     chance = np.array(

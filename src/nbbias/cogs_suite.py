@@ -247,13 +247,3 @@ def rubrics(suite: Suite) -> pd.DataFrame:
         for name, told in plan.rubric.criteria.items()
     ]
     return pd.DataFrame(rows, columns=["task", "criterion", "description", "source", "where"])
-
-
-def identities(suite: Suite) -> pd.DataFrame:
-    """List every identity: `axis`, `identity`, `words` (in the prompt), `source`."""
-    rows = [
-        (axis, name, words, own.source)
-        for axis, own in suite.axes.items()
-        for name, words in own.identities.items()
-    ]
-    return pd.DataFrame(rows, columns=["axis", "identity", "words", "source"])

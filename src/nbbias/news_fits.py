@@ -140,22 +140,18 @@ def tests(
         own = sentences[sentences["bias"] == bias]
         for fit in progress(fits, f"tests of topics, {bias}"):
             said = with_topics(own, fit.topic)
+            own_topics = fit.associated.loc[fit.associated["bias"] == bias, "group"]
             row = news_topics.chi_squared(news_topics.contingency(said, groups=groups))
             by_article = news_topics.permutation_p(
                 said, articles, groups=groups, draws=draws, seed=seed
             )
             rows.append({
-                "bias": bias, "seed": fit.seed, "group_topics": _group_topics(fit, bias, groups),
+                "bias": bias, "seed": fit.seed, "group_topics": int(own_topics.isin(groups).sum()),
                 **row, "p_by_article": by_article["p_value"],
                 "reason": row["reason"] or by_article["reason"],
             })  # fmt: skip
     columns = [*("bias", "seed", "group_topics", "n", "statistic_value", "df", "effect_size")]
     return pd.DataFrame(rows, columns=[*columns, "p_value", "p_by_article", "reason"])
-
-
-def _group_topics(fit: Fit, bias: str, groups: Sequence[str]) -> int:
-    own = fit.associated[fit.associated["bias"] == bias]
-    return int(own["group"].isin(groups).sum())
 
 
 def described(

@@ -20,9 +20,6 @@ from nbbias.news import CELL
 NEUTRAL = "neutral"
 SIDES = {"h": "generated_text", "o": "original_text"}
 
-#: Which groups enter a pair's distance when one of its texts has no sentence of a group.
-COUNTED = ("both", "all")
-
 
 def assign(
     sentences: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame

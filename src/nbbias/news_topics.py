@@ -16,7 +16,6 @@ from scipy.stats import chi2_contingency
 
 from nbbias import lexicons, topics
 from nbbias.news_sentences import NEUTRAL, SIDES
-from nbbias.topics import TopicModel
 
 #: Whose sentences say which topic is which group's: everybody's pooled, or each corpus' own.
 ASSOCIATIONS = ("common", "own")
@@ -51,14 +50,6 @@ def sentence_tokens(sentences: pd.DataFrame) -> pd.Series:
     distinct = sentences.drop_duplicates(_SENTENCE)
     said = [row.text_id[row.start : row.end] for row in distinct.itertuples()]
     return topics.tokens(pd.Series(said, pd.MultiIndex.from_frame(distinct[_SENTENCE]), dtype=str))
-
-
-def with_topics(sentences: pd.DataFrame, model: TopicModel, tokens: pd.Series) -> pd.DataFrame:
-    """Add to SENTENCES the column `topic`; missing where no word is in the vocabulary.
-
-    `tokens` is the Series of `sentence_tokens`.
-    """
-    return sentences.join(topics.of_sentences(model, tokens).rename("topic"), on=_SENTENCE)
 
 
 def contingency(
@@ -151,7 +142,7 @@ def permutation_p(
     Parameters
     ----------
     sentences
-        The table of `with_topics`, of one corpus and one bias.
+        The table of `news_fits.with_topics`, of one corpus and one bias.
     articles
         The Series of `articles`.
     groups
@@ -214,7 +205,7 @@ def associate(
     Parameters
     ----------
     sentences
-        The table of `with_topics`.
+        The table of `news_fits.with_topics`.
     pairs
         PAIRS of `news.pair`.
     lexicon

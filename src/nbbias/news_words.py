@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,6 @@ import pandas as pd
 from nbbias import contracts, lexicons, text
 from nbbias.news import CELL
 
-Row = dict[str, Any]
-
-#: Why a pair has no word-level score, beyond what `news.pair` lost already.
 #: Why a pair has no word-level score, beyond what `news.pair` lost already.
 NO_WORDS = {
     (False, True): "no group words in the answer",
