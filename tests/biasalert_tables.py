@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import simulate_biasalert
+from nbbias.biasalert import sample
 
 
 def labelled(biased: Sequence[bool | int], **columns: Any) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def simulated(
         )
     named = rng.random(n) < names_right, rng.random(n) < names_right
     plan = {
-        "bias_type": (named[0], rng.choice(list(simulate_biasalert.sentences()["stereotypes"]), n)),
+        "bias_type": (named[0], rng.choice(list(sample.sentences()["stereotypes"]), n)),
         "group": (named[1], "somebody"),
         "attribute": (named[1], "something"),
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from nbbias import lexicons_coverage, news, news_words, text
+from nbbias.news import corpus as news, words
+from nbbias.text import annotate, lexicons
 
 SCRIPT = "<script>alert('x')</script>"
 IMAGE = '<img src=x onerror="alert(1)">'
@@ -57,12 +58,12 @@ def measured(articles: int = 12) -> dict[str, pd.DataFrame]:
     originals, generations = corpus(articles)
     pairs = news.pair(originals, generations)
     listed = lexicon()
-    texts = news_words.side_texts(pairs)
-    sentences, matches = text.annotate(texts, listed)
+    texts = words.side_texts(pairs)
+    sentences, matches = annotate.annotate(texts, listed)
     return {
         "pairs": pairs, "texts": texts, "sentences": sentences, "matches": matches,
-        "lexicon": listed, "scores": news_words.word_scores(pairs, matches, lexicon=listed),
-        "coverage": lexicons_coverage.coverage(listed, matches, sentences, texts=texts),
+        "lexicon": listed, "scores": words.word_scores(pairs, matches, lexicon=listed),
+        "coverage": lexicons.coverage(listed, matches, sentences, texts=texts),
     }  # fmt: skip
 
 

@@ -8,34 +8,35 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from nbbias import (
-    explore,
-    lexicons,
-    lexicons_coverage,
-    news,
-    news_bias,
-    news_fits,
-    news_sentences,
-    news_topics,
-    news_words,
-    simulate,
-    text,
-    topics,
+from nbbias.news import (
+    corpus,
+    fits as news_fits,
+    sample,
+    tone as news_sentences,
+    topics as news_topics,
+    words,
 )
+from nbbias.news.explore import (
+    lexicon as news_lexicon,
+    pairs as news_pairs,
+    topics as explore_topics,
+)
+from nbbias.reading import explorer
+from nbbias.text import annotate, lexicons, topics
 
 
 @cache
 def study(articles: int = 20) -> dict[str, Any]:
     """Two models, two biases; words, sentences, and two fits of four topics."""
-    originals, generations = simulate.corpus({"even": {}, "fewer": {"female": -0.2}}, seed=7)
+    originals, generations = sample.corpus({"even": {}, "fewer": {"female": -0.2}}, seed=7)
     keep = originals["article_id"].unique()[:articles]
-    pairs = news.pair(originals, generations[generations["article_id"].isin(keep)])
+    pairs = corpus.pair(originals, generations[generations["article_id"].isin(keep)])
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
-    texts = news_words.side_texts(pairs)
-    sentences, matches = text.annotate(texts, lexicon)
-    coverage = lexicons_coverage.coverage(lexicon, matches, sentences, texts=texts)
+    texts = words.side_texts(pairs)
+    sentences, matches = annotate.annotate(texts, lexicon)
+    coverage = lexicons.coverage(lexicon, matches, sentences, texts=texts)
     sentences = news_sentences.assign(sentences, matches, lexicon=lexicon)
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    scores = words.word_scores(pairs, matches, lexicon=lexicon)
     scored = news_sentences.score(
         sentences, matches, scorers=["textblob"], toxicity_scorer="offline"
     )
@@ -54,7 +55,7 @@ def study(articles: int = 20) -> dict[str, Any]:
         passes=30,
         no_above=0.4,
     )
-    estimates = news_bias.estimates(scores, lexicon=lexicon, draws=100)
+    estimates = words.estimates(scores, lexicon=lexicon, draws=100)
     return {
         "pairs": pairs, "lexicon": lexicon, "texts": texts, "sentences": sentences,
         "matches": matches, "coverage": coverage, "scores": scores, "scored": scored,
@@ -69,21 +70,21 @@ KINDS = ["topics", "lexicon", "pairs", "estimates"]
 def show(kind: str, found: dict[str, Any]) -> Any:
     lexicon = found["lexicon"]
     if kind == "topics":
-        return explore.topics(
+        return explore_topics.topics(
             found["fits"], found["sentences"], found["matches"], found["pairs"], found["tokens"],
             lexicon=lexicon,
         )  # fmt: skip
     if kind == "lexicon":
-        return explore.lexicon(
+        return news_lexicon.lexicon(
             found["scores"], found["pairs"], found["texts"], found["matches"], found["coverage"],
             lexicon=lexicon,
         )  # fmt: skip
     if kind == "pairs":
-        return explore.pairs(
+        return news_pairs.pairs(
             [found["scores"], found["tone"]], found["pairs"], found["matches"],
             found["sentences"], found["scored"], lexicon=lexicon, focus=FOCUS,
         )  # fmt: skip
-    return explore.estimates(found["estimates"])
+    return explorer.estimates(found["estimates"])
 
 
 def inside(widget: Any) -> Iterator[Any]:

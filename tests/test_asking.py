@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import generate, keys, recorded, store
-from nbbias.asking_loop import Tally
-from nbbias.errors import NbbiasError
+from nbbias.asking import plan as generate, recorded, store
+from nbbias.asking.loop import Tally
+from nbbias.params import REDACTED
+from nbbias.tables import NbbiasError
 from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_asking_killed import MODEL, params, suite
 
@@ -172,7 +173,7 @@ def test_a_wrong_key_stops_at_once_and_is_not_repeated(
     assert "401" in tally.stopped
     assert server.sent["wrong_key"] <= 8
     assert wrong not in tally.stopped + str(tally.errors)
-    assert keys.REDACTED in tally.stopped
+    assert REDACTED in tally.stopped
 
 
 def test_a_missing_key_is_told_before_anything_is_asked(

@@ -23,7 +23,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from nbbias import asking_view, generate
+from nbbias.asking import plan, view
 from tests.fake_openai import FAULTS, KEY, FakeOpenAI
 
 MODEL = "openai-api/fake/small"
@@ -90,7 +90,7 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FAKE_API_KEY", KEY)
             console = Console(file=io.StringIO(), width=200)
-            status = asking_view.complete(generate.of_params(path), console)
+            status = view.complete(plan.of_params(path), console)
         after = filed(folder)
         faulty = sum(server.sent[k] for k in ("drop", "truncated", "no_json", "no_choices"))
         return {

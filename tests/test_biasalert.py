@@ -7,11 +7,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import biasalert, biasalert_answers, biasalert_tables, contracts, simulate_biasalert
-from nbbias.contracts import check
-from nbbias.contracts_biasalert import EVIDENCE, JUDGEMENTS
-from nbbias.errors import DataError, ParameterError
+from nbbias import tables
+from nbbias.biasalert import corpus, sample, tables as biasalert_tables
+from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
+from nbbias.biasalert.judges import bench as biasalert
 from nbbias.params import validate
+from nbbias.tables import DataError, ParameterError, check
 
 SEED = 1
 
@@ -184,7 +185,7 @@ def test_every_judge_names_its_instrument(bench: biasalert.Bench) -> None:
         },
         {"statistic": "x", "estimate": 0.5, "n": 2, "n_lost": 0, "instrument": "y"},
     ]
-    table = contracts.estimates(rows, study="biasalert", measure="detection")
+    table = tables.estimates(rows, study="biasalert", measure="detection")
     found = biasalert.named(table, bench.instruments)["instrument"]
     assert list(found) == [bench.instruments["toxicity"], "y"]
 
@@ -260,7 +261,7 @@ def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> No
     rows = [("m", "p1", "a"), ("m", "p1", "b"), ("n", "p1", "c")]
     path = tmp_path / "answers.csv"
     pd.DataFrame(rows, columns=["model", "prompt_id", "text"]).to_csv(path, index=False)
-    assert list(biasalert_answers.read(str(path), seed=SEED)["text_id"]) == [
+    assert list(corpus.read_answers(str(path), seed=SEED)["text_id"]) == [
         "m/p1/0",
         "m/p1/1",
         "n/p1/0",
@@ -271,20 +272,20 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     rows = {"text_id": [0, 1], "model": [7, 7], "prompt_id": [3, 4], "text": ["a b", "c d"]}
     path = tmp_path / "answers.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
-    answers = biasalert_answers.read(str(path), seed=SEED)
+    answers = corpus.read_answers(str(path), seed=SEED)
     assert answers["text_id"].tolist() == ["0", "1"]
     assert answers["model"].tolist() == ["7", "7"]
     pd.DataFrame(rows).drop(columns="text_id").to_csv(path, index=False)
-    assert biasalert_answers.read(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
+    assert corpus.read_answers(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
     people = tmp_path / "people.csv"
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
-    labels = biasalert_answers.human(answers, str(people), seed=SEED)
+    labels = corpus.human(answers, str(people), seed=SEED)
     assert labels["biased"].tolist() == [True, False, pd.NA]
-    drawn = biasalert_answers.human(answers.head(1), str(people), drawn=True, seed=SEED)
+    drawn = corpus.human(answers.head(1), str(people), drawn=True, seed=SEED)
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(DataError, match="perhaps"):
-        biasalert_answers.labels(str(people))
+        corpus.labels(str(people))
 
 
 def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) -> None:
@@ -293,7 +294,7 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
     pd.DataFrame(
         {"domain": ["x", "x", "x", "y"], "prompt": ["a", "d", "a", "f"], "wikipedia": said}
     ).to_csv(path, index=False)
-    found = biasalert_answers.read(str(path), seed=SEED)
+    found = corpus.read_answers(str(path), seed=SEED)
     assert list(found["text"]) == ["a b c.", "d e.", "f."]
     assert set(found["model"]) == {"Wikipedia"}
     assert list(found["domain"]) == ["x", "x", "y"]
@@ -301,18 +302,16 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
 
 
 def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> None:
-    whole = biasalert_answers.read(n=30, seed=SEED)
-    few = biasalert_answers.read(n=30, size=5, seed=SEED)
+    whole = corpus.read_answers(n=30, seed=SEED)
+    few = corpus.read_answers(n=30, size=5, seed=SEED)
     assert few.groupby("model").size().to_dict() == dict.fromkeys(whole["model"].unique(), 5)
     assert few["text_id"].isin(whole["text_id"]).all()
-    assert biasalert_answers.read(n=30, size=5, seed=SEED).equals(few)
-    assert not biasalert_answers.read(n=30, size=5, seed=SEED + 1).equals(few)
-    assert len(biasalert_answers.read(n=30, size=1000, seed=SEED)) == len(whole)
+    assert corpus.read_answers(n=30, size=5, seed=SEED).equals(few)
+    assert not corpus.read_answers(n=30, size=5, seed=SEED + 1).equals(few)
+    assert len(corpus.read_answers(n=30, size=1000, seed=SEED)) == len(whole)
 
 
-@pytest.mark.parametrize(
-    "read", [lambda p: biasalert_answers.read(p, seed=SEED), biasalert_answers.labels]
-)
+@pytest.mark.parametrize("read", [lambda p: corpus.read_answers(p, seed=SEED), corpus.labels])
 def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(DataError, match="text_id"):
@@ -320,7 +319,7 @@ def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  #
 
 
 def test_the_guard_lets_fewer_planted_stereotypes_through(bench: biasalert.Bench) -> None:
-    answers = simulate_biasalert.answers({"blunt": 0.6}, n=12, seed=SEED)
+    answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
     table, found = biasalert_tables.guarded(answers, bench, confidence=0.95)
     shares = found.set_index("statistic")["estimate"]
     assert shares["biased_share_without"] == answers["planted"].mean()
@@ -331,8 +330,8 @@ def test_the_guard_lets_fewer_planted_stereotypes_through(bench: biasalert.Bench
 
 
 def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
-    answers = simulate_biasalert.answers(n=50, seed=SEED)
-    found = biasalert_answers.planted(answers, size=20, seed=SEED)
+    answers = sample.answers(n=50, seed=SEED)
+    found = corpus.planted(answers, size=20, seed=SEED)
     joined = found.merge(answers, on="text_id")
     assert joined.groupby("model").size().eq(20).all()
     assert (joined["biased"] == joined["planted"]).all()

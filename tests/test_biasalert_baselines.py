@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_attribution as attribution
-from nbbias import biasalert_baselines as baselines
-from nbbias import biasalert_sources as sources
-from nbbias import toxicity
-from nbbias.biasalert_groups import same_group, target
-from nbbias.errors import ContractError, DataError, ParameterError
+from nbbias.biasalert import corpus
+from nbbias.biasalert.groups import same_group, target
+from nbbias.biasalert.judges import attribution, baselines
+from nbbias.tables import ContractError, DataError, ParameterError
+from nbbias.text import toxicity
 
 TEXTS = pd.DataFrame(
     {
@@ -63,7 +62,7 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
 
 @pytest.mark.data
 def test_type_and_group_on_redditbias(data_folder: Path) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)
     found = attribution.attribute_texts(table)
     assert (found["bias_type"] == table["bias_type"]).mean() > 0.93

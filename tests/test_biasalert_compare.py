@@ -8,9 +8,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
-from nbbias import biasalert_calibration as calibration
-from nbbias import biasalert_compare as compare
-from nbbias import biasalert_scores as scores
+from nbbias.biasalert import calibration, detection
 from tests.biasalert_tables import judgements, labelled, value
 
 
@@ -21,7 +19,7 @@ def pair(first: list[int | None], second: list[int | None]) -> pd.DataFrame:
 def test_mcnemar_by_hand() -> None:
     # All texts are biased, so right is 1. a alone is right on 6, b alone on 1, both on 3.
     said = pair([1] * 6 + [0] + [1] * 3, [0] * 6 + [1] + [1] * 3)
-    found = compare.differences(said, labelled([1] * 10), draws=500)
+    found = detection.differences(said, labelled([1] * 10), draws=500)
     key = {"judge": "a − b"}
     assert value(found, "accuracy_difference", **key) == pytest.approx(0.5)
     assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(
@@ -29,13 +27,13 @@ def test_mcnemar_by_hand() -> None:
     )
     low, high = (value(found, "accuracy_difference", f"ci_{e}") for e in ("low", "high"))
     assert 0 <= low < 0.5 < high <= 1
-    swapped = compare.differences(said.iloc[::-1], labelled([1] * 10), draws=500)
+    swapped = detection.differences(said.iloc[::-1], labelled([1] * 10), draws=500)
     assert value(swapped, "accuracy_difference", judge="b − a") == pytest.approx(-0.5)
 
 
 def test_many_disagreements_are_tested_by_chi_squared() -> None:
     said = pair([1] * 40 + [0] * 20, [0] * 40 + [1] * 20)
-    found = compare.differences(said, labelled([1] * 60), draws=100)
+    found = detection.differences(said, labelled([1] * 60), draws=100)
     expected = (40 - 20 - 1) ** 2 / 60
     assert value(found, "accuracy_difference", "statistic_value") == pytest.approx(expected)
     p = stats.chi2.sf(expected, 1)
@@ -44,32 +42,32 @@ def test_many_disagreements_are_tested_by_chi_squared() -> None:
 
 def test_resamples_that_are_all_alike_are_no_certainty() -> None:
     # a is right on all four texts and b on none; or all texts are of one cluster.
-    apart = compare.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), draws=50)
+    apart = detection.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), draws=50)
     one = labelled([1] * 3, comment_id="c")
-    together = compare.differences(pair([1, 0, 0], [0, 0, 0]), one, draws=50)
+    together = detection.differences(pair([1, 0, 0], [0, 0, 0]), one, draws=50)
     for found, expected in ((apart, 1), (together, 1 / 3)):
         assert value(found, "accuracy_difference") == pytest.approx(expected)
         for end in ("low", "high"):
             assert np.isnan(value(found, "accuracy_difference", f"ci_{end}"))
-        assert value(found, "accuracy_difference", "reason") == scores.ALIKE
+        assert value(found, "accuracy_difference", "reason") == detection.ALIKE
     assert value(apart, "accuracy_difference", "p_value") == pytest.approx(0.125)
 
 
 def test_only_texts_with_both_verdicts_are_compared_and_the_rest_is_counted() -> None:
-    found = compare.differences(pair([1, 1, None, 0], [1, 0, 1, None]), labelled([1] * 4))
+    found = detection.differences(pair([1, 1, None, 0], [1, 0, 1, None]), labelled([1] * 4))
     assert value(found, "accuracy_difference", "n") == 2
     assert value(found, "accuracy_difference", "n_lost") == 2
     assert value(found, "accuracy_difference") == 0.5
-    nothing = compare.differences(pair([None, 1], [1, None]), labelled([1, 1]))
+    nothing = detection.differences(pair([None, 1], [1, None]), labelled([1, 1]))
     assert value(nothing, "accuracy_difference", "reason") == "no text has both verdicts"
 
 
 def test_judges_alike_are_not_tested_and_three_judges_are_corrected_together() -> None:
-    same = compare.differences(pair([1, 0], [1, 0]), labelled([1, 1]))
+    same = detection.differences(pair([1, 0], [1, 0]), labelled([1, 1]))
     assert value(same, "accuracy_difference") == 0
     assert np.isnan(value(same, "accuracy_difference", "p_value"))
     three = pd.concat([pair([1] * 12, [0] * 12), judgements([1] * 6 + [0] * 6, judge="c")])
-    found = compare.differences(three, labelled([1] * 12), draws=100)
+    found = detection.differences(three, labelled([1] * 12), draws=100)
     assert len(found) == 3
     p = sorted(found["p_value"])
     assert min(found["p_adjusted"]) == pytest.approx(3 * p[0])

@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biasalert_errors as errors
-from nbbias import contracts, contracts_biasalert
-from nbbias.errors import DataError
+from nbbias import tables
+from nbbias.biasalert import checks, contracts
+from nbbias.tables import DataError
 from tests.biasalert_tables import judgements, value
 
-CHECKS = errors.checks()
+CHECKS = checks.checks()
 
 
 def said(verdicts: list, checked: pd.DataFrame = CHECKS, **columns: object) -> pd.DataFrame:
@@ -21,23 +21,23 @@ def said(verdicts: list, checked: pd.DataFrame = CHECKS, **columns: object) -> p
 
 
 def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() -> None:
-    contracts.check(CHECKS, contracts_biasalert.LABELLED)
+    tables.check(CHECKS, contracts.LABELLED)
     counts = CHECKS.groupby(["category", "biased"]).size()
     assert counts.min() >= 15
-    assert set(CHECKS["category"]) == set(errors.CATEGORIES)
+    assert set(CHECKS["category"]) == set(checks.CATEGORIES)
     assert not CHECKS["text"].duplicated().any()
-    mentions = CHECKS[CHECKS["category"] == errors.MENTION]
+    mentions = CHECKS[CHECKS["category"] == checks.MENTION]
     groups = mentions.groupby("biased")["group"].agg(sorted)
     assert groups[True] == groups[False]  # so that the group decides nothing
-    rest = CHECKS[CHECKS["category"] != errors.DIALECT]
-    assert set(rest["bias_type"]) == set(contracts_biasalert.TYPES)
+    rest = CHECKS[CHECKS["category"] != checks.DIALECT]
+    assert set(rest["bias_type"]) == set(contracts.TYPES)
     assert rest["group"].notna().all()
 
 
 def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_group() -> None:
-    own = CHECKS[CHECKS["category"] == errors.DIALECT]
+    own = CHECKS[CHECKS["category"] == checks.DIALECT]
     assert (
-        own.groupby("pair_id")["variety"].agg(lambda v: (v == errors.STANDARD).sum()) == 1
+        own.groupby("pair_id")["variety"].agg(lambda v: (v == checks.STANDARD).sum()) == 1
     ).all()
     assert (own.groupby("pair_id").size() == 2).all()
     assert own["group"].isna().all()
@@ -47,11 +47,11 @@ def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_grou
 def test_rates_by_hand() -> None:
     checked = pd.DataFrame(
         {
-            "text_id": list("abcdef"), "text": list("abcdef"), "category": [errors.REPORTED] * 6,
+            "text_id": list("abcdef"), "text": list("abcdef"), "category": [checks.REPORTED] * 6,
             "biased": [True, True, False, False, False, False],
         }
     )  # fmt: skip
-    found = errors.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
+    found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
     assert value(found, "miss_rate") == 1 / 2
     assert value(found, "false_alarm_rate") == 1 / 3
     assert value(found, "false_alarm_rate", "n_lost") == 1
@@ -59,15 +59,15 @@ def test_rates_by_hand() -> None:
     assert value(found, "miss_rate", "null") == 3 / 5
     ends = [value(found, "false_alarm_rate", f"ci_{end}") for end in ("low", "high")]
     assert ends == pytest.approx(list(proportion_confint(1, 3, method="wilson")))
-    assert found["dimension"].unique().tolist() == [errors.REPORTED]
+    assert found["dimension"].unique().tolist() == [checks.REPORTED]
 
 
 def test_a_judge_that_flags_everything_only_raises_false_alarms() -> None:
-    found = errors.estimates(said([1] * len(CHECKS)))
+    found = checks.estimates(said([1] * len(CHECKS)))
     rates = found.set_index(["dimension", "statistic"])["estimate"]
     assert rates.xs("false_alarm_rate", level=1).eq(1).all()
     assert rates.xs("miss_rate", level=1).eq(0).all()
-    assert value(found, "false_alarm_rate", "null", dimension=errors.MENTION) == 1
+    assert value(found, "false_alarm_rate", "null", dimension=checks.MENTION) == 1
     assert value(found, "dialect_difference", group=None) == 0
     assert np.isnan(value(found, "dialect_difference", "ci_low", group=None))
 
@@ -76,7 +76,7 @@ def test_a_judge_that_flags_at_random_is_within_chance() -> None:
     rng = np.random.default_rng(0)
     inside, cells = 0, 0
     for seed in range(8):
-        found = errors.estimates(said(list(rng.random(len(CHECKS)) < 0.4)))
+        found = checks.estimates(said(list(rng.random(len(CHECKS)) < 0.4)))
         own = found[found["statistic"].isin(["false_alarm_rate", "miss_rate"])]
         inside += own["estimate"].between(own["null_low"], own["null_high"]).sum()
         cells += len(own)
@@ -86,13 +86,13 @@ def test_a_judge_that_flags_at_random_is_within_chance() -> None:
 
 def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     rng = np.random.default_rng(1)
-    other = CHECKS["variety"].notna() & (CHECKS["variety"] != errors.STANDARD)
+    other = CHECKS["variety"].notna() & (CHECKS["variety"] != checks.STANDARD)
     score = np.clip(0.2 + 0.3 * other + rng.normal(0, 0.05, len(CHECKS)), 0, 1)
-    found = errors.estimates(said(list(score > 0.4), confidence=score))
+    found = checks.estimates(said(list(score > 0.4), confidence=score))
     assert value(found, "dialect_difference", group=None) == pytest.approx(0.3, abs=0.04)
     assert value(found, "dialect_difference", "p_value", group=None) < 1e-6
     own = CHECKS.assign(score=score)[CHECKS["variety"].notna()]
-    wide = own.assign(s=own["variety"] == errors.STANDARD).pivot(
+    wide = own.assign(s=own["variety"] == checks.STANDARD).pivot(
         index="pair_id", columns="s", values="score"
     )
     t = stats.ttest_rel(wide[False], wide[True])
@@ -102,20 +102,20 @@ def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     assert value(found, "dialect_flag_change", group=None) > 0.9
     assert value(found, "dialect_flag_change", "p_value", group=None) < 1e-4
     varieties = found.loc[found["statistic"] == "dialect_difference", "group"].dropna()
-    assert set(varieties) == set(CHECKS["variety"].dropna()) - {errors.STANDARD}
+    assert set(varieties) == set(CHECKS["variety"].dropna()) - {checks.STANDARD}
 
 
 def test_a_judge_that_refuses_is_not_measured_and_wrong_texts_are_listed() -> None:
-    found = errors.estimates(said([None] * len(CHECKS)))
+    found = checks.estimates(said([None] * len(CHECKS)))
     assert found["estimate"].isna().all()
     assert found["reason"].notna().all()
-    listed = errors.wrong(said([0] * len(CHECKS)))
+    listed = checks.wrong(said([0] * len(CHECKS)))
     assert len(listed) == CHECKS["biased"].sum()
     assert listed["biased"].all()
-    assert errors.wrong(said(list(CHECKS["biased"]))).empty
+    assert checks.wrong(said(list(CHECKS["biased"]))).empty
 
 
 def test_a_sentence_without_its_pair_is_named() -> None:
-    own = CHECKS[CHECKS["category"] == errors.DIALECT].iloc[1:]
+    own = CHECKS[CHECKS["category"] == checks.DIALECT].iloc[1:]
     with pytest.raises(DataError, match="look at d01"):
-        errors.estimates(said([0] * len(own), own), own)
+        checks.estimates(said([0] * len(own), own), own)

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import contracts
-from nbbias.biasalert_guard import Guarded, guard, guard_texts
-from nbbias.biasalert_stream import LONGEST, Sentences
-from nbbias.contracts_biasalert import JUDGEMENTS
-from nbbias.errors import ParameterError
+from nbbias import tables
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.guard import LONGEST, Guarded, Sentences, guard, guard_texts
+from nbbias.tables import ParameterError
 
 
 class Judge:
@@ -48,8 +46,8 @@ class Judge:
 
 def test_the_judge_of_these_tests_keeps_the_contract() -> None:
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["BIASED", "fine"]})
-    contracts.check(Judge()(texts, None), JUDGEMENTS)
-    contracts.check(Judge(outcome="refused")(texts, None), JUDGEMENTS)
+    tables.check(Judge()(texts, None), JUDGEMENTS)
+    tables.check(Judge(outcome="refused")(texts, None), JUDGEMENTS)
 
 
 def stream(text: str, size: int = 3) -> Iterator[str]:

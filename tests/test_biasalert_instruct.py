@@ -8,9 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_instruct as instruct
-from nbbias import biasalert_prompt, biasalert_replies
-from nbbias.errors import ContractError, DataError
+from nbbias.biasalert.judges import lora, prompt, replies
+from nbbias.tables import ContractError, DataError
 from tests.test_biasalert_prompt import block, evidence
 
 LABELLED = pd.DataFrame(
@@ -27,9 +26,9 @@ LABELLED = pd.DataFrame(
 
 def test_pairs_hold_the_judges_prompt_and_the_papers_template() -> None:
     known = evidence("a")
-    table = instruct.instructions(LABELLED, known)
+    table = lora.instructions(LABELLED, known)
     assert table["text_id"].tolist() == ["a", "b", "c", "d"]
-    wanted = biasalert_prompt.prompts(LABELLED.head(1)[["text_id", "text"]], known)["prompt"]
+    wanted = prompt.prompts(LABELLED.head(1)[["text_id", "text"]], known)["prompt"]
     assert table["prompt"].iloc[0] == wanted.iloc[0]
     assert block(table["prompt"].iloc[1]) == "The train is late."
     assert table["completion"].tolist() == [
@@ -42,26 +41,26 @@ def test_pairs_hold_the_judges_prompt_and_the_papers_template() -> None:
 
 
 def test_answers_are_read_as_their_labels() -> None:
-    table = instruct.instructions(LABELLED)
-    found = biasalert_replies.read(table["completion"])
+    table = lora.instructions(LABELLED)
+    found = replies.read(table["completion"])
     assert found["biased"].tolist() == table["biased"].tolist()
 
 
 def test_nothing_of_the_other_side_gets_in() -> None:
-    table = instruct.instructions(LABELLED, evidence("e"))
+    table = lora.instructions(LABELLED, evidence("e"))
     everything = " ".join([*table["prompt"], *table["completion"]])
     assert "Men never listen." not in everything and "not listening" not in everything
     twice = pd.concat([LABELLED, LABELLED.head(1).assign(text_id="z", split="test")])
     with pytest.raises(ContractError, match="1 texts stand on both sides"):
-        instruct.instructions(twice)
+        lora.instructions(twice)
     with pytest.raises(ContractError, match="split"):
-        instruct.instructions(LABELLED.drop(columns="split"))
+        lora.instructions(LABELLED.drop(columns="split"))
     with pytest.raises(DataError, match="no text has the split 'train'"):
-        instruct.instructions(LABELLED.assign(split="test"))
+        lora.instructions(LABELLED.assign(split="test"))
 
 
 def test_what_is_left_out_is_counted() -> None:
-    told = instruct.counts(LABELLED).set_index("what")["rows"].to_dict()
+    told = lora.counts(LABELLED).set_index("what")["rows"].to_dict()
     assert told == {
         "used: biased": 2, "used: not biased": 2, "other side": 1, "blank": 1, "too long": 1,
     }  # fmt: skip
@@ -70,17 +69,17 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_labels_alone_are_enough_and_the_switches_hold() -> None:
     plain = LABELLED[["text_id", "text", "biased", "split"]]
-    table = instruct.instructions(plain, retrieval=False, steps=False, demonstrations=False)
+    table = lora.instructions(plain, retrieval=False, steps=False, demonstrations=False)
     assert table["completion"].iloc[0] == "Yes, the following SENTENCE is biased."
     assert not table["prompt"].str.contains("REFERENCE|Go step|Examples").any()
 
 
 @pytest.mark.parametrize("layout", ["messages", "completion"])
-def test_it_is_saved_and_read_again(tmp_path: Path, layout: instruct.Layout) -> None:
-    table = instruct.instructions(LABELLED)
-    path = instruct.save(table, tmp_path / "data.jsonl", layout=layout)
+def test_it_is_saved_and_read_again(tmp_path: Path, layout: lora.Layout) -> None:
+    table = lora.instructions(LABELLED)
+    path = lora.save(table, tmp_path / "data.jsonl", layout=layout)
     pd.testing.assert_frame_equal(
-        instruct.read(path), table[["prompt", "completion"]], check_dtype=False
+        lora.read(path), table[["prompt", "completion"]], check_dtype=False
     )
     (first, *_) = path.read_text().splitlines()
     assert set(json.loads(first)) == (
@@ -92,7 +91,7 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "data.jsonl"
     path.write_text('{"messages": [{"role": "user", "content": "x"}]}\n')
     with pytest.raises(DataError, match="line 1 is no pair"):
-        instruct.read(path)
+        lora.read(path)
     path.write_text('{"question": "x"}\n')
     with pytest.raises(ContractError, match="prompt, completion"):
-        instruct.read(path)
+        lora.read(path)

@@ -9,16 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_classifier as classifier
-from nbbias import biasalert_knowledge as knowledge
-from nbbias import biasalert_network as network
-from nbbias import biasalert_retrieval as retrieval
-from nbbias import biasalert_sources as sources
-from nbbias import biasalert_split as split
-from nbbias import biasalert_tuned as tuned
-from nbbias.contracts import check
-from nbbias.contracts_biasalert import JUDGEMENTS
-from nbbias.errors import DataError, ParameterError
+from nbbias.biasalert import corpus, knowledge, retrieval, split
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.judges import classifier, tuned
+from nbbias.tables import DataError, ParameterError, check
 from tests.biasalert_tiny import bag_of_words, labelled, transformer
 
 ODD = pd.DataFrame(
@@ -93,7 +87,7 @@ def test_only_text_and_label_are_read(
 
 def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> None:
     train = parted[parted["split"] == "train"]
-    known, _ = sources.from_labelled(train)
+    known, _ = corpus.from_labelled(train)
     found = retrieval.retrieve(train, known, model=bow)
     own = classifier.fit(train, found, model=bow, seed=0, knowledge=knowledge.version(known))
     test = parted[parted["split"] == "test"]
@@ -128,7 +122,7 @@ def test_the_probabilities_are_calibrated_where_labels_are_noisy(
 @pytest.mark.data
 @pytest.mark.slow
 def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table.sample(2000, random_state=0), seed=0)
     train, test = (parted[parted["split"] == side] for side in ("train", "test"))
     fitted = classifier.fit(train, model="offline", seed=0, progress=False)
@@ -191,11 +185,11 @@ def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(
 
 
 def test_word_vectors_stay_and_lower_layers_learn_more_slowly(tiny: str) -> None:
-    rates = network._rates(network.network(tiny), 1e-3)
+    rates = tuned._rates(tuned.network(tiny), 1e-3)
     assert {group["lr"] for group in rates} == {1e-3, 1e-3 * 0.9}
-    own = network.network(tiny)
+    own = tuned.network(tiny)
     names = dict(own.named_parameters())
-    network._rates(own, 1e-3)
+    tuned._rates(own, 1e-3)
     frozen = {name for name, value in names.items() if not value.requires_grad}
     assert frozen
     assert all(".embeddings." in name for name in frozen)
@@ -268,8 +262,8 @@ def test_a_run_fits_a_judge_once(
     train, test = (parted[parted["split"] == name] for name in ("train", "test"))
     asked = test[["text_id", "text"]].reset_index(drop=True)
     calls: list[int] = []
-    tune = network.tune
-    monkeypatch.setattr(network, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
+    tune = tuned.tune
+    monkeypatch.setattr(tuned, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
 
     def fine(table: pd.DataFrame = train, **settings: float) -> tuned.Tuned:
         options = {"model": tiny, "seed": 0, "copies": 1, "epochs": 1} | settings

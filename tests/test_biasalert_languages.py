@@ -8,13 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_classifier as classifier
-from nbbias import biasalert_network as network
-from nbbias import biasalert_sources as sources
-from nbbias import biasalert_tuned as tuned
-from nbbias import embeddings
-from nbbias.contracts import check
-from nbbias.contracts_biasalert import JUDGEMENTS
+from nbbias.biasalert import corpus
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.judges import classifier, tuned
+from nbbias.tables import check
+from nbbias.text import embeddings
 from tests.biasalert_tiny import bag_of_words, labelled
 
 FOREIGN = [
@@ -69,7 +67,7 @@ def test_short_english_texts_have_a_verdict(quick: classifier.Fitted, offline: t
 
 
 def test_another_models_parts_of_words_say_nothing_of_a_language(offline: tuned.Tuned) -> None:
-    pieces = network.word_pieces(offline.tokenizer, ["Frauen sind dumm"])
+    pieces = tuned.word_pieces(offline.tokenizer, ["Frauen sind dumm"])
     other = tuned.Tuned(offline.tokenizer, [], {"model": "bert-base-german"})
     assert tuned.strange(other, ["a"], pieces) == {}
     own = tuned.Tuned(offline.tokenizer, [], {"model": embeddings.OFFLINE})
@@ -82,21 +80,21 @@ def test_another_models_parts_of_words_say_nothing_of_a_language(offline: tuned.
      ("", 0), ("😀 women", 0.5)],
 )  # fmt: skip
 def test_whole_words_by_hand(said: str, share: float) -> None:
-    tokenizer = network.tokenizer(embeddings.OFFLINE)
-    (pieces,) = network.word_pieces(tokenizer, [said])
-    assert network.whole_words(tokenizer, pieces) == pytest.approx(share)
+    tokenizer = tuned.load_tokenizer(embeddings.OFFLINE)
+    (pieces,) = tuned.word_pieces(tokenizer, [said])
+    assert tuned.whole_words(tokenizer, pieces) == pytest.approx(share)
 
 
 @pytest.mark.data
 def test_no_comment_of_redditbias_is_taken_for_foreign(
     data_folder: Path, offline: tuned.Tuned
 ) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["text"].fillna("").str.strip() != ""]
     held_out = np.random.default_rng(0).random(len(table)) < 0.3
     vectorizer = classifier._vectorizer().fit(table.loc[~held_out, "text"])
     quick = classifier.Fitted(vectorizer, None, None, None, {})
     own = table[held_out]
-    pieces = network.word_pieces(offline.tokenizer, own["text"])
+    pieces = tuned.word_pieces(offline.tokenizer, own["text"])
     assert len(classifier.strange(quick, own)) <= 2
     assert len(tuned.strange(offline, own["text_id"], pieces)) <= 2

@@ -11,11 +11,8 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biasalert_agreement as agreed
-from nbbias import biasalert_correction as correction
-from nbbias import biasalert_levels as levels
-from nbbias import biasalert_scores as scores
-from nbbias.errors import ContractError, DataError
+from nbbias.biasalert import detection, levels
+from nbbias.tables import ContractError, DataError
 from tests.biasalert_tables import judgements, value
 
 
@@ -67,12 +64,12 @@ def test_prompts_asked_repeatedly_are_the_unit() -> None:
 
 def test_the_correction_undoes_known_error_rates() -> None:
     # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
-    found = correction.rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
+    found = levels.rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
     assert found["estimate"] == pytest.approx(0.2)
     assert found["ci_low"] < 0.2 < found["ci_high"]
     # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
-    sure = correction.rogan_gladen(260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9, 10))
-    surer = correction.rogan_gladen(
+    sure = levels.rogan_gladen(260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9, 10))
+    surer = levels.rogan_gladen(
         260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9 * 10**6, 10**7)
     )
     low, high = proportion_confint(260, 1000, method="wilson")
@@ -92,13 +89,13 @@ def test_the_correction_undoes_known_error_rates() -> None:
 def test_what_cannot_be_corrected_is_not_measured(
     flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
 ) -> None:
-    found = correction.rogan_gladen(flagged, 10, sensitivity=rates[0], specificity=rates[1])
+    found = levels.rogan_gladen(flagged, 10, sensitivity=rates[0], specificity=rates[1])
     assert np.isnan(found["estimate"])
     assert reason in found["reason"]
 
 
 def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
-    found = correction.rogan_gladen(2, 100, sensitivity=(45, 50), specificity=(45, 50))
+    found = levels.rogan_gladen(2, 100, sensitivity=(45, 50), specificity=(45, 50))
     assert found["estimate"] == 0
     assert "cut" in found["reason"]
 
@@ -118,8 +115,8 @@ def test_the_corrected_interval_holds_a_known_prevalence(
         label = np.full(n, np.nan)
         sample = rng.choice(n, size, replace=False)
         label[sample] = truth[sample]
-        rates = correction.error_rates(pd.DataFrame({"label": label, "flagged": flagged * 1.0}))
-        found = correction.rogan_gladen(int(flagged.sum()), n, **rates)
+        rates = levels.error_rates(pd.DataFrame({"label": label, "flagged": flagged * 1.0}))
+        found = levels.rogan_gladen(int(flagged.sum()), n, **rates)
         if np.isnan(found["estimate"]):
             continue
         measured += 1
@@ -158,8 +155,8 @@ def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly(
         said = np.where(rng.random(1000) < 0.9, truth, ~truth)
         label = np.where(rng.permutation(1000) < 500, truth, np.nan)
         table = pd.DataFrame({"label": label, "flagged": said * 1.0})
-        found = correction.by_prompt(table, prompts, draws=300, seed=seed)
-        plain = correction.rogan_gladen(int(said.sum()), 1000, **correction.error_rates(table))
+        found = levels.by_prompt(table, prompts, draws=300, seed=seed)
+        plain = levels.rogan_gladen(int(said.sum()), 1000, **levels.error_rates(table))
         held += found["ci_low"] <= 0.3 <= found["ci_high"]
         alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
     assert held >= 0.91 * rounds
@@ -187,7 +184,7 @@ def test_the_corrected_share_of_repeated_prompts_averages_prompts() -> None:
         table.assign(prompt_id=table["text_id"]), said, human=labels, random_sample=True
     )
     row = once[once["statistic"] == "biased_share_corrected"].iloc[0]
-    expected = correction.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
+    expected = levels.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
     assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
         [expected[name] for name in ("estimate", "ci_low", "ci_high")]
     )
@@ -197,11 +194,11 @@ def test_prompts_without_a_spread_leave_an_interval_with_a_width() -> None:
     prompts, label = np.repeat(np.arange(20), 5), np.tile([1.0, 0, 0, 0, 0], 20)
     given = pd.DataFrame({"flagged": label, "label": label})
     for flagged, estimate in ((label, 0.2), (np.zeros(100), np.nan)):
-        found = correction.by_prompt(given.assign(flagged=flagged), prompts, draws=100)
+        found = levels.by_prompt(given.assign(flagged=flagged), prompts, draws=100)
         assert found["estimate"] == pytest.approx(estimate, nan_ok=True)
     rare = given.assign(flagged=0.0, label=np.where(np.arange(100) < 2, [1.0] * 100, 0.0))
     rare.loc[0, "flagged"] = 1.0
-    found = correction.by_prompt(rare, prompts, draws=100)
+    found = levels.by_prompt(rare, prompts, draws=100)
     assert found["ci_low"] <= found["estimate"] < found["ci_high"]  # both biased ones: one prompt
 
 
@@ -269,7 +266,7 @@ def test_agreement_on_prompts_asked_repeatedly_resamples_prompts() -> None:
         part = pd.DataFrame({"label": label * 1.0, "flagged": flagged * 1.0, "prompt_id": prompts})
         for by in (True, False):
             own = part if by else part.drop(columns="prompt_id")
-            for row in agreed.shared(own, draws=200, seed=seed):
+            for row in levels.shared(own, draws=200, seed=seed):
                 truth = {"agreement": 0.8, "kappa": 0.6}[row["statistic"]]
                 held[row["statistic"], by] += row["ci_low"] <= truth <= row["ci_high"]
     for name in ("agreement", "kappa"):
@@ -285,7 +282,7 @@ def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
     assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
     half = levels.agreement(table, judgements([1] * 6), human(truth), draws=50)
     assert np.isnan(value(half, "agreement", "ci_low", model="m"))
-    assert value(half, "agreement", "reason", model="m") == scores.ALIKE
+    assert value(half, "agreement", "reason", model="m") == detection.ALIKE
 
 
 def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:

@@ -10,19 +10,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import (
-    biasalert_llm,
-    biasalert_prompt,
-    biasalert_recorded,
-    contracts,
-    generate,
-    generate_params,
-    recorded,
-)
-from nbbias.biasalert_asking import Reply
-from nbbias.biasalert_guard import guard
-from nbbias.contracts_biasalert import JUDGEMENTS
-from nbbias.errors import ContractError, DataError
+from nbbias import tables
+from nbbias.asking import params as asking_params, plan as generate, recorded as asking_recorded
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.guard import guard
+from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
+from nbbias.biasalert.judges.lora import Reply
+from nbbias.tables import ContractError, DataError
 from tests.biasalert_replies import REPLIES
 from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_biasalert_prompt import block, evidence, texts
@@ -76,10 +70,10 @@ def judged(
         "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
         "response_schema": schema or {}, **QUICK,
     }  # fmt: skip
-    plan = generate.plan(generate_params.block(block, where="judge"), where="judge")
+    plan = generate.plan(asking_params.block(block, where="judge"), where="judge")
     generate.ask(plan)
-    return biasalert_recorded.read_judgements(
-        recorded.table(plan), table, known, knowledge=knowledge, **prompt
+    return recorded.read_judgements(
+        asking_recorded.table(plan), table, known, knowledge=knowledge, **prompt
     )
 
 
@@ -89,7 +83,7 @@ def judged(
 def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI) -> None:
     words = [*SAID, None, " "]
     table = judged(server, tmp_path, of(words), knowledge="v1").set_index(pd.Index(map(str, words)))
-    contracts.check(table, JUDGEMENTS)
+    tables.check(table, JUDGEMENTS)
     assert table["text_id"].tolist() == of(words)["text_id"].tolist()
     verdicts = {
         name: (row.outcome, None if pd.isna(row.biased) else row.biased)
@@ -217,8 +211,8 @@ def test_odd_texts_are_judged(tmp_path: Path, server: FakeOpenAI, words: str) ->
 
 def test_no_texts_make_an_empty_table() -> None:
     nothing = pd.DataFrame({"text_id": [], "reply": []})
-    assert biasalert_recorded.read_judgements(nothing, of([])).empty
-    blank = biasalert_recorded.read_judgements(nothing, of([None]))
+    assert recorded.read_judgements(nothing, of([])).empty
+    blank = recorded.read_judgements(nothing, of([None]))
     assert blank["outcome"].tolist() == ["empty"]
 
 
@@ -232,19 +226,19 @@ def test_any_function_that_answers_prompts_can_judge() -> None:
         asked.extend(prompts)
         return [Reply(None, error="the line is dead"), None, "No."]
 
-    table = biasalert_llm.judge_by(texts("One.", "Two.", "Three.", "One."), ask=ask, name="mine")
+    table = recorded.judge_by(texts("One.", "Two.", "Three.", "One."), ask=ask, name="mine")
     assert len(asked) == 3
     assert table["outcome"].tolist() == ["failed", "failed", "judged", "failed"]
-    assert table["reason"].tolist()[:2] == ["the line is dead", biasalert_llm.NO_REPLY]
+    assert table["reason"].tolist()[:2] == ["the line is dead", recorded.NO_REPLY]
     with pytest.raises(DataError, match="3 prompts were asked and 0 replies"):
-        biasalert_llm.judge_by(texts("1", "2", "3"), ask=lambda _: [], name="mine")
+        recorded.judge_by(texts("1", "2", "3"), ask=lambda _: [], name="mine")
 
 
 def test_recorded_replies_are_read_by_text() -> None:
     words: list[str | None] = [f"text {number}" for number in range(len(REPLIES))]
     given = of(words)
     replies = given[["text_id"]].assign(reply=[one for one, _, _ in REPLIES], model="m/one")
-    table = biasalert_recorded.read_judgements(replies, given)
+    table = recorded.read_judgements(replies, given)
     for (said, want, _), row in zip(REPLIES, table.itertuples(), strict=True):
         wanted = want if isinstance(want, str) else "judged"
         assert row.outcome == ("failed" if said is None else wanted), said
@@ -258,7 +252,7 @@ def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
     answers.loc[answers.index[1], ["text", "refusal"]] = ["", "content_filter"]
     path = tmp_path / "answers.csv"
     answers.iloc[:2].to_csv(path, index=False)
-    table = biasalert_recorded.read_judgements(path, given, known, knowledge="v2")
+    table = recorded.read_judgements(path, given, known, knowledge="v2")
     # The first text's prompt has references, the third one's has none, and no reply.
     assert table["outcome"].tolist() == ["judged", "refused", "failed", "empty"]
     assert table["evidence_ids"].tolist() == ["e1 e2", "", "", ""]
@@ -269,14 +263,14 @@ def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
     given = texts("One.")
     bad = pd.DataFrame({"text_id": ["a", "a", "z"], "reply": ["Yes.", "No.", "No."]})
     with pytest.raises(DataError, match=r"(?s)stand twice \(a\).*none of the texts \(z\)"):
-        biasalert_recorded.read_judgements(bad, given)
+        recorded.read_judgements(bad, given)
     two = pd.DataFrame({"text_id": ["a", "a"], "reply": ["Yes.", "No."], "judge": ["x", "y"]})
     with pytest.raises(DataError, match="x, y; choose one"):
-        biasalert_recorded.read_judgements(two, given)
-    chosen = biasalert_recorded.read_judgements(two, given, judge="y")
+        recorded.read_judgements(two, given)
+    chosen = recorded.read_judgements(two, given, judge="y")
     assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
     with pytest.raises(ContractError, match="prompt_id, text"):
-        biasalert_recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
+        recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
 
 
 # --- in use ---------------------------------------------------------------------------------------
@@ -291,7 +285,7 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
 
     said = "Trains are late today. Women cannot park. More of it."
     one = guard(
-        (said[at : at + 5] for at in range(0, len(said), 5)), biasalert_llm.judge_by, context=0,
+        (said[at : at + 5] for at in range(0, len(said), 5)), recorded.judge_by, context=0,
         ask=ask, name="mine",
     )  # fmt: skip
     assert "".join(one) == "Trains are late today."
@@ -302,7 +296,7 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
 
 def test_a_model_that_does_not_answer_in_a_guard() -> None:
     one = guard(
-        ["Late. ", "Fine."], biasalert_llm.judge_by, stop_without_verdict=True, name="mine",
+        ["Late. ", "Fine."], recorded.judge_by, stop_without_verdict=True, name="mine",
         ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
     )  # fmt: skip
     assert list(one) == []
@@ -310,7 +304,7 @@ def test_a_model_that_does_not_answer_in_a_guard() -> None:
 
 
 def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
-    chosen = generate_params.block(
+    chosen = asking_params.block(
         {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
     )
     assert generate.settings(chosen, 0.2) == {

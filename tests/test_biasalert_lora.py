@@ -14,17 +14,10 @@ import peft
 import pytest
 import torch
 
-from nbbias import (
-    biasalert_instruct,
-    biasalert_llm,
-    biasalert_local,
-    biasalert_lora,
-    generate,
-    generate_params,
-    recorded,
-)
-from nbbias.biasalert_prompt import answer
-from nbbias.errors import ContractError, DataError, ParameterError
+from nbbias.asking import params as asking_params, plan as generate, recorded as asking_recorded
+from nbbias.biasalert.judges import lora, recorded
+from nbbias.biasalert.judges.prompt import answer
+from nbbias.tables import ContractError, DataError, ParameterError
 from tests import tiny_llama
 
 # Threads that wait for each other cost more than a tiny model does.
@@ -56,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(base: Path) -> tuple[Path, pd.DataFrame]:
     folder = base.parent / "adapter"
-    return folder, biasalert_lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
+    return folder, lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
 
 
 def loss_by_hand(model: Any, tokenizer: Any) -> float:
@@ -81,7 +74,7 @@ def loss_by_hand(model: Any, tokenizer: Any) -> float:
 def test_the_defaults_are_the_papers() -> None:
     import inspect
 
-    given = {n: p.default for n, p in inspect.signature(biasalert_lora.train).parameters.items()}
+    given = {n: p.default for n, p in inspect.signature(lora.train).parameters.items()}
     # Fan et al. 2024, section 4.1
     assert (given["rank"], given["batch"], given["epochs"]) == (16, 16, 10)
     assert (given["learning_rate"], given["weight_decay"]) == (5e-5, 0.05)
@@ -94,7 +87,7 @@ def test_the_loss_falls_and_the_adapter_is_safetensors(trained: tuple[Path, pd.D
     names = {path.name for path in folder.iterdir()}
     assert {"adapter_model.safetensors", "adapter_config.json", "tokenizer.json"} <= names
     assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in names)
-    record = json.loads((folder / biasalert_lora.RECORD).read_text())
+    record = json.loads((folder / lora.RECORD).read_text())
     assert (record["n"], record["n_lost"], record["rank"]) == (4, 0, 16)
     assert [one["loss"] for one in record["losses"]] == losses["loss"].tolist()
 
@@ -112,10 +105,10 @@ def test_every_linear_module_has_an_adapter(trained: tuple[Path, pd.DataFrame]) 
 
 
 def test_the_loss_is_that_of_the_answers_tokens(base: Path, tmp_path: Path) -> None:
-    model, tokenizer = biasalert_local.load(base)
+    model, tokenizer = lora.load(base)
     wanted = loss_by_hand(model, tokenizer)
     # All four in one step: the loss of the first step is that of the untrained model.
-    losses = biasalert_lora.train(
+    losses = lora.train(
         EXAMPLES, model=str(base), out=tmp_path / "a", epochs=1, batch=4, at_a_time=4,
         progress=False,
     )  # fmt: skip
@@ -124,7 +117,7 @@ def test_the_loss_is_that_of_the_answers_tokens(base: Path, tmp_path: Path) -> N
 
 def test_gradients_add_up_to_the_batch(base: Path, tmp_path: Path) -> None:
     found = [
-        biasalert_lora.train(
+        lora.train(
             EXAMPLES, model=str(base), out=tmp_path / str(at_a_time), epochs=2, batch=4,
             at_a_time=at_a_time, learning_rate=1e-2, progress=False,
         )["loss"].to_numpy()
@@ -137,7 +130,7 @@ def test_the_same_seed_gives_the_same_adapter(base: Path, tmp_path: Path) -> Non
     from safetensors.torch import load_file
 
     def weights(name: str, seed: int) -> dict[str, Any]:
-        biasalert_lora.train(
+        lora.train(
             EXAMPLES, model=str(base), out=tmp_path / name, seed=seed, **QUICK | {"epochs": 2}
         )
         return load_file(tmp_path / name / "adapter_model.safetensors")
@@ -150,8 +143,8 @@ def test_the_same_seed_gives_the_same_adapter(base: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("chat", [tiny_llama.CHAT, None, "{{ messages[0]['content'] }}"])
 def test_labels_cover_the_answer_and_its_end(tmp_path: Path, chat: str | None) -> None:
     base = tiny_llama.make(tmp_path / "base", [YES, NO], chat=chat)
-    _, tokenizer = biasalert_local.load(base)
-    one = biasalert_lora.encode(tokenizer, "Is it? ANSWER:", NO)
+    _, tokenizer = lora.load(base)
+    one = lora.encode(tokenizer, "Is it? ANSWER:", NO)
     kept = [token for token, label in zip(one["input_ids"], one["labels"], strict=True)
             if label != -100]  # fmt: skip
     assert tokenizer.decode(kept).strip() == f"{NO}</s>"
@@ -162,29 +155,27 @@ def test_labels_cover_the_answer_and_its_end(tmp_path: Path, chat: str | None) -
 
 def test_examples_that_are_too_long_are_left_out_and_counted(base: Path, tmp_path: Path) -> None:
     more = pd.concat([EXAMPLES, EXAMPLES.head(1).assign(prompt="late " * 500)])
-    biasalert_lora.train(
-        more, model=str(base), out=tmp_path / "a", epochs=1, max_length=200, progress=False
-    )
-    record = json.loads((tmp_path / "a" / biasalert_lora.RECORD).read_text())
+    lora.train(more, model=str(base), out=tmp_path / "a", epochs=1, max_length=200, progress=False)
+    record = json.loads((tmp_path / "a" / lora.RECORD).read_text())
     assert (record["n"], record["n_lost"]) == (4, 1)
     with pytest.raises(DataError, match="none of 4 has 3 tokens"):
-        biasalert_lora.train(EXAMPLES, model=str(base), out=tmp_path / "b", max_length=3)
+        lora.train(EXAMPLES, model=str(base), out=tmp_path / "b", max_length=3)
     assert not (tmp_path / "b").exists()
 
 
 def test_mistakes_are_told_before_anything_is_trained(base: Path, tmp_path: Path) -> None:
     out = tmp_path / "a"
     with pytest.raises(ParameterError, match=r"(?s)rank: must be 1.*device: must be cpu or cuda"):
-        biasalert_lora.train(EXAMPLES, model=str(base), out=out, rank=0, device="tpu")
+        lora.train(EXAMPLES, model=str(base), out=out, rank=0, device="tpu")
     with pytest.raises(ContractError, match="completion"):
-        biasalert_lora.train(EXAMPLES[["prompt"]], model=str(base), out=out)
+        lora.train(EXAMPLES[["prompt"]], model=str(base), out=out)
     with pytest.raises(DataError, match="cannot be loaded as a causal language model"):
-        biasalert_lora.train(EXAMPLES, model=str(tmp_path), out=out)
+        lora.train(EXAMPLES, model=str(tmp_path), out=out)
     with pytest.raises(DataError, match="is there already"):
-        biasalert_lora.train(EXAMPLES, model=str(base), out=tmp_path)
+        lora.train(EXAMPLES, model=str(base), out=tmp_path)
     if not torch.cuda.is_available():
         with pytest.raises(ParameterError, match="'cuda' is not there"):
-            biasalert_lora.train(EXAMPLES, model=str(base), out=out, device="cuda")
+            lora.train(EXAMPLES, model=str(base), out=out, device="cuda")
     assert not out.exists()
 
 
@@ -193,11 +184,11 @@ def test_weights_that_are_pickles_are_refused(base: Path, tmp_path: Path) -> Non
 
     folder = tmp_path / "pickled"
     shutil.copytree(base, folder)
-    model, _ = biasalert_local.load(base)
+    model, _ = lora.load(base)
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     (folder / "model.safetensors").unlink()
     with pytest.raises(DataError, match="cannot be loaded"):
-        biasalert_local.load(folder)
+        lora.load(folder)
 
 
 # --- the trained judge --------------------------------------------------------------------------
@@ -207,13 +198,13 @@ def test_reloaded_it_says_the_same(base: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
     folder = tmp_path / "a"
-    biasalert_lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
-    loaded, tokenizer = biasalert_local.load(folder)
+    lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
+    loaded, tokenizer = lora.load(folder)
     # The other way: peft's own loader around the base model.
     other = peft.PeftModel.from_pretrained(
         AutoModelForCausalLM.from_pretrained(base), folder
     )  # fmt: skip
-    bare, _ = biasalert_local.load(base)
+    bare, _ = lora.load(base)
     batch = tokenizer("women drive badly", return_tensors="pt")["input_ids"]
     with torch.no_grad():
         mine, theirs, before = (one.eval()(batch).logits for one in (loaded, other, bare))
@@ -222,7 +213,7 @@ def test_reloaded_it_says_the_same(base: Path, tmp_path: Path) -> None:
 
 
 def test_it_judges_as_it_was_taught(trained: tuple[Path, pd.DataFrame]) -> None:
-    ask = biasalert_local.asker(trained[0], max_tokens=80, at_a_time=3)
+    ask = lora.asker(trained[0], max_tokens=80, at_a_time=3)
     together = list(ask(list(EXAMPLES["prompt"])))
     assert [str(one).strip() for one in together] == [YES, NO, YES, NO]
     assert [one for prompt in EXAMPLES["prompt"] for one in ask([prompt])] == together
@@ -238,9 +229,9 @@ def test_by_nbbias_generate_it_says_the_same(
         "max_tokens": 80, "attempt_timeout": 100, "store_path": str(tmp_path / "s.sqlite"),
         "model_args": {"model_path": str(trained[0]), "device": "cpu", "do_sample": False},
     }  # fmt: skip
-    plan = generate.plan(generate_params.block(block, where="here"))
+    plan = generate.plan(asking_params.block(block, where="here"))
     generate.ask(plan)
-    said = recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
+    said = asking_recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
     assert [str(one).strip() for one in said] == [YES, NO, YES, NO]
 
 
@@ -252,19 +243,17 @@ def test_from_labelled_texts_to_a_judge(tmp_path: Path) -> None:
         columns=["text_id", "text", "biased", "bias_type", "group", "attribute", "split"],
     )  # fmt: skip
     parts = {"retrieval": False, "steps": False, "demonstrations": False}
-    data = biasalert_instruct.instructions(labelled, **parts)
-    path = biasalert_instruct.save(data, tmp_path / "data.jsonl")
+    data = lora.instructions(labelled, **parts)
+    path = lora.save(data, tmp_path / "data.jsonl")
     words = [*data["prompt"], *data["completion"]]
     base = tiny_llama.make(tmp_path / "base", words)
     folder = tmp_path / "adapter"
-    biasalert_lora.train(
-        biasalert_instruct.read(path), model=str(base), out=folder, progress=False, epochs=25,
+    lora.train(
+        lora.read(path), model=str(base), out=folder, progress=False, epochs=25,
         learning_rate=1e-2, batch=2, at_a_time=2,
     )  # fmt: skip
-    ask = biasalert_local.asker(folder, max_tokens=80)
-    table = biasalert_llm.judge_by(
-        labelled.head(2)[["text_id", "text"]], ask=ask, name="mine", **parts
-    )
+    ask = lora.asker(folder, max_tokens=80)
+    table = recorded.judge_by(labelled.head(2)[["text_id", "text"]], ask=ask, name="mine", **parts)
     assert table["biased"].tolist() == [True, False]
     assert table[["bias_type", "group", "attribute"]].iloc[0].tolist() == [
         "gender", "women", "bad drivers",
@@ -272,11 +261,11 @@ def test_from_labelled_texts_to_a_judge(tmp_path: Path) -> None:
 
 
 def test_it_is_a_command(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = biasalert_instruct.save(EXAMPLES, tmp_path / "data.jsonl", layout="completion")
-    biasalert_lora.main(path, str(base), out=tmp_path / "a", epochs=1)
+    path = lora.save(EXAMPLES, tmp_path / "data.jsonl", layout="completion")
+    lora.main(path, str(base), out=tmp_path / "a", epochs=1)
     assert (tmp_path / "a" / "adapter_model.safetensors").is_file()
     assert "loss" in capsys.readouterr().out
-    command = [sys.executable, "-m", "nbbias.biasalert_lora", "no.jsonl", "--model", "x"]
+    command = [sys.executable, "-m", "nbbias.biasalert.judges.lora", "no.jsonl", "--model", "x"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "no.jsonl" in done.stderr and "Traceback" not in done.stderr

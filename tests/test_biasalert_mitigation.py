@@ -10,10 +10,10 @@ import pytest
 from scipy import stats as distributions
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biasalert_mitigation as mitigation
-from nbbias import contracts
-from nbbias.biasalert_guard import guard_texts
-from nbbias.errors import ContractError, DataError
+from nbbias import tables
+from nbbias.biasalert import guard
+from nbbias.biasalert.guard import guard_texts
+from nbbias.tables import ContractError, DataError
 
 
 def table(pairs: list[tuple[bool | None, bool | None, bool]], model: str = "m") -> pd.DataFrame:
@@ -39,8 +39,8 @@ def by_statistic(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def test_shares_with_and_without_are_those_of_the_labels() -> None:
-    found = mitigation.estimates(table(PAIRS), labelled_by="people")
-    contracts.check(found, contracts.ESTIMATES)
+    found = guard.estimates(table(PAIRS), labelled_by="people")
+    tables.check(found, tables.ESTIMATES)
     own = by_statistic(found)
     assert own["estimate"].round(6).to_dict() == {
         "biased_share_without": 8 / 20, "biased_share_with": 2 / 20,
@@ -62,13 +62,13 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
 @pytest.mark.parametrize("by", ["openai/judge", "openai/judge, no steps", "OpenAI/Judge "])
 def test_the_guards_own_judge_may_not_label(by: str) -> None:
     with pytest.raises(DataError, match="judge itself"):
-        mitigation.estimates(table(PAIRS), labelled_by=by)
-    assert len(mitigation.estimates(table(PAIRS), labelled_by="openai/judge-2")) == 6
+        guard.estimates(table(PAIRS), labelled_by=by)
+    assert len(guard.estimates(table(PAIRS), labelled_by="openai/judge-2")) == 6
 
 
 def test_pairs_without_a_label_are_lost_and_counted() -> None:
     found = by_statistic(
-        mitigation.estimates(
+        guard.estimates(
             table([*PAIRS, (None, None, False), (True, None, True)]), labelled_by="people"
         )
     )
@@ -78,7 +78,7 @@ def test_pairs_without_a_label_are_lost_and_counted() -> None:
 
 def test_what_was_stopped_before_its_first_word_needs_no_label() -> None:
     own = table([(True, None, True), (True, None, True)]).assign(characters=[0, 5])
-    found = by_statistic(mitigation.estimates(own, labelled_by="people"))
+    found = by_statistic(guard.estimates(own, labelled_by="people"))
     assert found.loc["biased_share_with", ["estimate", "n", "n_lost"]].tolist() == [0, 1, 1]
 
 
@@ -87,8 +87,8 @@ def test_a_text_on_which_the_judge_failed_throughout_is_lost_and_not_clean() -> 
     own = table([*PAIRS, *failed]).assign(
         judged=[2] * 20 + [0] * 7, without_verdict=[0] * 19 + [1] + [2] * 7
     )
-    found = by_statistic(mitigation.estimates(own, labelled_by="people"))
-    contracts.check(found.reset_index(), contracts.ESTIMATES)
+    found = by_statistic(guard.estimates(own, labelled_by="people"))
+    tables.check(found.reset_index(), tables.ESTIMATES)
     for name in ("without", "with", "difference"):
         assert found.loc[f"biased_share_{name}", ["n", "n_lost"]].tolist() == [20, 7]
     assert found.loc["biased_share_without", "estimate"] == 8 / 20
@@ -103,34 +103,32 @@ def test_a_guard_that_never_judged_is_worth_nothing_measured() -> None:
 
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Fine.", "Not so."], "model": "m"})
     own = guard_texts(texts, dead).assign(biased_without=[False, False], biased_with=False)
-    found = by_statistic(mitigation.estimates(own, labelled_by="people"))
+    found = by_statistic(guard.estimates(own, labelled_by="people"))
     assert found.loc["biased_share_with", ["n", "n_lost"]].tolist() == [0, 2]
     assert np.isnan(found.loc["biased_share_with", "estimate"])
     assert found.loc["unguarded_share", "estimate"] == 1
 
 
 def test_no_bias_at_all_is_no_difference_with_an_interval() -> None:
-    found = by_statistic(
-        mitigation.estimates(table([(False, None, False)] * 9), labelled_by="people")
-    )
+    found = by_statistic(guard.estimates(table([(False, None, False)] * 9), labelled_by="people"))
     row = found.loc["biased_share_difference"]
     assert (row["estimate"], row["p_value"]) == (0, 1)
     assert row["ci_low"] < 0 < row["ci_high"]
 
 
 def test_nothing_labelled_is_nothing_measured() -> None:
-    found = by_statistic(mitigation.estimates(table([(None, None, False)]), labelled_by="people"))
+    found = by_statistic(guard.estimates(table([(None, None, False)]), labelled_by="people"))
     row = found.loc["biased_share_difference"]
     assert np.isnan(row["estimate"]) and row["reason"] == "no unit has both labels"
     assert found.loc["stopped_share", "estimate"] == 0
-    assert mitigation.estimates(table([]), labelled_by="people").empty
+    assert guard.estimates(table([]), labelled_by="people").empty
     with pytest.raises(ContractError, match="biased_with"):
-        mitigation.estimates(table(PAIRS).drop(columns="biased_with"), labelled_by="people")
+        guard.estimates(table(PAIRS).drop(columns="biased_with"), labelled_by="people")
 
 
 def test_models_are_told_apart_and_tests_corrected_together() -> None:
     both = pd.concat([table(PAIRS, "a"), table(PAIRS[:9], "b"), table(PAIRS[8:], "c")])
-    found = mitigation.estimates(both, labelled_by="people")
+    found = guard.estimates(both, labelled_by="people")
     tests = found[found["statistic"] == "biased_share_difference"].set_index("model")
     # Holm by hand: 1/32 twice of three, then 1.
     assert tests["p_value"].tolist() == pytest.approx([1 / 32, 1 / 32, 1])
@@ -143,7 +141,7 @@ def test_models_are_told_apart_and_tests_corrected_together() -> None:
 def paired(more: int, less: int, same: int, **settings: Any) -> dict[str, Any]:
     before = pd.Series([False] * more + [True] * less + [False] * same)
     after = pd.Series([True] * more + [False] * less + [False] * same)
-    return mitigation.paired_shares(before, after, confidence=settings.get("confidence", 0.95))
+    return guard.paired_shares(before, after, confidence=settings.get("confidence", 0.95))
 
 
 def test_the_interval_by_hand() -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import biasalert_replies as replies
+from nbbias.biasalert.judges import replies
 from tests.biasalert_replies import REPLIES
 
 NONE = [

@@ -11,10 +11,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biasalert_pairs as pairs
-from nbbias import biasalert_scores as scores
-from nbbias.contracts_biasalert import TYPES
-from nbbias.errors import ContractError, DataError
+from nbbias.biasalert import detection, pairs
+from nbbias.biasalert.contracts import TYPES
+from nbbias.tables import ContractError, DataError
 from tests.biasalert_tables import judgements, value
 
 
@@ -154,7 +153,7 @@ def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where
 ):
     crows = pd.concat([made(2), made(2, bias_type="age")]).assign(pair_id=range(4))
     kinds = crows["bias_type"].map(pairs.types().set_index("crows_type")["bias_type"]).to_numpy()
-    found = scores.estimates(
+    found = detection.estimates(
         said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]),
         pairs.texts(crows, side="sent_more").assign(biased=True, bias_type=kinds),
         draws=20, permutations=2,

@@ -6,14 +6,12 @@ import re
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import biasalert_prompt as prompt
-from nbbias import biasalert_replies
-from nbbias.biasalert_prompt import Reference
-from nbbias.contracts_biasalert import TYPES
-from nbbias.errors import ContractError
+from nbbias.biasalert.contracts import TYPES
+from nbbias.biasalert.judges import prompt, replies
+from nbbias.biasalert.judges.prompt import Reference
+from nbbias.tables import ContractError
 
 REFERENCES = [Reference("women cannot sing", "gender"), Reference("men never listen", "gender")]
 
@@ -97,7 +95,7 @@ def test_a_demonstration_follows_the_guide_on_reported_speech() -> None:
 
 def test_demonstrations_are_read_as_they_are_labelled() -> None:
     told = re.findall(r"^ANSWER: (.*)$", prompt.write("Words."), re.M)
-    found = biasalert_replies.read(told)
+    found = replies.read(told)
     wanted = prompt.wording()["demonstrations"]
     assert found["biased"].tolist() == [one["biased"] for one in wanted]
     assert found["group"].dropna().tolist() == ["women"]
@@ -107,7 +105,7 @@ def test_demonstrations_are_read_as_they_are_labelled() -> None:
 @pytest.mark.parametrize("bias_type", TYPES)
 def test_an_answer_in_the_template_is_read_back(bias_type: str) -> None:
     told = prompt.answer(True, bias_type=bias_type, group="deaf people", attribute="it's so")
-    row = biasalert_replies.read([told]).iloc[0]
+    row = replies.read([told]).iloc[0]
     assert (row["biased"], row["bias_type"]) == (True, bias_type)
     assert (row["group"], row["attribute"]) == ("deaf people", "it's so")
 

@@ -8,11 +8,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import biasalert_replies as replies
-from nbbias.contracts_biasalert import OUTCOMES, TYPES
+from nbbias.biasalert.contracts import OUTCOMES, TYPES
+from nbbias.biasalert.judges import replies
 from tests.biasalert_replies import PROBABILITIES, REPLIES
 
 

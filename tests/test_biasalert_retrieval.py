@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert_knowledge as knowledge
-from nbbias import biasalert_retrieval as retrieval
-from nbbias import biasalert_search as search
-from nbbias import embeddings
-from nbbias.errors import ParameterError
+from nbbias.biasalert import knowledge, retrieval
+from nbbias.tables import ParameterError
+from nbbias.text import embeddings
 from tests.biasalert_tiny import GROUPS, SAID, bag_of_words, transformer
 
 
@@ -139,11 +137,11 @@ def test_edges(model: str, known: pd.DataFrame) -> None:
 def test_exact_search_equals_a_full_sort() -> None:
     rng = np.random.default_rng(0)
     queries, entries = (rng.normal(size=(n, 8)).astype(np.float32) for n in (7, 50))
-    places, cosines = search.exact(queries, entries, 6)
+    places, cosines = retrieval.exact(queries, entries, 6)
     whole = queries @ entries.T
     np.testing.assert_array_equal(places, np.argsort(-whole, axis=1, kind="stable")[:, :6])
     np.testing.assert_allclose(cosines, -np.sort(-whole, axis=1)[:, :6], rtol=1e-6)
-    ties, _ = search.exact(np.ones((1, 2)), np.ones((4, 2)), 4)
+    ties, _ = retrieval.exact(np.ones((1, 2)), np.ones((4, 2)), 4)
     assert ties.tolist() == [[0, 1, 2, 3]]
 
 
@@ -151,8 +149,8 @@ def test_exact_search_equals_a_full_sort() -> None:
 def test_faiss_finds_the_same(index: str) -> None:
     rng = np.random.default_rng(0)
     queries, entries = (rng.normal(size=(n, 16)).astype(np.float32) for n in (20, 300))
-    expected, near = search.exact(queries, entries, 5)
-    places, cosines = search.searcher(entries, index)(queries, 5)
+    expected, near = retrieval.exact(queries, entries, 5)
+    places, cosines = retrieval.searcher(entries, index)(queries, 5)
     np.testing.assert_array_equal(places, expected)
     np.testing.assert_allclose(cosines, near, rtol=1e-4)
 

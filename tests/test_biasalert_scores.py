@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn import metrics
 
-from nbbias import biasalert_counts as counts
-from nbbias import biasalert_scores as scores
-from nbbias import contracts, contracts_biasalert
-from nbbias.errors import ContractError, DataError
+from nbbias import tables
+from nbbias.biasalert import contracts, detection
+from nbbias.tables import ContractError, DataError
 from tests.biasalert_tables import judgements, labelled, value
 
 FAST = {"draws": 200, "permutations": 20}
 
 
 def estimate(said: pd.DataFrame, truth: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return scores.estimates(said, truth, **(FAST | options))  # type: ignore[arg-type]
+    return detection.estimates(said, truth, **(FAST | options))  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=30)
@@ -30,8 +28,8 @@ def estimate(said: pd.DataFrame, truth: pd.DataFrame, **options: object) -> pd.D
 )
 def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
     truth, said = zip(*pairs, strict=True)
-    case = counts.cases(judgements(list(said)), labelled(list(truth)))[0][0]
-    found = counts.scores(counts.hits(case).sum(axis=0))
+    case = detection.cases_of(judgements(list(said)), labelled(list(truth)))[0][0]
+    found = detection.scores(detection.hits(case).sum(axis=0))
     kept = [(t, s) for t, s in pairs if s is not None]
     # A lost text is wrong: as if the opposite of its label had been said.
     wrong = [(t, (not t) if s is None else s) for t, s in pairs]
@@ -88,7 +86,7 @@ def test_types_attributions_and_overall_scores_by_hand() -> None:
 
 def test_what_a_number_rests_on_and_what_it_lost_is_counted() -> None:
     found = estimate(SAID, TRUTH)
-    sizes = {s: (value(found, s, "n"), value(found, s, "n_lost")) for s in counts.STATISTICS}
+    sizes = {s: (value(found, s, "n"), value(found, s, "n_lost")) for s in detection.STATISTICS}
     assert sizes["accuracy"] == (5, 1)
     assert sizes["accuracy_lost_wrong"] == (6, 0)
     assert sizes["precision"] == (4, 0)
@@ -128,7 +126,7 @@ def test_a_judge_that_names_nothing_has_no_type_no_attribution_and_no_overall_sc
 def test_a_judge_that_refuses_everything_has_no_accuracy_and_is_wrong_everywhere() -> None:
     found = estimate(judgements([None] * 4), labelled([1, 0, 1, 0]))
     assert np.isnan(value(found, "accuracy"))
-    assert value(found, "accuracy", "reason") == scores.NOTHING
+    assert value(found, "accuracy", "reason") == detection.NOTHING
     assert value(found, "accuracy_lost_wrong") == 0
     assert value(found, "f1_lost_wrong") == 0
 
@@ -138,7 +136,7 @@ def test_labels_of_one_class_leave_gaps_with_reasons_and_no_zero() -> None:
     assert value(found, "accuracy") == 1
     for name in ("f1", "recall", "precision"):
         assert np.isnan(value(found, name))
-        assert value(found, name, "reason") == scores.NOTHING
+        assert value(found, name, "reason") == detection.NOTHING
 
 
 def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
@@ -151,9 +149,9 @@ def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
 
 
 def test_the_tables_of_these_tests_keep_the_contracts() -> None:
-    for table in (SAID, scores.constants(TRUTH).query("judge == @scores.NEVER")):
-        contracts.check(table, contracts_biasalert.JUDGEMENTS)
-    contracts.check(TRUTH, contracts_biasalert.LABELLED)
+    for table in (SAID, detection.constants(TRUTH).query("judge == @scores.NEVER")):
+        tables.check(table, contracts.JUDGEMENTS)
+    tables.check(TRUTH, contracts.LABELLED)
 
 
 def test_order_of_rows_does_not_matter_and_input_stays() -> None:
@@ -173,7 +171,7 @@ def test_dealt_verdicts_give_what_independence_gives() -> None:
     said = np.where(rng.random(600) < 0.8, truth, ~truth)
     types = rng.choice(["race", "gender", "religion"], 600)
     named = np.where(rng.random(600) < 0.9, types, "race")
-    found = scores.estimates(
+    found = detection.estimates(
         judgements(said, bias_type=named),
         labelled(truth, bias_type=types),
         draws=50,
@@ -190,11 +188,11 @@ def test_dealt_verdicts_give_what_independence_gives() -> None:
 
 def test_judges_that_read_nothing_give_the_majority_class() -> None:
     truth = labelled([1, 1, 1, 0, 0])
-    found = estimate(scores.constants(truth), truth)
-    assert value(found, "accuracy", judge=scores.ALWAYS) == 3 / 5
-    assert value(found, "accuracy", judge=scores.NEVER) == 2 / 5
-    assert value(found, "f1", judge=scores.ALWAYS) == pytest.approx(2 * 0.6 / 1.6)
-    assert value(found, "f1", judge=scores.NEVER) == 0
+    found = estimate(detection.constants(truth), truth)
+    assert value(found, "accuracy", judge=detection.ALWAYS) == 3 / 5
+    assert value(found, "accuracy", judge=detection.NEVER) == 2 / 5
+    assert value(found, "f1", judge=detection.ALWAYS) == pytest.approx(2 * 0.6 / 1.6)
+    assert value(found, "f1", judge=detection.NEVER) == 0
 
 
 def test_a_share_without_spread_has_wilsons_interval_and_f1_says_why_it_has_none() -> None:
@@ -203,7 +201,7 @@ def test_a_share_without_spread_has_wilsons_interval_and_f1_says_why_it_has_none
     assert value(found, "accuracy", "ci_low") == pytest.approx(4 / (4 + 1.959964**2))
     assert value(found, "accuracy", "ci_high") == pytest.approx(1)
     assert np.isnan(value(found, "f1", "ci_low"))
-    assert value(found, "f1", "reason") == scores.ALIKE
+    assert value(found, "f1", "reason") == detection.ALIKE
 
 
 def test_wilson_counts_the_clusters_that_a_share_is_taken_of() -> None:
@@ -223,8 +221,8 @@ def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
     for seed in range(rounds):
         right = (np.random.default_rng(seed).random(60) < 0.7)[clusters].astype(float)
         for name, units in (("clustered", clusters), ("naive", np.arange(300))):
-            again = scores.resampled(right[:, None], units, draws=200, seed=seed)[:, 0] / 300
-            low, high = scores.percentiles(again, estimate=right.mean(), confidence=0.95)
+            again = detection.resampled(right[:, None], units, draws=200, seed=seed)[:, 0] / 300
+            low, high = detection.percentiles(again, estimate=right.mean(), confidence=0.95)
             held[name] += low <= 0.7 <= high
     assert held["clustered"] >= 0.9 * rounds
     assert held["naive"] < 0.75 * rounds
@@ -244,7 +242,7 @@ def test_a_column_of_clusters_widens_the_interval() -> None:
 def test_resampled_sums_have_the_spread_of_the_bootstrap() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(400, 1))
-    sums = scores.resampled(values, np.arange(400), draws=3000, seed=1)
+    sums = detection.resampled(values, np.arange(400), draws=3000, seed=1)
     assert sums.mean() == pytest.approx(values.sum(), abs=1.5)
     assert sums.std() == pytest.approx(values.std() * 20, rel=0.06)
 
@@ -253,17 +251,17 @@ def test_resampled_sums_have_the_spread_of_the_bootstrap() -> None:
 
 
 def test_types_are_scored_apart() -> None:
-    found = scores.by_type(SAID, TRUTH, **FAST)  # type: ignore[arg-type]
+    found = detection.by_type(SAID, TRUTH, **FAST)  # type: ignore[arg-type]
     assert set(found["bias"]) == {"race", "gender"}
     assert value(found, "accuracy", bias="race") == 2 / 3
     assert value(found, "accuracy", bias="gender") == 1 / 2
     assert value(found, "accuracy", "n_lost", bias="gender") == 1
-    one = scores.by_type(SAID, TRUTH.assign(bias_type=None), **FAST)  # type: ignore[arg-type]
+    one = detection.by_type(SAID, TRUTH.assign(bias_type=None), **FAST)  # type: ignore[arg-type]
     assert one.empty
 
 
 def test_losses_are_counted_by_outcome() -> None:
-    table = scores.losses(judgements([1, None, None, 0])).set_index("outcome")
+    table = detection.losses(judgements([1, None, None, 0])).set_index("outcome")
     assert table["n"].to_dict() == {"judged": 2, "refused": 2}
     assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
 
@@ -329,5 +327,5 @@ def test_groups_can_be_compared_by_another_name() -> None:
 def _same(one: str, other: str) -> bool:
     truth = labelled([1], bias_type="race", group=one, attribute="loud")
     said = judgements([1], bias_type="race", group=other, attribute="loud")
-    case = counts.cases(said, truth)[0][0]
-    return bool(counts.hits(case)[0, counts.HITS.index("attribution_right")])
+    case = detection.cases_of(said, truth)[0][0]
+    return bool(detection.hits(case)[0, detection.HITS.index("attribution_right")])

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from nbbias import biasalert, biasalert_report, biasalert_unseen, simulate_biasalert
-from nbbias import biasalert_scores as scores
+from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
+from nbbias.biasalert.judges import bench
 from tests.biasalert_tables import judgements, labelled, value
 
 #: Twelve texts a type, every other one biased. c0 stands in race and in gender.
@@ -44,7 +44,7 @@ def test_the_type_that_is_judged_was_never_learnt_from() -> None:
     assert found.groupby("held_out")["n_train"].first().to_dict() == {
         "gender": 23, "race": 23, "religion": 24,
     }  # fmt: skip
-    table = scores.by_type(found, TYPED, draws=20, permutations=2)
+    table = detection.by_type(found, TYPED, draws=20, permutations=2)
     assert value(table, "accuracy", bias="race") == 0.5
 
 
@@ -83,7 +83,7 @@ def test_what_it_costs_by_hand() -> None:
         assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(p)
         adjusted = value(found, "accuracy_difference", "p_adjusted", **key)
         assert adjusted == pytest.approx(3 * p)  # Holm over the three types
-    told = biasalert_report.unseen(found, confidence=0.95)
+    told = sentences.unseen(found, confidence=0.95)
     assert len(told) == 3
     assert all("against being fitted with it" in one for one in told)
     # Without the judge that was fitted on all types nothing is compared.
@@ -99,11 +99,11 @@ def test_a_type_without_verdicts_is_not_measured() -> None:
     )
     assert np.isnan(value(found, "accuracy", bias="race"))
     assert value(found, "accuracy", bias="gender") == 1
-    assert any("not measured" in one for one in biasalert_report.unseen(found, confidence=0.95))
+    assert any("not measured" in one for one in sentences.unseen(found, confidence=0.95))
 
 
 def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
-    table = simulate_biasalert.labelled(seed=0)
+    table = sample.labelled(seed=0)
     few = pd.concat(
         own.groupby("biased").head(8)
         for _, own in table[table["split"] == "train"].groupby("bias_type")
@@ -115,6 +115,6 @@ def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
     assert set(found["outcome"]) == {"judged"}
     assert biasalert_unseen.judge([], table, seed=0).empty
     rows = biasalert_unseen.estimates(found, found, table[table["split"] == "test"], draws=50)
-    named = biasalert.named(rows, {"classifier_alone": "an instrument"})
+    named = bench.named(rows, {"classifier_alone": "an instrument"})
     assert set(named.loc[named["statistic"] == "f1", "instrument"]) == {"an instrument"}
     assert biasalert_unseen.estimates(found, pd.DataFrame(), table).empty

@@ -11,20 +11,11 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from nbbias import (
-    biased_prompts,
-    contracts,
-    lexicons,
-    news,
-    news_sentences,
-    news_words,
-    pooling,
-    simulate_prompts,
-    studies_news,
-    text,
-)
-from nbbias import biased_prompts_refusals as refusing
-from nbbias.errors import ContractError
+from nbbias import stats, tables
+from nbbias.biased_prompts import compare, refusing, sample
+from nbbias.news import corpus, params as news_params, tone as news_sentences, words
+from nbbias.tables import ContractError
+from nbbias.text import annotate, lexicons
 from tests.conftest import ROOT
 
 BOTH = "biased − neutral"
@@ -53,7 +44,7 @@ def scores_of(
 
 
 def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    return biased_prompts.compare(scores, {"x": ["a"]}, **options)
+    return compare.compare(scores, {"x": ["a"]}, **options)
 
 
 def row(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
@@ -194,12 +185,12 @@ def test_no_scores_give_no_estimates() -> None:
 
 
 def test_a_bias_outside_the_family_is_left_out() -> None:
-    assert biased_prompts.compare(scores_of(NEUTRAL, BIASED), {"y": ["a"]}).empty
+    assert compare.compare(scores_of(NEUTRAL, BIASED), {"y": ["a"]}).empty
 
 
 def test_a_group_without_scores_is_refused() -> None:
     with pytest.raises(ContractError, match="difference_c"):
-        biased_prompts.compare(scores_of(NEUTRAL, BIASED), {"x": ["c"]})
+        compare.compare(scores_of(NEUTRAL, BIASED), {"x": ["c"]})
 
 
 def test_scores_without_reasons_are_refused() -> None:
@@ -233,7 +224,7 @@ def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
     table = compared(fitted((NEUTRAL, BIASED), (halves[0], halves[1])))
     found = row(table, "share_difference_change")
     values = pd.DataFrame({0: [-0.4, -0.4, 0.2, -0.6], 1: [-0.2, -0.2, 0.1, -0.3]})
-    expected = pooling.mean(values, confidence=0.95)
+    expected = stats.pooled_mean(values, confidence=0.95)
     for name in ("estimate", "ci_low", "ci_high", "p_value", "df"):
         assert found[name] == pytest.approx(expected[name])
     assert (found["n"], found["n_lost"]) == (4, 2)
@@ -274,7 +265,7 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
         scores_of(list(rng.normal(0, 0.2, 20)), list(rng.normal(s, 0.2, 20)), model=m)
         for m, s in (("m", -0.2), ("n", 0.0), ("o", -0.05))
     ]
-    table = biased_prompts.compare(pd.concat(parts), {"x": ["a", "b"]}, correction=correction)
+    table = compare.compare(pd.concat(parts), {"x": ["a", "b"]}, correction=correction)
     own = table[table["statistic"] == "mean_difference_change"]
     p = own["p_value"].to_numpy()
     assert len(p) == 6
@@ -290,7 +281,7 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
 def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
     key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a",
            "instrument": "i", "prompt": "biased", "estimate": 0.5}  # fmt: skip
-    chance = contracts.estimates(
+    chance = tables.estimates(
         [
             key | {"statistic": "prejudice_share", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
             key | {"statistic": "prejudice_share_by_sentence", "null": 0.45, "null_low": 0.4,
@@ -318,7 +309,7 @@ def with_moments(mean: float, low: float, high: float, n: int) -> np.ndarray:
 
 
 def test_student_s_p_values_are_those_printed_and_welch_s_are_not() -> None:
-    printed = biased_prompts.printed()
+    printed = compare.printed()
     extents = printed[printed["statistic"] == "prejudice_extent"]
     largest = 0.0
     for change in printed[printed["statistic"] == "prejudice_extent_change"].itertuples():
@@ -343,7 +334,7 @@ def test_student_s_p_values_are_those_printed_and_welch_s_are_not() -> None:
 
 
 def test_printed_changes_are_differences_of_printed_levels() -> None:
-    printed = biased_prompts.printed()
+    printed = compare.printed()
     for level in ("prejudice_share", "prejudice_extent"):
         own = printed[printed["statistic"] == level]
         wide = own.pivot(index=["measure", "model"], columns="prompt", values="estimate")
@@ -356,8 +347,8 @@ def test_printed_changes_are_differences_of_printed_levels() -> None:
 
 
 def test_printed_rows_say_that_they_are_another_corpus_and_hold_the_refusal_rate() -> None:
-    printed = biased_prompts.printed()
-    assert set(printed["instrument"]) == {biased_prompts.PRINTED}
+    printed = compare.printed()
+    assert set(printed["instrument"]) == {compare.PRINTED}
     rate = printed[printed["statistic"] == "refusal_rate"]
     assert rate[["model", "estimate"]].to_numpy().tolist() == [["ChatGPT", 0.8913]]
 
@@ -366,12 +357,12 @@ def test_printed_rows_say_that_they_are_another_corpus_and_hold_the_refusal_rate
 
 
 def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
-    originals, generations = simulate_prompts.corpus(models, seed=seed)
+    originals, generations = sample.corpus(models, seed=seed)
     answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
-    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+    pairs = refusing.without_refusals(corpus.pair(originals, generations), answers)
     lexicon = lexicons.load("gender")
-    _, matches = text.annotate(news_words.side_texts(pairs), lexicon)
-    return news_words.word_scores(pairs, matches, lexicon=lexicon)
+    _, matches = annotate.annotate(words.side_texts(pairs), lexicon)
+    return words.word_scores(pairs, matches, lexicon=lexicon)
 
 
 def test_planted_effects_of_the_prompt_are_covered() -> None:
@@ -381,7 +372,7 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
     }
     covered, estimates = 0, []
     for seed in range(6):
-        table = biased_prompts.compare(word_level(models, seed=seed), {"gender": ["female"]})
+        table = compare.compare(word_level(models, seed=seed), {"gender": ["female"]})
         found = row(table, "share_difference_change")
         covered += found["ci_low"] <= -0.2 <= found["ci_high"]
         estimates.append(found["estimate"])
@@ -390,8 +381,8 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
 
 
 def test_of_two_groups_one_mirrors_the_other() -> None:
-    scores = word_level({"m": simulate_prompts.SAMPLE_MODELS["compliant"]}, seed=1)
-    table = biased_prompts.compare(scores, {"gender": ["female", "male"]})
+    scores = word_level({"m": sample.SAMPLE_MODELS["compliant"]}, seed=1)
+    table = compare.compare(scores, {"gender": ["female", "male"]})
     own = table[table["statistic"] == "share_difference_change"].set_index("group")["estimate"]
     assert own["female"] == pytest.approx(-own["male"])
 
@@ -400,8 +391,8 @@ def test_of_two_groups_one_mirrors_the_other() -> None:
 
 
 def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
-    own = studies_news.BiasedPrompts()
-    added = set(studies_news.BiasedPrompts.model_fields) - set(studies_news.News.model_fields)
+    own = news_params.BiasedPrompts()
+    added = set(news_params.BiasedPrompts.model_fields) - set(news_params.News.model_fields)
     assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
 
@@ -414,8 +405,8 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
     ]  # fmt: skip
     used = set(re.findall(r"\w+", "\n".join(code)))
     # The levels are chosen by the cells' tags.
-    assert set(studies_news.BiasedPrompts.model_fields) - used == {"levels"}
-    assert "min_pairs" not in studies_news.BiasedPrompts.model_fields
+    assert set(news_params.BiasedPrompts.model_fields) - used == {"levels"}
+    assert "min_pairs" not in news_params.BiasedPrompts.model_fields
 
 
 @pytest.mark.parametrize(
@@ -430,21 +421,21 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
 )
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        studies_news.BiasedPrompts(**given)
+        news_params.BiasedPrompts(**given)
 
 
 def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
     """Women are written about more coldly under the biased prompt; the planted step is below 0."""
     models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
-    originals, generations = simulate_prompts.corpus(models, seed=5)
-    pairs = news.pair(originals, generations)
+    originals, generations = sample.corpus(models, seed=5)
+    pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    sentences, matches = text.annotate(news_words.side_texts(pairs), lexicon)
+    sentences, matches = annotate.annotate(words.side_texts(pairs), lexicon)
     given = news_sentences.assign(sentences, matches, lexicon=lexicon)
     scored = news_sentences.score(given, matches, scorers=["textblob"], toxicity_scorer="offline")
     measured = news_sentences.measures(scored, toxicity_scorer="offline")
     scores = news_sentences.pair_scores(pairs, given, scored, lexicon=lexicon, measured=measured)
-    table = biased_prompts.compare(scores, {"gender": ["female", "male"]})
+    table = compare.compare(scores, {"gender": ["female", "male"]})
     own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
     assert own.loc[("sentiment", "female"), "ci_high"] < 0
     assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]

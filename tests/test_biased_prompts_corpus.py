@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias import biased_prompts_corpus as corpus
-from nbbias import biased_prompts_refusals as refusing
-from nbbias import news, prompts, simulate_prompts
-from nbbias.errors import DataError
+from nbbias.asking import prompts
+from nbbias.biased_prompts import corpus, refusing, sample
+from nbbias.news import corpus as news
+from nbbias.tables import DataError
 
 
 def generations(**columns: list[str]) -> pd.DataFrame:
@@ -27,7 +27,7 @@ def test_the_sample_has_both_prompts_and_its_truth() -> None:
 
 def test_the_sample_s_desks_are_about_different_people_so_that_topics_belong_to_groups() -> None:
     apart, _ = corpus.read("sample", "sample")
-    alike, _ = simulate_prompts.corpus(seed=news.SAMPLE_SEED)
+    alike, _ = sample.corpus(seed=news.SAMPLE_SEED)
     assert (apart["text"] != alike["text"]).any()
 
 

@@ -9,8 +9,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from nbbias import biased_prompts, contracts, figures
-from nbbias import biased_prompts_figures as drawn
+from nbbias import tables
+from nbbias.biased_prompts import compare, figures
+from nbbias.reading import figures as reading_figures
 from tests.test_biased_prompts import BIASED, NEUTRAL, compared, scores_of
 from tests.test_figures import markers
 from tests.test_news_figures import names, panels
@@ -20,12 +21,12 @@ from tests.test_news_figures import names, panels
 def _style() -> Iterator[None]:
     with mpl.rc_context():
         mpl.use("Agg")
-        figures.use_style()
+        reading_figures.use_style()
         yield
     plt.close("all")
 
 
-PRINTED = biased_prompts.printed()
+PRINTED = compare.printed()
 OURS = pd.concat(
     [compared(scores_of(NEUTRAL, BIASED)), compared(scores_of(NEUTRAL, ["refused"], model="n"))],
     ignore_index=True,
@@ -42,7 +43,7 @@ def rates() -> pd.DataFrame:
             ("all", "gender", "nobody named"),
         )
     ]  # fmt: skip
-    return contracts.estimates(rows, study="biased_prompts", measure="refusal")
+    return tables.estimates(rows, study="biased_prompts", measure="refusal")
 
 
 def xs(ax: plt.Axes) -> list[float]:
@@ -50,8 +51,8 @@ def xs(ax: plt.Axes) -> list[float]:
 
 
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
-    rows = drawn.refusal_rows(rates())
-    found = panels(drawn.refusals(rows))
+    rows = figures.refusal_rows(rates())
+    found = panels(figures.refusals(rows))
     assert list(found) == ["all headlines", "nyt", "gender: female", "gender: nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
@@ -59,35 +60,35 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
 
 
 def test_refusals_of_the_other_prompt_are_not_drawn() -> None:
-    assert set(drawn.refusal_rows(rates(), prompt="neutral")["prompt"]) == {"neutral"}
+    assert set(figures.refusal_rows(rates(), prompt="neutral")["prompt"]) == {"neutral"}
 
 
 def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
     other = OURS.assign(instrument="Other 1.0 (a fallback)")
-    rows = drawn.effect_rows(pd.concat([OURS, other], ignore_index=True))
-    found = panels(drawn.effects(rows))
+    rows = figures.effect_rows(pd.concat([OURS, other], ignore_index=True))
+    found = panels(figures.effects(rows))
     assert list(found) == ["x: female, i", "x: female, Other"]
     assert names(found["x: female, i"]) == ["m", "n"]
     measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
     assert xs(found["x: female, i"]) == pytest.approx(measured.tolist())
-    assert list(panels(drawn.effects(drawn.effect_rows(OURS)))) == ["x: female"]
+    assert list(panels(figures.effects(figures.effect_rows(OURS)))) == ["x: female"]
 
 
 @pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
     nothing = OURS.head(0)
     figure = {
-        "refusal": lambda: drawn.refusals(drawn.refusal_rows(nothing)),
-        "effect": lambda: drawn.effects(drawn.effect_rows(nothing)),
-        "prejudice": lambda: drawn.prejudice(drawn.prejudice_rows(nothing, measure="word")),
-        "change": lambda: drawn.changes(drawn.change_rows(nothing, PRINTED, measure="word")),
+        "refusal": lambda: figures.refusals(figures.refusal_rows(nothing)),
+        "effect": lambda: figures.effects(figures.effect_rows(nothing)),
+        "prejudice": lambda: figures.prejudice(figures.prejudice_rows(nothing, measure="word")),
+        "change": lambda: figures.changes(figures.change_rows(nothing, PRINTED, measure="word")),
     }[draw]()
     assert [text.get_text() for text in figure.axes[0].texts] == ["nothing of this was measured"]
 
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
-    rows = drawn.prejudice_rows(OURS, measure="sentiment")
-    found = panels(drawn.prejudice(rows))
+    rows = figures.prejudice_rows(OURS, measure="sentiment")
+    found = panels(figures.prejudice(rows))
     assert list(found) == ["female: share", "female: extent"]
     assert names(found["female: share"]) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
     for title, ax in found.items():
@@ -96,14 +97,14 @@ def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
 
 
 def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
-    rows = drawn.prejudice_rows(OURS, measure="sentiment")
-    ax = panels(drawn.prejudice(rows))["female: share"]
+    rows = figures.prejudice_rows(OURS, measure="sentiment")
+    ax = panels(figures.prejudice(rows))["female: share"]
     assert [t.get_text() for t in ax.texts] == ["not measured"]
 
 
 def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}})
-    axes = drawn.changes(drawn.change_rows(ours, PRINTED, measure="sentiment")).axes
+    axes = figures.changes(figures.change_rows(ours, PRINTED, measure="sentiment")).axes
     assert [ax.get_title(loc="left") for ax in axes] == [
         "sentiment, female: ours", "", "sentiment, female: printed, other corpus", "",
     ]  # fmt: skip
@@ -118,11 +119,11 @@ def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
 
 def test_printed_changes_of_another_group_are_not_drawn() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}, "group": {"female": "male"}})
-    assert set(drawn.change_rows(ours, PRINTED, measure="sentiment")["side"]) == {"ours"}
+    assert set(figures.change_rows(ours, PRINTED, measure="sentiment")["side"]) == {"ours"}
 
 
 def test_input_is_not_changed() -> None:
     before = OURS.copy()
-    drawn.prejudice_rows(OURS, measure="sentiment")
-    drawn.change_rows(OURS, PRINTED, measure="sentiment")
+    figures.prejudice_rows(OURS, measure="sentiment")
+    figures.change_rows(OURS, PRINTED, measure="sentiment")
     pd.testing.assert_frame_equal(OURS, before)

@@ -8,9 +8,11 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biased_prompts_refusals as refusing
-from nbbias import lexicons, news, refusals, simulate_prompts
-from nbbias.errors import ContractError
+from nbbias import refusals
+from nbbias.biased_prompts import refusing, sample
+from nbbias.news import corpus
+from nbbias.tables import ContractError
+from nbbias.text import lexicons
 
 GENDER = lexicons.load("gender")
 
@@ -183,19 +185,17 @@ def test_more_than_three_groups_have_a_row_each() -> None:
 
 
 def test_refused_answers_are_lost_with_their_reason_and_earlier_losses_stay() -> None:
-    originals, generations = simulate_prompts.corpus(seed=2)
+    originals, generations = sample.corpus(seed=2)
     generations.loc[generations.index[0], "text"] = ""
     answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
     answers.loc[answers.index[0], "refused"] = True
-    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+    pairs = refusing.without_refusals(corpus.pair(originals, generations), answers)
     assert pairs["lost"].iloc[0] == "blank answer"
     assert (pairs["lost"] == refusing.REFUSED).sum() == generations["planted_refusal"].sum()
 
 
 def test_planted_rates_are_recovered_by_detection() -> None:
-    originals, generations = simulate_prompts.corpus(
-        {"m": simulate_prompts.SAMPLE_MODELS["selective"]}, seed=4
-    )
+    originals, generations = sample.corpus({"m": sample.SAMPLE_MODELS["selective"]}, seed=4)
     few = generations[generations["article_id"].isin(originals["article_id"].head(30))]
     found = refusing.answered(few, progress=False)
     assert (found["refused"] == found["planted_refusal"]).all()

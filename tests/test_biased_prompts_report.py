@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biased_prompts, contracts, refusals
-from nbbias import biased_prompts_refusals as refusing
-from nbbias import biased_prompts_report as told
+from nbbias import refusals, tables
+from nbbias.biased_prompts import compare, refusing, sentences
 from tests.test_biased_prompts import BIASED, NEUTRAL, compared, row, scores_of
 
 
@@ -48,15 +47,15 @@ BOTH = pd.concat([FALLING, STILL.assign(model="n")], ignore_index=True)
 
 def test_answers_to_other_prompts_are_counted_and_named() -> None:
     table = pd.DataFrame({"model": ["m", "m", "k", "k"], "prompt": ["a", "b", "c", "c"]})
-    assert plain(told.corpus(table, table.head(2))) == (
+    assert plain(sentences.corpus(table, table.head(2))) == (
         "2 answers of 1 model count here. 2 answers to other prompts (c) are left out."
     )
-    assert plain(told.corpus(table, table)) == "4 answers of 2 models count here."
+    assert plain(sentences.corpus(table, table)) == "4 answers of 2 models count here."
 
 
 def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
     held_out = refusals.held_out()
-    text = plain(told.detector(held_out, rates_of(TEN)))
+    text = plain(sentences.detector(held_out, rates_of(TEN)))
     own = held_out[held_out["method"] == "head, model and prompt held out"].set_index("model")
     assert f"On {own.loc['mean', 'answers']:,} answers" in text
     assert f"right in {own.loc['mean', 'accuracy']:.0%}" in text
@@ -66,7 +65,7 @@ def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
 
 def test_recorded_refusals_are_not_called_detected() -> None:
     recorded = rates_of(TEN.assign(reason="recorded"))
-    assert "nothing was detected" in told.detector(refusals.held_out(), recorded)
+    assert "nothing was detected" in sentences.detector(refusals.held_out(), recorded)
 
 
 def test_the_held_out_table_is_whole() -> None:
@@ -85,7 +84,7 @@ def test_the_held_out_table_is_whole() -> None:
 
 def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
     """4 of 10: Wilson's interval is 17% to 69%; 0 of 10: 0% to 28%."""
-    (text,) = told.refused(rates_of(TEN), neutral="neutral", biased="biased", confidence=0.95)
+    (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased", confidence=0.95)
     assert plain(text) == (
         "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10) and "
         "0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10)."
@@ -94,7 +93,7 @@ def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
 
 def test_a_model_asked_in_one_way_only_is_told_for_that() -> None:
     one = TEN[TEN["prompt"] == "biased"]
-    (text,) = told.refused(rates_of(one), neutral="neutral", biased="biased", confidence=0.95)
+    (text,) = sentences.refused(rates_of(one), neutral="neutral", biased="biased", confidence=0.95)
     assert "40%" in text and "neutral" not in text
 
 
@@ -110,18 +109,18 @@ def test_selective_refusal_is_told_with_its_group() -> None:
             "group": names,
         }
     )
-    (text,) = told.selective(rates_of(answers, headlines=headlines), **OPTIONS)
+    (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
     text = plain(text)
     assert text.startswith("gender: 1 of 1 differences")
     assert "m refuses headlines that name the group female more often, by 90 percentage" in text
-    (none,) = told.selective(
+    (none,) = sentences.selective(
         rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
     )
     assert "not tested (no answers to headlines that name nobody)" in plain(none)
 
 
 def test_a_corpus_without_headlines_says_so() -> None:
-    (text,) = told.selective(rates_of(TEN), **OPTIONS)
+    (text,) = sentences.selective(rates_of(TEN), **OPTIONS)
     assert "not measured" in text and "no headlines" in text
 
 
@@ -131,12 +130,12 @@ def test_rates_by_headline_stand_beside_their_differences() -> None:
         {"source": "s", "article_id": ["a0", "a1", "a2", "a3"], "bias": "gender",
          "group": ["female", "female", refusing.NOBODY, refusing.NOBODY]}
     )  # fmt: skip
-    table = told.by_headline(rates_of(answers, headlines=headlines))
+    table = sentences.by_headline(rates_of(answers, headlines=headlines))
     found = table.set_index(["prompt", "group"])
     assert found.loc[("biased", "female"), ["rate", "difference"]].tolist() == [1.0, 1.0]
     assert np.isnan(found.loc[("biased", "nobody"), "difference"])
     assert np.isnan(found.loc[("neutral", "female"), "difference"])
-    assert told.by_headline(rates_of(TEN)).empty
+    assert sentences.by_headline(rates_of(TEN)).empty
 
 
 # --- the effect of the prompt -----------------------------------------------------------------
@@ -144,7 +143,7 @@ def test_rates_by_headline_stand_beside_their_differences() -> None:
 
 def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
     table = compared(BOTH)
-    (text,) = (plain(one) for one in told.effects(table, **OPTIONS))
+    (text,) = (plain(one) for one in sentences.effects(table, **OPTIONS))
     largest = row(table, "share_difference_change", model="m")
     assert text.startswith("x: 1 of 2 effects of the prompt are below p = 0.05 after Holm's")
     assert "This one: in m the share of words of the group a is" in text
@@ -155,28 +154,30 @@ def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
 
 def test_an_effect_that_cannot_be_tested_says_why() -> None:
     table = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
-    (text,) = told.effects(table, **OPTIONS)
+    (text,) = sentences.effects(table, **OPTIONS)
     assert "no effect of the prompt could be tested" in text
     assert "no article counts under both prompts" in plain(text)
 
 
 def test_instruments_are_told_apart_and_sources_are_named_where_there_are_several() -> None:
     again = FALLING.assign(instrument="j", measure="sentiment", source="t")
-    found = [plain(one) for one in told.effects(compared(pd.concat([FALLING, again])), **OPTIONS)]
+    found = [
+        plain(one) for one in sentences.effects(compared(pd.concat([FALLING, again])), **OPTIONS)
+    ]
     assert [one.split(":")[0] for one in found] == ["x, i", "x, j"]
     assert "in m / s the share of words" in found[0]
     assert "in m / t the sentiment towards the group a" in found[1]
 
 
 def test_nothing_is_said_of_no_estimates() -> None:
-    assert told.effects(compared(BOTH).head(0), **OPTIONS) == []
-    assert told.two_samples(compared(BOTH).head(0), confidence=0.95) == []
+    assert sentences.effects(compared(BOTH).head(0), **OPTIONS) == []
+    assert sentences.two_samples(compared(BOTH).head(0), confidence=0.95) == []
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
 def test_two_samples_are_counted_by_test_before_correction(confidence: float) -> None:
     table = compared(BOTH)
-    (text,) = (plain(one) for one in told.two_samples(table, confidence=confidence))
+    (text,) = (plain(one) for one in sentences.two_samples(table, confidence=confidence))
     alpha = 1 - confidence
     share = table.loc[table["statistic"] == "prejudice_share_change", "p_value"]
     assert f"is below p = {alpha:.2f} in {(share < alpha).sum()} of 2 cells" in text
@@ -191,15 +192,15 @@ def test_two_samples_are_counted_by_test_before_correction(confidence: float) ->
 
 def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> None:
     """Five answered and all fell; one refused could have counted: 5/6 to 6/6."""
-    (text,) = (plain(one) for one in told.bounds(compared(scores_of(NEUTRAL, BIASED))))
+    (text,) = (plain(one) for one in sentences.bounds(compared(scores_of(NEUTRAL, BIASED))))
     assert "m, a: 1 refused articles could have counted beside the 5 that do" in text
     assert "1.00 of those answered, would lie between 0.83" in text and "and 1.00 (all" in text
-    (none,) = told.bounds(compared(BOTH))
+    (none,) = sentences.bounds(compared(BOTH))
     assert "nothing is left open" in none
 
 
 def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
-    (text,) = told.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
+    (text,) = sentences.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
     assert "not measured of those answered, would lie between 0.00" in plain(text)
 
 
@@ -208,7 +209,7 @@ def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
 
 def test_the_printed_rate_is_the_paper_s() -> None:
     assert "ChatGPT refused 89.13% of biased prompts" in plain(
-        told.printed_rate(biased_prompts.printed())
+        sentences.printed_rate(compare.printed())
     )
 
 
@@ -216,41 +217,43 @@ def test_planted_refusals_are_counted_as_told_missed_and_false() -> None:
     answers = pd.DataFrame(
         {"planted_refusal": [True, True, False, False], "refused": [True, False, True, pd.NA]}
     ).astype({"refused": "boolean"})
-    assert told.detected(answers).startswith("1 of 2 planted refusals were told, and 1 of 2")
-    assert "not simulated" in told.detected(answers.drop(columns="planted_refusal"))
+    assert sentences.detected(answers).startswith("1 of 2 planted refusals were told, and 1 of 2")
+    assert "not simulated" in sentences.detected(answers.drop(columns="planted_refusal"))
 
 
 def test_the_finding_tells_refusals_first_and_the_effect_of_the_first_level() -> None:
     table = compared(BOTH)
-    sentence, figure = told.finding(rates_of(TEN), table, biased="biased", **OPTIONS)
+    sentence, figure = sentences.finding(rates_of(TEN), table, biased="biased", **OPTIONS)
     assert plain(sentence).startswith(
         "Models refuse 40% of the articles under the prompt “biased”."
     )
-    assert told.effects(table, **OPTIONS)[0] in sentence
+    assert sentences.effects(table, **OPTIONS)[0] in sentence
     assert figure == "effect_word"
 
 
 def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
     tone = compared(BOTH.assign(measure="sentiment"))
-    assert told.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effect_sentence"
-    nothing = told.finding(rates_of(TEN), tone.head(0), biased="biased", **OPTIONS)
+    assert (
+        sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effect_sentence"
+    )
+    nothing = sentences.finding(rates_of(TEN), tone.head(0), biased="biased", **OPTIONS)
     assert nothing[1] == "refusals" and "40%" in nothing[0]
 
 
 def test_columns_are_those_with_something_in_them_and_something_to_tell_apart() -> None:
     table = compared(BOTH)
-    effect = told.columns(table, ["share_difference_change"])
+    effect = sentences.columns(table, ["share_difference_change"])
     assert not {"bias", "source", "instrument", "statistic", "null", "reason"} & set(effect)
     assert {"group", "model", "estimate", "n", "p_adjusted"} <= set(effect)
-    change = told.columns(table, ["prejudice_share_change", "prejudice_extent_change"])
+    change = sentences.columns(table, ["prejudice_share_change", "prejudice_extent_change"])
     assert {"statistic", "test"} <= set(change)
-    assert told.columns(contracts.estimates([], study="x"), ["bias"]).empty
+    assert sentences.columns(tables.estimates([], study="x"), ["bias"]).empty
 
 
 def test_names_are_text_and_no_markup() -> None:
     table = compared(BOTH).replace({"model": {"m": "*m*"}})
-    assert r"in \*m\*" in told.effects(table, **OPTIONS)[0]
-    (text,) = told.refused(
+    assert r"in \*m\*" in sentences.effects(table, **OPTIONS)[0]
+    (text,) = sentences.refused(
         rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased", confidence=0.95
     )
     assert text.startswith(r"\<b\> refuses")

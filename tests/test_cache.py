@@ -8,10 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from nbbias import cache, lexicons, news_sentences, text
+from nbbias import tables
+from nbbias.news import tone
+from nbbias.tables import stages
+from nbbias.text import annotate, lexicons
 
 TABLE = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
 
@@ -23,7 +25,7 @@ def counted(
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "stages"))
     calls: list[Any] = []
 
-    @cache.stage
+    @tables.stage
     def measured(table: pd.DataFrame, *, by: str = "a") -> tuple[pd.DataFrame, str]:
         calls.append(by)
         return table.assign(c=1), by
@@ -102,7 +104,7 @@ def test_another_source_or_version_is_another_stage(
 ) -> None:
     calls, measured = counted
     measured(TABLE)
-    monkeypatch.setattr(cache, "_version", lambda: "another")
+    monkeypatch.setattr(stages, "_version", lambda: "another")
     measured(TABLE)
     assert len(calls) == 2
 
@@ -110,19 +112,19 @@ def test_another_source_or_version_is_another_stage(
 @given(st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=4))
 def test_lists_of_words_are_told_apart(words: list[list[str]]) -> None:
     series = pd.Series(words, dtype=object)
-    assert cache.digest(series) == cache.digest(pd.Series([list(w) for w in words], dtype=object))
+    assert tables.digest(series) == tables.digest(pd.Series([list(w) for w in words], dtype=object))
     longer = pd.Series([*words, ["more"]], dtype=object)
-    assert cache.digest(series) != cache.digest(longer)
+    assert tables.digest(series) != tables.digest(longer)
 
 
 def test_a_checkpoint_that_changes_has_another_stamp(tmp_path: Path) -> None:
-    assert cache.stamp("textblob") == "textblob"
+    assert tables.stamp("textblob") == "textblob"
     path = tmp_path / "model"
     path.mkdir()
     (path / "weights").write_text("1")
-    before = cache.stamp(str(path))
+    before = tables.stamp(str(path))
     (path / "weights").write_text("12")
-    assert cache.stamp(str(path)) != before
+    assert tables.stamp(str(path)) != before
 
 
 def test_another_instrument_is_scored_anew_and_the_same_is_not(
@@ -132,11 +134,11 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
     lexicon = lexicons.load("gender")
     texts = pd.Series(["She is good.", "He is bad."])
     texts.index = pd.Index(texts)
-    found, matches = text.annotate(texts, lexicons.expand(lexicon))
-    sentences = news_sentences.assign(found, matches, lexicon=lexicon)
+    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
+    sentences = tone.assign(found, matches, lexicon=lexicon)
     settings: dict[str, Any] = {"toxicity_scorer": "offline"}
     for scorers in (["textblob"], ["vader"], ["textblob"]):
-        scored = news_sentences.score(sentences, matches, scorers=scorers, **settings)
+        scored = tone.score(sentences, matches, scorers=scorers, **settings)
         assert f"sentiment_{scorers[0]}" in scored
     assert len(list(tmp_path.rglob("_score-*.joblib"))) == 2
     assert len(list(tmp_path.rglob("annotate-*.joblib"))) == 1

@@ -11,9 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import cli, execute, gallery, outputs, run_plan, share
-from nbbias.errors import NbbiasError
+from nbbias import cli, tables
+from nbbias.pages import gallery, share
+from nbbias.running import execute, plan
 from nbbias.studies import Llmbi
+from nbbias.tables import NbbiasError
 from tests.conftest import ROOT, Command
 from tests.test_gallery import PLAIN, claims, finished
 from tests.test_run import SAMPLE
@@ -89,7 +91,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     arguments: list[str], told: str, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "afile").write_text("mine")
-    outputs.write(tmp_path / "site" / run_plan.SITE, "[]")
+    tables.write(tmp_path / "site" / plan.SITE, "[]")
     finished(tmp_path / "runs", "a", claims(PLAIN))
     done = command(*(part.format(tmp_path) for part in arguments))
     assert "Traceback" not in done.stderr
@@ -149,7 +151,7 @@ def test_lab_opens_a_folder_of_ones_own_and_no_package(
     monkeypatch.chdir(tmp_path / "mine")
     assert execute.lab() == 3
     assert opened[0][-1] == str(tmp_path / "mine" / "notebooks")
-    monkeypatch.setattr(run_plan, "home", lambda: Path(run_plan.__file__).parent)
+    monkeypatch.setattr(plan, "home", lambda: plan.PACKAGE)
     with pytest.raises(NbbiasError, match="nbbias new DIR"):
         execute.lab()
     assert len(opened) == 1

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from nbbias import cogs, cogs_suite, contracts, embeddings
-from nbbias.errors import ContractError, DataError
+from nbbias import tables
+from nbbias.cogs import rbs, suite
+from nbbias.tables import ContractError, DataError
+from nbbias.text import embeddings
 
-SUITE = cogs_suite.load()
+SUITE = suite.load()
 
 #: Texts that a test embeds where it likes.
 PLACES: dict[str, list[float]] = {
@@ -48,26 +49,26 @@ def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
 def test_the_papers_example_gives_its_scores() -> None:
     gpt4 = pd.Series({"man": 0.1, "woman": 0.2, "non-binary": 0.15})
     llama = pd.Series({"man": 0.05, "woman": 0.07, "non-binary": 0.06})
-    assert cogs.representative_bias_score(gpt4) == (pytest.approx(0.0408, abs=5e-5), "man")
-    assert cogs.representative_bias_score(llama) == (pytest.approx(0.0082, abs=5e-5), "man")
+    assert rbs.representative_bias_score(gpt4) == (pytest.approx(0.0408, abs=5e-5), "man")
+    assert rbs.representative_bias_score(llama) == (pytest.approx(0.0082, abs=5e-5), "man")
 
 
 @pytest.mark.parametrize("values", [[], [np.nan, 0.1], [np.nan]])
 def test_what_was_not_measured_has_no_score(values: list[float]) -> None:
-    found = cogs.representative_bias_score(pd.Series(values, dtype=float))
+    found = rbs.representative_bias_score(pd.Series(values, dtype=float))
     assert np.isnan(found.score)
     assert found.identity is None
 
 
 def test_equal_distances_score_0_however_far() -> None:
-    assert cogs.representative_bias_score(pd.Series({"a": 0.9, "b": 0.9})).score == 0
+    assert rbs.representative_bias_score(pd.Series({"a": 0.9, "b": 0.9})).score == 0
 
 
 @given(st.lists(st.floats(0, 2), min_size=2, max_size=6), st.floats(-1, 1))
 def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: float) -> None:
     names = [f"i{i}" for i in range(len(values))]
-    one = cogs.representative_bias_score(pd.Series(values, index=names))
-    moved = cogs.representative_bias_score(pd.Series(values, index=names)[::-1] + shift)
+    one = rbs.representative_bias_score(pd.Series(values, index=names))
+    moved = rbs.representative_bias_score(pd.Series(values, index=names)[::-1] + shift)
     by_hand = np.sqrt(np.mean((np.array(values) - np.mean(values)) ** 2))
     assert one.score == pytest.approx(by_hand, abs=1e-9)
     assert moved.score == pytest.approx(one.score, abs=1e-9)
@@ -78,7 +79,7 @@ def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: flo
 
 @pytest.mark.usefixtures("flat")
 def test_distances_are_one_minus_the_cosine() -> None:
-    table = cogs.distances(
+    table = rbs.distances(
         answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1),
                 ("sun", "asian", "west", 1))
     )  # fmt: skip
@@ -92,7 +93,7 @@ def test_distances_are_one_minus_the_cosine() -> None:
 def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None:
     given = [("sun", None, t, i) for i, t in enumerate(["east", "north", "ne"], 1)]
     given += [("sun", "white", t, i) for i, t in enumerate(["ne", "east"], 1)]
-    (row,) = cogs.distances(answers(*given)).to_dict("records")
+    (row,) = rbs.distances(answers(*given)).to_dict("records")
     at = {t: np.array(v) for t, v in PLACES.items()}
     pairs = [1 - at[a] @ at[b] for a, b in product(["ne", "east"], ["east", "north", "ne"])]
     floor = [1 - at[a] @ at[b] for a, b in [("east", "north"), ("east", "ne"), ("north", "ne")]]
@@ -103,14 +104,14 @@ def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None
 
 @pytest.mark.usefixtures("flat")
 def test_gaps_have_a_reason_and_no_distance() -> None:
-    table = cogs.distances(
+    table = rbs.distances(
         answers(("sun", None, "east", 1), ("sun", "white", "ne", 1), ("sun", "black", None, 1),
                 ("rain", "white", "ne", 1), ("rain", "black", "ne", 1),
                 ("soul", None, "east", 1), ("soul", "white", "ne", 1), ("soul", "black", "ne", 1))
     ).set_index(["theme", "identity"])  # fmt: skip
     assert table["distance"].isna().sum() == 3
-    assert table.loc[("sun", "black"), "reason"] == cogs.NO_ANSWER
-    assert (table.loc["rain", "reason"] == cogs.NO_DEFAULT).all()
+    assert table.loc[("sun", "black"), "reason"] == rbs.NO_ANSWER
+    assert (table.loc["rain", "reason"] == rbs.NO_DEFAULT).all()
     assert table.loc["soul", "reason"].isna().all()
 
 
@@ -118,7 +119,7 @@ def test_gaps_have_a_reason_and_no_distance() -> None:
 def test_models_and_temperatures_are_measured_apart() -> None:
     one = answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1))
     two = one.assign(temperature=1.0, text=one["text"].replace("ne", "west"))
-    table = cogs.distances(pd.concat([one.assign(temperature=0.0), two], ignore_index=True))
+    table = rbs.distances(pd.concat([one.assign(temperature=0.0), two], ignore_index=True))
     black = table[table["identity"] == "black"].set_index("temperature")["distance"]
     assert black.to_dict() == pytest.approx({0.0: 0.4, 1.0: 2.0})
 
@@ -135,7 +136,7 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(embeddings, "_encoder", counted)
     table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1),
                     ("sun", "black", "Rain.", 1), ("sun", "asian", "Hail falls.", 1))  # fmt: skip
-    found = cogs.distances(table, model="offline").set_index("identity")["distance"]
+    found = rbs.distances(table, model="offline").set_index("identity")["distance"]
     assert sorted(seen) == ["Hail falls.", "Rain.", "Snow."]
     assert found["black"] == pytest.approx(0, abs=1e-6)
     assert 0 < found["white"] < 2
@@ -144,7 +145,7 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
 def test_measuring_does_not_change_the_answers() -> None:
     table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1))
     before = table.copy()
-    cogs.distances(table, model="offline")
+    rbs.distances(table, model="offline")
     pd.testing.assert_frame_equal(table, before)
 
 
@@ -158,7 +159,7 @@ def written(folder: Path, rows: list[dict[str, object]]) -> Path:
 
 
 def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None:
-    prompts = cogs_suite.prompts(SUITE)
+    prompts = suite.prompts(SUITE)
     asked = prompts[(prompts["task"] == "haiku") & (prompts["theme"] == "rain")]
     base = asked.assign(model="m", text="Rain.")
     shapes = [
@@ -171,30 +172,30 @@ def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None
     for shape in shapes:
         path = tmp_path / "answers.csv"
         shape.to_csv(path, index=False)
-        read.append(cogs.read_answers(path))
+        read.append(rbs.read_answers(path))
     for one in read[1:]:
         pd.testing.assert_frame_equal(one, read[0])
     assert len(read[0]) == 9
     assert read[0]["identity"].isna().sum() == 1
     assert set(read[0]["topic"]) == {"ecological"}
-    contracts.check(read[0], contracts.COGS_ANSWERS)
+    tables.check(read[0], tables.COGS_ANSWERS)
 
 
 def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
-    assert cogs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
+    assert rbs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
 
 
 def test_what_was_not_asked_is_refused(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "green", "text": "Rain."}
     with pytest.raises(DataError, match="haiku / rain / green"):
-        cogs.read_answers(written(tmp_path, [row]))
+        rbs.read_answers(written(tmp_path, [row]))
 
 
 def test_an_answer_that_stands_twice_is_refused(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "text": "Rain.", "sample": 1}
     with pytest.raises(ContractError, match="stand twice"):
-        cogs.read_answers(written(tmp_path, [row, row]))
+        rbs.read_answers(written(tmp_path, [row, row]))
 
 
 @pytest.mark.parametrize("lacking", ["model", "text", "theme"])
@@ -202,7 +203,7 @@ def test_a_missing_column_is_named(tmp_path: Path, lacking: str) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "white", "text": "Rain."}
     del row[lacking]
     with pytest.raises(ContractError, match=lacking):
-        cogs.read_answers(written(tmp_path, [row]))
+        rbs.read_answers(written(tmp_path, [row]))
 
 
 def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
@@ -210,8 +211,8 @@ def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
         {"model": "m", "task": "haiku", "theme": "rain", "identity": who, "text": text}
         for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
     ]
-    table = cogs.read_answers(written(tmp_path, rows))
-    told = cogs.summary(table).set_index("axis")
+    table = rbs.read_answers(written(tmp_path, rows))
+    told = rbs.summary(table).set_index("axis")
     assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
-    found = cogs.distances(table, model="offline").set_index("identity")
+    found = rbs.distances(table, model="offline").set_index("identity")
     assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

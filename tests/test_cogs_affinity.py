@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import chisquare
 from statsmodels.discrete.conditional_models import ConditionalLogit
 
-from nbbias import cogs_affinity, cogs_chance, cogs_logit, cogs_suite, contracts
-from nbbias.simulate_cogs import Judge, judge
+from nbbias import tables
+from nbbias.cogs import affinity, logit, rbs, suite as cogs_suite
+from nbbias.cogs.sample import Judge, judge
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load()
@@ -27,7 +28,7 @@ def judged(
 
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return cogs_affinity.abs_estimates(table, SUITE, draws=200, **options)  # type: ignore[arg-type]
+    return affinity.abs_estimates(table, SUITE, draws=200, **options)  # type: ignore[arg-type]
 
 
 def only(table: pd.DataFrame, statistic: str) -> pd.Series:
@@ -43,21 +44,21 @@ def test_the_papers_example_gives_its_scores() -> None:
     strong = pd.Series({"man": 0.7, "woman": 0.2, "non-binary": 0.1})
     even = pd.Series({"man": 0.4, "woman": 0.3, "non-binary": 0.3})
     # The paper prints .262 and .047.
-    assert cogs_affinity.affinity_bias_score(strong) == (pytest.approx(0.2625, abs=5e-5), "man")
-    assert cogs_affinity.affinity_bias_score(even) == (pytest.approx(0.0471, abs=5e-5), "man")
+    assert affinity.affinity_bias_score(strong) == (pytest.approx(0.2625, abs=5e-5), "man")
+    assert affinity.affinity_bias_score(even) == (pytest.approx(0.0471, abs=5e-5), "man")
 
 
 def test_the_score_lies_between_0_and_its_most() -> None:
     for k in (2, 3, 8):
         alike = pd.Series(1 / k, index=range(k))
         one = pd.Series([1.0] + [0.0] * (k - 1))
-        assert cogs_affinity.affinity_bias_score(alike).score == pytest.approx(0)
-        assert cogs_affinity.affinity_bias_score(one).score == pytest.approx(np.sqrt(k - 1) / k)
+        assert affinity.affinity_bias_score(alike).score == pytest.approx(0)
+        assert affinity.affinity_bias_score(one).score == pytest.approx(np.sqrt(k - 1) / k)
 
 
 @pytest.mark.parametrize("shares", [[], [np.nan, 1.0]])
 def test_what_was_not_measured_has_no_score(shares: list[float]) -> None:
-    assert np.isnan(cogs_affinity.affinity_bias_score(pd.Series(shares, dtype=float)).score)
+    assert np.isnan(affinity.affinity_bias_score(pd.Series(shares, dtype=float)).score)
 
 
 # --- shares within an instance ----------------------------------------------------------------
@@ -86,25 +87,25 @@ def replies(*said: tuple[str, float], theme: str = "sun") -> pd.DataFrame:
 def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
     orders = ["a|b|c", "a|c|b", "b|a|c", "b|c|a", "c|a|b", "c|b|a"]
     table = replies(*((order, 1) for order in orders))
-    identity = cogs_affinity.instance_shares(table, list("abc"), of="identity").iloc[0]
-    position = cogs_affinity.instance_shares(table, list("abc"), of="position").iloc[0]
+    identity = affinity.instance_shares(table, list("abc"), of="identity").iloc[0]
+    position = affinity.instance_shares(table, list("abc"), of="position").iloc[0]
     assert identity.tolist() == pytest.approx([1 / 3] * 3)
     assert position.tolist() == [1, 0, 0]
-    listed = cogs_affinity.listed_shares(table, list("abc")).iloc[0]
+    listed = affinity.listed_shares(table, list("abc")).iloc[0]
     assert listed.tolist() == [1, 0, 0]
 
 
 def test_positions_weigh_alike_when_replies_fail() -> None:
     # Two orders, the second asked twice more: a wins at place 1 always, at place 2 never.
     table = replies(("a|b", 1), ("b|a", 1), ("b|a", 1), ("a|b", np.nan))
-    identity = cogs_affinity.instance_shares(table, ["a", "b"], of="identity").iloc[0]
+    identity = affinity.instance_shares(table, ["a", "b"], of="identity").iloc[0]
     assert identity.to_dict() == {"a": 0.5, "b": 0.5}
 
 
 def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
     one = replies(("a|b", 1), ("b|a", 2))
     two = replies(("a|b", 1), ("b|a", np.nan), theme="rain")
-    shares = cogs_affinity.instance_shares(pd.concat([one, two]), ["a", "b"], of="identity")
+    shares = affinity.instance_shares(pd.concat([one, two]), ["a", "b"], of="identity")
     assert shares.loc[("haiku", "sun")].tolist() == [1, 0]
     assert shares.loc[("haiku", "rain")].isna().all()
 
@@ -125,28 +126,26 @@ def long_form(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_the_logit_is_that_of_statsmodels() -> None:
     plan = Judge(identity={"black": 0.7}, position=(0.9, 0.3), content=0.5, refuses=0.1)
     table = judged(plan, n=20)
-    found = cogs_logit.fit(table, RACES)
+    found = logit.fit(table, RACES)
     chosen, columns, groups = long_form(table)
     expected = ConditionalLogit(chosen, columns, groups=groups).fit(disp=0, gtol=1e-9).params
     ours = [*found.identity[1:], *found.position[1:]]
     np.testing.assert_allclose(ours, expected, atol=1e-3)
     assert found.lost == table["position"].isna().sum()
-    once = cogs_logit._newton(
-        found.counts.sum(axis=0)[None], found.design[:, -4:], 3, start=np.zeros(4)
-    )
+    once = logit._newton(found.counts.sum(axis=0)[None], found.design[:, -4:], 3, start=np.zeros(4))
     np.testing.assert_allclose(once[0], ours, atol=1e-6)
 
 
 def test_planted_log_odds_are_found_where_texts_are_alike() -> None:
     plan = Judge(identity={"black": 1.0, "asian": -0.5}, position=(0.8,), content=0.0)
-    found = cogs_logit.fit(judged(plan, n=800), RACES)
+    found = logit.fit(judged(plan, n=800), RACES)
     assert found.identity.tolist() == pytest.approx([0, 1.0, -0.5], abs=0.15)
     assert found.position.tolist() == pytest.approx([0, -0.8, -0.8], abs=0.15)
 
 
 def test_a_judge_of_position_alone_is_separated() -> None:
     table = judged(Judge(position=(99.0,), content=0.0))
-    found = cogs_logit.fit(table, RACES)
+    found = logit.fit(table, RACES)
     assert "separation: position 2, position 3 was never chosen" in str(found.reason)
     row = only(estimated(table), "abs_model")
     assert np.isnan(row["estimate"]) and "separation" in row["reason"]
@@ -168,7 +167,7 @@ def test_one_order_cannot_tell_identity_from_position() -> None:
 def test_estimates_are_recomputed_by_groupby() -> None:
     table = judged(Judge(identity={"white": 1.0}, position=(0.5,)))
     estimates = estimated(table)
-    contracts.check(estimates, contracts.ESTIMATES)
+    tables.check(estimates, tables.ESTIMATES)
     by_hand = table.groupby("identity").size() / len(table)  # all orders, no failures
     rows = estimates[estimates["statistic"] == "share"].set_index("group")["estimate"]
     assert rows.to_dict() == pytest.approx(by_hand.to_dict())
@@ -206,7 +205,7 @@ def test_two_and_five_identities_and_parts() -> None:
     names = list(suite.axes["disability"].identities)
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
-    rows = cogs_affinity.abs_estimates(five, suite, draws=100)
+    rows = affinity.abs_estimates(five, suite, draws=100)
     assert only(rows, "abs")["group"] == only(rows, "abs_model")["group"] == "blind"
     parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task",
                       model_based=False)  # fmt: skip
@@ -219,7 +218,7 @@ def test_models_together_are_averaged_within_the_instance() -> None:
     both = estimated(pd.concat([one, two], ignore_index=True), model_based=False)
     shares = both[both["statistic"] == "share"].pivot(index="group", columns="model")["estimate"]
     np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
-    grid = cogs_affinity.grid(both).set_index("model")
+    grid = affinity.grid(both).set_index("model")
     assert grid["own"].to_dict() == {"m": "no", "j": "yes"}
     assert grid["favourite"].to_dict() == {"m": "white", "j": "black"}
 
@@ -245,12 +244,12 @@ def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
         table = judged(plan, n=n, seed=seed)
         options = {"confidence": 0.95, "draws": 99, "seed": seed}
         rows.append({
-            "raw": cogs_chance.spread_estimate(
-                cogs_affinity.listed_shares(table, RACES), **options)["p_value"],
-            "balanced": cogs_chance.spread_estimate(
-                cogs_affinity.instance_shares(table, RACES, of="identity"), **options)["p_value"],
-            "position": cogs_chance.spread_estimate(
-                cogs_affinity.instance_shares(table, RACES, of="position"), **options)["p_value"],
+            "raw": rbs.spread_estimate(
+                affinity.listed_shares(table, RACES), **options)["p_value"],
+            "balanced": rbs.spread_estimate(
+                affinity.instance_shares(table, RACES, of="identity"), **options)["p_value"],
+            "position": rbs.spread_estimate(
+                affinity.instance_shares(table, RACES, of="position"), **options)["p_value"],
             "single": chisquare(table["identity"].value_counts()).pvalue,
         })  # fmt: skip
     return pd.DataFrame(rows)

@@ -10,27 +10,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import (
-    cogs_affinity,
-    cogs_estimates,
-    cogs_figures,
-    cogs_judge_figures,
-    cogs_reference,
-    cogs_suite,
-    cogs_tables,
-    figures,
-)
-from nbbias.simulate_cogs import Judge, judge
+from nbbias.cogs import affinity, figures, rbs, reference, suite, tables as cogs_tables
+from nbbias.cogs.sample import Judge, judge
+from nbbias.reading import figures as reading_figures
 from tests.test_cogs_estimates import VALUES, distances
 
-SUITE = cogs_suite.load()
+SUITE = suite.load()
 
 
 @pytest.fixture(autouse=True)
 def _style() -> Iterator[None]:
     with mpl.rc_context():
         mpl.use("Agg")
-        figures.use_style()
+        reading_figures.use_style()
         yield
     plt.close("all")
 
@@ -45,7 +37,7 @@ def estimates() -> pd.DataFrame:
         for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
             table = judge(asked, plan, names, rng=np.random.default_rng(seed))
             tables.append(table.assign(evaluator=evaluator, axis=axis))
-    return cogs_affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=100)
+    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=100)
 
 
 def dots(ax: plt.Axes) -> list[float]:
@@ -59,17 +51,17 @@ def dots(ax: plt.Axes) -> list[float]:
 
 def test_temperatures_have_panels_of_their_own() -> None:
     tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    found = cogs_estimates.rbs(pd.concat(tables, ignore_index=True), draws=100)
-    panels = cogs_figures.distances(found).axes
+    found = rbs.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    panels = figures.distances(found).axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = cogs_estimates.rbs(tables[0], draws=100)
-    assert [ax.get_title(loc="left") for ax in cogs_figures.distances(one).axes] == ["m"]
+    one = rbs.rbs(tables[0], draws=100)
+    assert [ax.get_title(loc="left") for ax in figures.distances(one).axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
 
 def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
-    figure = cogs_judge_figures.preferences(estimates)
+    figure = figures.preferences(estimates)
     one, two = figure.axes[:2]
     own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
     assert dots(one) == pytest.approx(own["estimate"].tolist())
@@ -78,7 +70,7 @@ def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.Da
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
-    figure = cogs_judge_figures.identity_or_position(estimates)
+    figure = figures.identity_or_position(estimates)
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
     ways = ["as published", "orders balanced", "conditional logit", "position"]
@@ -90,7 +82,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(floor=0.11)
-    figure = cogs_figures.distances(cogs_estimates.rbs(table, draws=100))
+    figure = figures.distances(rbs.rbs(table, draws=100))
     ax = figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
@@ -98,16 +90,16 @@ def test_distances_stand_over_chance_with_the_floor() -> None:
 
 
 def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
-    whole = cogs_estimates.rbs(distances(VALUES), draws=100)
-    by_task = cogs_estimates.rbs(distances(VALUES), by="task", draws=100)
-    assert len(dots(cogs_figures.spreads(whole, statistic="rbs").axes[0])) == 1
-    ax = cogs_figures.spreads(by_task, statistic="rbs").axes[0]
+    whole = rbs.rbs(distances(VALUES), draws=100)
+    by_task = rbs.rbs(distances(VALUES), by="task", draws=100)
+    assert len(dots(figures.spreads(whole, statistic="rbs").axes[0])) == 1
+    ax = figures.spreads(by_task, statistic="rbs").axes[0]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]
 
 
 def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
-    table = cogs_affinity.grid(estimates)
-    figure = cogs_judge_figures.grid(table)
+    table = affinity.grid(estimates)
+    figure = figures.grid(table)
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [table["favourite"].iloc[0], "not\nmeasured"]
 
@@ -117,14 +109,14 @@ def test_levels_are_stacked_to_one() -> None:
         "model": "m", "identity": ["white", "black"], "obvious": [0.2, 0.5],
         "nuanced": [0.3, 0.5], "imperceptible": [0.5, 0.0],
     })  # fmt: skip
-    ax = cogs_figures.visibility(table).axes[0]
+    ax = figures.visibility(table).axes[0]
     ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
     assert max(ends) == pytest.approx(1)
     assert len(ax.patches) == 6
 
 
 def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
-    one = cogs_judge_figures.preferences(estimates, statistic="position_share").axes[0]
+    one = figures.preferences(estimates, statistic="position_share").axes[0]
     names = [t.get_text() for t in one.get_yticklabels()]
     assert names[:2] == ["race, position 1", "race, position 2"]
     assert names[-1] == "orientation, position 2"
@@ -132,7 +124,7 @@ def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
 
 def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:
     rows = cogs_tables.printed_rows(estimates, score="ABS")
-    figure = cogs_figures.printed(rows, label="printed")
+    figure = figures.printed(rows, label="printed")
     ours, printed = figure.axes[0], figure.axes[3]
     assert dots(printed) == pytest.approx([0.203, 0.133, 0.0819])
     assert [t.get_text() for t in printed.texts] == ["white", "black", "black"]
@@ -148,8 +140,8 @@ def test_every_reference_has_a_row_of_panels() -> None:
         for model in ("m", "n") for to in ("centroid of groups", "White")
         for group, at in (("White", 0.2), ("Black", 0.3))
     ]  # fmt: skip
-    table = cogs_reference.contracts.estimates(rows, study="cogs", measure="rbs")
-    figure = cogs_figures.references(table)
+    table = reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    figure = figures.references(table)
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
         "race: to centroid of groups", "race: to White",
@@ -163,8 +155,8 @@ def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
          "estimate": 0.2, "instrument": "e; reference: man"}
         for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
     ]  # fmt: skip
-    table = cogs_reference.contracts.estimates(rows, study="cogs", measure="rbs")
-    left, right = cogs_figures.references(table).axes
+    table = reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    left, right = figures.references(table).axes
     names = [t.get_text() for t in left.get_yticklabels()]
     assert names == ["man", "woman", "nonbinary"]
     assert right.get_yticks().tolist() == left.get_yticks().tolist()

@@ -9,10 +9,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import cogs_judging, cogs_suite, contracts, simulate_cogs
-from nbbias.errors import ContractError, DataError
+from nbbias import tables
+from nbbias.cogs import affinity, sample, suite
+from nbbias.tables import ContractError, DataError
 
-SUITE = cogs_suite.load(axes=["race"])
+SUITE = suite.load(axes=["race"])
 RACES = ["white", "black", "asian"]
 
 
@@ -22,7 +23,7 @@ RACES = ["white", "black", "asian"]
 @pytest.mark.parametrize(("k", "n"), [(2, 2), (3, 6), (4, 24), (5, 10), (6, 6), (7, 14), (8, 8)])
 def test_orders_give_each_identity_each_position_equally_often(k: int, n: int) -> None:
     names = list("abcdefgh"[:k])
-    orders = cogs_judging.orders(names)
+    orders = affinity.orders(names)
     assert len(set(orders)) == len(orders) == n
     seen = Counter((at, name) for order in orders for at, name in enumerate(order))
     assert set(seen.values()) == {n // k}
@@ -32,20 +33,20 @@ def test_orders_give_each_identity_each_position_equally_often(k: int, n: int) -
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 11])
 def test_in_the_square_each_follows_each_other_equally_often(k: int) -> None:
     names = [f"i{i}" for i in range(k)]
-    orders = cogs_judging.orders(names, design="latin")
+    orders = affinity.orders(names, design="latin")
     follows = Counter(pair for order in orders for pair in pairwise(order))
     assert len(follows) == k * (k - 1)
     assert len(set(follows.values())) == 1
 
 
 def test_the_papers_design_is_one_order() -> None:
-    assert cogs_judging.orders(RACES, design="listed") == [tuple(RACES)]
+    assert affinity.orders(RACES, design="listed") == [tuple(RACES)]
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "a"]])
 def test_an_order_needs_two_identities(names: list[str]) -> None:
     with pytest.raises(ValueError, match="two identities"):
-        cogs_judging.orders(names)
+        affinity.orders(names)
 
 
 # --- prompts ----------------------------------------------------------------------------------
@@ -65,17 +66,17 @@ def test_a_judge_reads_texts_of_one_temperature() -> None:
     warm = answers({"white": "A", "black": "B", "asian": "C"}).assign(temperature=1.0)
     both = pd.concat([cold, warm], ignore_index=True)
     # At the first temperature an answer is missing; one of another does not take its place.
-    assert cogs_judging.evaluation_prompts(both, SUITE).empty
+    assert affinity.evaluation_prompts(both, SUITE).empty
     turned = pd.concat([warm, cold], ignore_index=True)
-    asked = cogs_judging.evaluation_prompts(turned, SUITE)["prompt"]
+    asked = affinity.evaluation_prompts(turned, SUITE)["prompt"]
     assert len(asked) == 6
     assert asked.str.contains(": C").all() and not asked.str.contains(": a").any()
     untold = both.assign(temperature=float("nan")).drop_duplicates("text")
-    assert len(cogs_judging.evaluation_prompts(untold, SUITE)) == 6
+    assert len(affinity.evaluation_prompts(untold, SUITE)) == 6
 
 
 def test_the_prompt_is_worded_as_in_table_5() -> None:
-    table = cogs_judging.evaluation_prompts(THREE, SUITE, design="listed")
+    table = affinity.evaluation_prompts(THREE, SUITE, design="listed")
     (prompt,) = table["prompt"]
     assert prompt == (
         "choice 1: Glow {rubric}.\n\nchoice 2: Ink.\n\nchoice 3: Silk choice 9.\n\n"
@@ -89,7 +90,7 @@ def test_the_prompt_is_worded_as_in_table_5() -> None:
 
 
 def test_every_order_is_asked_as_often_as_told() -> None:
-    table = cogs_judging.evaluation_prompts(THREE, SUITE, repeats=2)
+    table = affinity.evaluation_prompts(THREE, SUITE, repeats=2)
     assert len(table) == 12
     assert table["order"].nunique() == table["prompt_id"].nunique() == 6
     assert table["repeat"].tolist() == [1, 2] * 6
@@ -98,21 +99,21 @@ def test_every_order_is_asked_as_often_as_told() -> None:
 
 
 def test_the_rubric_can_be_described() -> None:
-    table = cogs_judging.evaluation_prompts(THREE, SUITE, described=True)
+    table = affinity.evaluation_prompts(THREE, SUITE, described=True)
     assert "a. Adherence to Traditional Structure: three lines" in table["prompt"].iloc[0]
 
 
 @pytest.mark.parametrize("gap", [None, " "])
 def test_an_instance_without_all_identities_is_not_judged_but_counted(gap: str | None) -> None:
     table = answers({"white": "Glow.", "black": gap, "asian": "Silk."})
-    assert cogs_judging.evaluation_prompts(table, SUITE).empty
-    counted = cogs_judging.incomplete(table, SUITE)
+    assert affinity.evaluation_prompts(table, SUITE).empty
+    counted = affinity.incomplete(table, SUITE)
     assert counted[["instances", "judged", "incomplete"]].to_numpy().tolist() == [[1, 0, 1]]
 
 
 def test_of_repeats_the_first_is_judged() -> None:
     later = THREE.assign(sample=2, text="later")
-    table = cogs_judging.evaluation_prompts(pd.concat([later, THREE]), SUITE)
+    table = affinity.evaluation_prompts(pd.concat([later, THREE]), SUITE)
     assert not table["prompt"].str.contains("later").any()
 
 
@@ -133,32 +134,30 @@ ROW: dict[str, object] = {
 
 def test_a_decision_names_who_stood_there(tmp_path: Path) -> None:
     rows = [ROW, ROW | {"order": "white|asian|black"}, ROW | {"reply": "I cannot choose."}]
-    table = cogs_judging.decided(cogs_judging.read_judgements(write(tmp_path, rows)))
-    contracts.check(table, contracts.COGS_JUDGEMENTS)
+    table = affinity.decided(affinity.read_judgements(write(tmp_path, rows)))
+    tables.check(table, tables.COGS_JUDGEMENTS)
     assert table["identity"].iloc[:2].tolist() == ["white", "asian"]
     assert table["identity"].isna().tolist() == [False, False, True]
     assert table["repeat"].tolist() == [1, 1, 2]
     assert set(table["topic"]) == {"cosmological"}
-    told = cogs_judging.losses(table).set_index("outcome")["n"]
+    told = affinity.losses(table).set_index("outcome")["n"]
     assert told.to_dict() == {"decided": 2, "the judge refuses": 1}
 
 
 def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> None:
-    prompts = cogs_judging.evaluation_prompts(THREE, SUITE, repeats=2)
+    prompts = affinity.evaluation_prompts(THREE, SUITE, repeats=2)
     rows: list[dict[str, object]] = [
         {"article_id": row.prompt_id, "model": "judge/one", "sample": row.repeat, "text": "2"}
         for row in prompts.itertuples()
     ]
-    table = cogs_judging.read_judgements(write(tmp_path, rows), prompts=prompts)
+    table = affinity.read_judgements(write(tmp_path, rows), prompts=prompts)
     assert len(table) == 12
     assert set(table["evaluator"]) == {"judge/one"}
     assert set(table["model"]) == {"m"}
-    assert cogs_judging.decided(table)["identity"].value_counts().to_dict() == dict.fromkeys(
-        RACES, 4
-    )
+    assert affinity.decided(table)["identity"].value_counts().to_dict() == dict.fromkeys(RACES, 4)
     rows[0]["article_id"] = "elsewhere"
     with pytest.raises(DataError, match="elsewhere"):
-        cogs_judging.read_judgements(write(tmp_path, rows), prompts=prompts)
+        affinity.read_judgements(write(tmp_path, rows), prompts=prompts)
 
 
 @pytest.mark.parametrize(
@@ -172,13 +171,13 @@ def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> No
 )
 def test_faults_are_refused(tmp_path: Path, rows: list[dict[str, object]], told: str) -> None:
     with pytest.raises(ContractError, match=told):
-        cogs_judging.read_judgements(write(tmp_path, rows))
+        affinity.read_judgements(write(tmp_path, rows))
 
 
 def test_the_sample_is_read_back_as_it_was_planted() -> None:
-    table = cogs_judging.decided(cogs_judging.read_judgements("sample", suite=SUITE))
+    table = affinity.decided(affinity.read_judgements("sample", suite=SUITE))
     # 2 writers x 40 instances x 6 orders x 4 judges
-    assert len(table) == 2 * 40 * 6 * len(simulate_cogs.SAMPLE_JUDGES)
+    assert len(table) == 2 * 40 * 6 * len(sample.SAMPLE_JUDGES)
     assert table["position"].isna().mean() == pytest.approx(0.03, abs=0.015)
     told = set(table["reason"].dropna())
     assert told == {"the judge refuses", "the judge calls it a tie"}
@@ -200,4 +199,4 @@ def test_judgements_of_what_the_suite_has_not_are_refused(
         f"j,m,haiku,stars,{axis},{order},Answer choice: 1\n"
     )
     with pytest.raises(ContractError, match=told):
-        cogs_judging.read_judgements(path)
+        affinity.read_judgements(path)

@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_people, cogs_suite, contracts, simulate_cogs
-from nbbias.errors import ContractError
-from nbbias.simulate_cogs import Judge, judge
+from nbbias import tables
+from nbbias.cogs import people, sample, suite
+from nbbias.cogs.sample import Judge, judge
+from nbbias.tables import ContractError
 
 RACES = ["white", "black", "asian"]
-SUITE = cogs_suite.load()
+SUITE = suite.load()
 
 
 def ratings(codes: list[list[str | None]], *, axis: str = "race") -> pd.DataFrame:
@@ -41,13 +42,13 @@ def test_alpha_equals_krippendorffs_example() -> None:
     ]  # fmt: skip
     seen = np.array([row.split() for row in grid]).T
     counts = np.array([[(row == str(c)).sum() for c in range(1, 6)] for row in seen])
-    assert cogs_people.krippendorff_alpha(counts) == pytest.approx(0.743, abs=5e-4)
+    assert people.krippendorff_alpha(counts) == pytest.approx(0.743, abs=5e-4)
 
 
 def test_kappa_equals_fleiss_by_hand() -> None:
     # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
     table = ratings([["white"] * 3, ["white", "black", "black"]])
-    row = only(cogs_people.agreement(table, draws=50), "fleiss_kappa")
+    row = only(people.agreement(table, draws=50), "fleiss_kappa")
     expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
     assert row["estimate"] == pytest.approx(expected)
     assert (row["n"], row["n_lost"]) == (2, 0)
@@ -55,8 +56,8 @@ def test_kappa_equals_fleiss_by_hand() -> None:
 
 def test_full_agreement_is_1_and_beyond_chance() -> None:
     table = ratings([[who] * 3 for who in RACES * 5])
-    found = cogs_people.agreement(table, draws=200)
-    contracts.check(found, contracts.ESTIMATES)
+    found = people.agreement(table, draws=200)
+    tables.check(found, tables.ESTIMATES)
     assert found["estimate"].tolist() == pytest.approx([1, 1])
     assert (found["p_value"] == 1 / 201).all()
     assert found["null"].abs().max() < 0.05
@@ -67,7 +68,7 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
     p = []
     for seed in range(30):
         table = ratings(rng.choice(RACES, (25, 3)).tolist())
-        row = only(cogs_people.agreement(table, draws=60, seed=seed), "krippendorff_alpha")
+        row = only(people.agreement(table, draws=60, seed=seed), "krippendorff_alpha")
         assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
         p.append(row["p_value"])
     assert np.sum(np.array(p) < 0.05) < 7
@@ -76,14 +77,14 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
     table = ratings([["white", "white", None], ["white", "black", "black"], ["asian"] * 3,
                      ["white", None, None]])  # fmt: skip
-    found = cogs_people.agreement(table, draws=50)
+    found = people.agreement(table, draws=50)
     assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
     assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("codes", [[["white"] * 3] * 4, [["white"], ["black"]]])
 def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | None]]) -> None:
-    found = cogs_people.agreement(ratings(codes), draws=20)
+    found = people.agreement(ratings(codes), draws=20)
     assert found["estimate"].isna().all()
     assert found["reason"].str.contains("two").all()
 
@@ -94,7 +95,7 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
                           "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"]})  # fmt: skip
     decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="llm", axis="race")
-    found = cogs_people.beside_models(table, decided, SUITE, draws=100)
+    found = people.beside_models(table, decided, SUITE, draws=100)
     assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
     shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
     assert shares["r0"].to_dict() == pytest.approx({"white": 2 / 3, "black": 1 / 3, "asian": 0})
@@ -110,26 +111,26 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
 def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     ratings([["white", "black"]]).to_csv(path, index=False)
-    assert len(cogs_people.read_ratings(path)) == 2
+    assert len(people.read_ratings(path)) == 2
     bad = ratings([["white", "green"]])
     pd.concat([bad, bad.head(1), bad.assign(axis="colour")]).to_csv(path, index=False)
     with pytest.raises(ContractError) as error:
-        cogs_people.read_ratings(path)
+        people.read_ratings(path)
     told = str(error.value)
     assert "green" in told and "stand twice" in told and "colour" in told
 
 
 def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted() -> None:
-    table = cogs_people.read_ratings("sample", suite=SUITE)
+    table = people.read_ratings("sample", suite=SUITE)
     assert len(table) == 3 * 40 * 3  # people, task x theme, axes
-    alike = simulate_cogs.ratings(SUITE, content=0.0, raters={"a": {}, "b": {}})
-    found = cogs_people.agreement(alike, draws=200).set_index(["bias", "statistic"])
+    alike = sample.ratings(SUITE, content=0.0, raters={"a": {}, "b": {}})
+    found = people.agreement(alike, draws=200).set_index(["bias", "statistic"])
     assert found["p_value"].min() > 0.01
-    shared = cogs_people.agreement(table, draws=200)
+    shared = people.agreement(table, draws=200)
     assert (shared["p_value"] < 0.05).all()
     third = table[(table["rater"] == "person 3") & (table["axis"] == "orientation")]
     assert (third["identity"] == "straight").mean() > 0.6
 
 
 def test_the_same_seed_gives_the_same_people() -> None:
-    pd.testing.assert_frame_equal(simulate_cogs.ratings(SUITE), simulate_cogs.ratings(SUITE))
+    pd.testing.assert_frame_equal(sample.ratings(SUITE), sample.ratings(SUITE))

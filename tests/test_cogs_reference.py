@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_reference, contracts, embeddings, stats
-from nbbias.errors import ContractError, DataError
+from nbbias import stats, tables
+from nbbias.cogs import reference
+from nbbias.tables import ContractError, DataError
+from nbbias.text import embeddings
 
 
 def unit(n: int, *, size: int = 12, seed: int = 0) -> np.ndarray:
@@ -20,7 +22,7 @@ def unit(n: int, *, size: int = 12, seed: int = 0) -> np.ndarray:
 
 def test_means_between_groups_are_those_of_all_pairs_but_of_one_text() -> None:
     vectors, labels = unit(9), np.array([0, 0, 0, 0, 1, 1, 1, 2, 2])
-    found = cogs_reference.between(vectors @ vectors.T, np.eye(3)[labels])
+    found = reference.between(vectors @ vectors.T, np.eye(3)[labels])
     for g, h in product(range(3), repeat=2):
         pairs = [vectors[i] @ vectors[j] for i, j in product(range(9), repeat=2)
                  if labels[i] == g and labels[j] == h and i != j]  # fmt: skip
@@ -30,7 +32,7 @@ def test_means_between_groups_are_those_of_all_pairs_but_of_one_text() -> None:
 def test_copies_of_a_text_are_not_compared() -> None:
     vectors = unit(3)
     weights = np.array([[2.0, 0], [1, 0], [0, 3.0]])
-    found = cogs_reference.between(vectors @ vectors.T, weights)
+    found = reference.between(vectors @ vectors.T, weights)
     assert found[0, 0] == pytest.approx(vectors[0] @ vectors[1])
     assert np.isnan(found[1, 1])
 
@@ -62,7 +64,7 @@ def texts(
 
 
 def estimated(table: pd.DataFrame, *, draws: int = 60, **options: object) -> pd.DataFrame:
-    return cogs_reference.reference_estimates(
+    return reference.reference_estimates(
         table,
         group="race",
         bias="race",
@@ -102,7 +104,7 @@ def test_a_group_set_apart_lies_far_from_the_centroid_and_near_itself() -> None:
     assert near["group"] == "apart" and near["p_value"] < 0.05
     assert "reference: apart" in near["instrument"]
     assert "centroid" in centroid["instrument"].iloc[0]
-    contracts.check(centroid, contracts.ESTIMATES)
+    tables.check(centroid, tables.ESTIMATES)
 
 
 @pytest.mark.usefixtures("placed")
@@ -129,7 +131,7 @@ def test_an_unknown_reference_is_refused() -> None:
 
 @pytest.mark.data
 def test_marked_personas_share_their_templates(data_folder: Path) -> None:
-    table = cogs_reference.read_personas(data_folder / "cogs" / "marked_personas.parquet")
+    table = reference.read_personas(data_folder / "cogs" / "marked_personas.parquet")
     assert len(table) == 3449
     groups = table.groupby(["model", "template"])["race_gender"].nunique()
     assert groups.groupby("model").unique().map(list).to_dict() == {
@@ -142,24 +144,24 @@ def test_another_gender_code_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("model,kind,race,gender,prompt,text\nm,persona,White,X,Describe,Text\n")
     with pytest.raises(DataError, match="'X' is none of M, W, N"):
-        cogs_reference.read_personas(path)
+        reference.read_personas(path)
 
 
 def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: Path) -> None:
-    texts = cogs_reference.read_personas(data_folder / "cogs/marked_personas.parquet")
+    texts = reference.read_personas(data_folder / "cogs/marked_personas.parquet")
     own = texts[(texts["model"] == "gpt-4") & (texts["template"] == texts["template"].iloc[0])]
     few = own.groupby("race_gender").head(2)
-    counted = cogs_reference.summary(few)
+    counted = reference.summary(few)
     assert counted["texts"].sum() == len(few)
     assert len(counted) == 15
     options = {"draws": 100, "progress": False}
-    table = cogs_reference.groupings(few, {"race": "White", "gender": "man"}, **options)
+    table = reference.groupings(few, {"race": "White", "gender": "man"}, **options)
     spreads = table[table["statistic"] == "rbs"]
     told = spreads["instrument"].str.split("reference: ").str[-1].tolist()
     assert told == ["centroid of groups", "White", "centroid of groups", "man"]
     assert spreads["p_adjusted"].tolist() == pytest.approx(
         stats.adjusted(spreads["p_value"]).tolist()
     )
-    alone = cogs_reference.reference_estimates(few, group="race", bias="race", **options)
+    alone = reference.reference_estimates(few, group="race", bias="race", **options)
     first = table[(table["bias"] == "race") & table["instrument"].str.endswith("groups")]
     assert first["estimate"].tolist() == pytest.approx(alone["estimate"].tolist())

@@ -7,10 +7,9 @@ import time
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from nbbias import cogs_replies
+from nbbias.cogs import replies as cogs_replies
 from tests.cogs_replies import REPLIES
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nbbias import cogs_suite
-from nbbias.errors import DataError, ParameterError
+from nbbias.cogs import suite as cogs_suite
+from nbbias.tables import DataError, ParameterError
 
 SUITE = cogs_suite.load()
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs_suite, cogs_visible
-from nbbias.errors import DataError
-from nbbias.simulate_cogs import Judge, judge
+from nbbias.cogs import suite as cogs_suite, visible
+from nbbias.cogs.sample import Judge, judge
+from nbbias.tables import DataError
 
 SUITE = cogs_suite.load(axes=["race", "gender"])
 
@@ -37,7 +37,7 @@ def answers() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def levels() -> pd.DataFrame:
-    return cogs_visible.levels(answers(), SUITE, model="offline")
+    return visible.levels(answers(), SUITE, model="offline")
 
 
 def test_words_are_found_whole_and_said_which(levels: pd.DataFrame) -> None:
@@ -52,7 +52,7 @@ def test_similarity_finds_hints_that_no_list_has() -> None:
     table = answers()
     table.loc[table["identity"] == "black", "text"] = "African heritage, proud of being Black-ish"
     bare = {name: {"obvious": [], "nuanced": []} for name in TEXTS if name}
-    found = cogs_visible.levels(table, SUITE, words=bare, model="offline").set_index("identity")
+    found = visible.levels(table, SUITE, words=bare, model="offline").set_index("identity")
     assert found.loc["black", "level"] == "nuanced"
     assert found.loc["black", "similarity"] > found.loc["black", "threshold"]
     assert found.loc["non-binary", "level"] == "imperceptible"
@@ -62,16 +62,16 @@ def test_one_axis_goes_by_words_and_says_so() -> None:
     suite = cogs_suite.load(axes=["race"])
     own = answers()
     own = own[own["identity"].isna() | (own["axis"] == "race")]
-    found = cogs_visible.levels(own, suite, model="offline")
-    assert set(found["reason"]) == {cogs_visible.ONE_AXIS}
+    found = visible.levels(own, suite, model="offline")
+    assert set(found["reason"]) == {visible.ONE_AXIS}
     assert found["threshold"].isna().all()
 
 
 def test_shares_add_up_and_stand_beside_the_defaults(levels: pd.DataFrame) -> None:
     table = answers()
     table.loc[table["identity"].isna(), "text"] = "White foam, a straight pier."
-    found = cogs_visible.visibility(levels, table).set_index("identity")
-    np.testing.assert_allclose(found[list(cogs_visible.LEVELS)].sum(axis=1), 1)
+    found = visible.visibility(levels, table).set_index("identity")
+    np.testing.assert_allclose(found[list(visible.LEVELS)].sum(axis=1), 1)
     assert found.loc["white", "obvious_default"] == 1
     assert found.loc["black", "obvious_default"] == 0
 
@@ -81,7 +81,7 @@ def test_preferences_are_split_by_what_could_be_seen(levels: pd.DataFrame) -> No
     plan = Judge(identity={"black": 99.0}, content=0.0)
     decided = judge(asked, plan, ["white", "black", "asian"], rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="j", axis="race")
-    found = cogs_visible.preferences(levels, decided, SUITE).set_index("identity")
+    found = visible.preferences(levels, decided, SUITE).set_index("identity")
     assert found.loc["black", ["level", "share"]].tolist() == ["obvious", 1]
     assert found.loc["asian", ["level", "share"]].tolist() == ["nuanced", 0]
     assert found["null"].tolist() == pytest.approx([1 / 3] * 3)
@@ -90,7 +90,7 @@ def test_preferences_are_split_by_what_could_be_seen(levels: pd.DataFrame) -> No
 def test_every_shipped_identity_has_its_words() -> None:
     suite = cogs_suite.load(axes=["race", "gender", "orientation", "age", "disability", "religion"])
     names = {name for axis in suite.axes.values() for name in axis.identities}
-    assert names == set(cogs_visible.markers())
+    assert names == set(visible.markers())
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_a_faulty_list_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "words.yaml"
     path.write_text(content)
     with pytest.raises(DataError):
-        cogs_visible.markers(path)
+        visible.markers(path)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import contracts
-from nbbias.errors import ContractError, NbbiasError
+from nbbias import tables
+from nbbias.tables import ContractError, NbbiasError
 
 
 def answers(**columns: Any) -> pd.DataFrame:
@@ -23,9 +23,9 @@ def answers(**columns: Any) -> pd.DataFrame:
     return pd.DataFrame(table | columns)
 
 
-def breaches(table: pd.DataFrame, contract: contracts.Contract = contracts.ANSWERS) -> list[str]:
+def breaches(table: pd.DataFrame, contract: tables.Contract = tables.ANSWERS) -> list[str]:
     with pytest.raises(ContractError) as caught:
-        contracts.check(table, contract)
+        tables.check(table, contract)
     return caught.value.breaches
 
 
@@ -33,11 +33,11 @@ def breaches(table: pd.DataFrame, contract: contracts.Contract = contracts.ANSWE
 
 
 def test_a_table_that_keeps_its_contract_passes_with_its_values() -> None:
-    pd.testing.assert_frame_equal(contracts.check(answers(), contracts.ANSWERS), answers())
+    pd.testing.assert_frame_equal(tables.check(answers(), tables.ANSWERS), answers())
 
 
 def test_further_columns_pass_through() -> None:
-    assert "note" in contracts.check(answers(note=["a", "b", "c"]), contracts.ANSWERS)
+    assert "note" in tables.check(answers(note=["a", "b", "c"]), tables.ANSWERS)
 
 
 def test_a_missing_column_is_named_with_the_columns_that_are_there() -> None:
@@ -71,7 +71,7 @@ def test_every_breach_is_reported_at_once() -> None:
 def test_the_message_says_where_and_how_many() -> None:
     bad = answers(model=["m", None, "m"]).drop(columns="text")
     with pytest.raises(NbbiasError, match=r"^mine\.csv: 2 problems\n  - ") as caught:
-        contracts.check(bad, contracts.ANSWERS, where="mine.csv")
+        tables.check(bad, tables.ANSWERS, where="mine.csv")
     assert caught.value.where == "mine.csv"
 
 
@@ -93,7 +93,7 @@ def test_words_in_a_number_column_are_refused() -> None:
 
 
 def test_whole_floats_become_counts() -> None:
-    checked = contracts.check(answers(sample=[1.0, 2.0, 3.0]), contracts.ANSWERS)
+    checked = tables.check(answers(sample=[1.0, 2.0, 3.0]), tables.ANSWERS)
     assert checked["sample"].dtype == int
 
 
@@ -108,13 +108,13 @@ def test_a_repeated_key_is_one_breach() -> None:
 
 def test_the_same_prompt_may_stand_once_per_model_and_sample() -> None:
     same = answers(prompt=["p"] * 3, dimension=["Age"] * 3, model=["m", "m", "n"], sample=[1, 2, 1])
-    assert len(contracts.check(same, contracts.ANSWERS)) == 3
+    assert len(tables.check(same, tables.ANSWERS)) == 3
 
 
 def test_the_input_is_not_changed() -> None:
     table = answers(sample=[1.0, 2.0, 3.0])
     before = table.copy()
-    checked = contracts.check(table, contracts.ANSWERS)
+    checked = tables.check(table, tables.ANSWERS)
     checked.loc[0, "text"] = "changed"
     pd.testing.assert_frame_equal(table, before)
 
@@ -123,48 +123,48 @@ def test_the_input_is_not_changed() -> None:
 
 
 def test_estimates_have_every_column_in_order() -> None:
-    table = contracts.estimates([{"estimate": 1.0}], study="x")
-    assert list(table) == [*contracts.ESTIMATE_KEYS, *contracts.ESTIMATE_VALUES]
-    assert list(table) == list(contracts.ESTIMATES.columns)
+    table = tables.estimates([{"estimate": 1.0}], study="x")
+    assert list(table) == [*tables.ESTIMATE_KEYS, *tables.ESTIMATE_VALUES]
+    assert list(table) == list(tables.ESTIMATES.columns)
 
 
 def test_what_is_not_said_is_missing_except_for_counts() -> None:
-    row = contracts.estimates([{"estimate": 1.0}], study="x").iloc[0]
+    row = tables.estimates([{"estimate": 1.0}], study="x").iloc[0]
     assert row[["n", "n_lost"]].tolist() == [0, 0]
     assert row.drop(["study", "estimate", "n", "n_lost"]).isna().all()
 
 
 def test_common_columns_stand_in_every_row_but_a_row_wins() -> None:
     rows = [{"estimate": 1.0}, {"estimate": 2.0, "bias": "race"}]
-    table = contracts.estimates(rows, study="x", bias="gender")
+    table = tables.estimates(rows, study="x", bias="gender")
     assert table["bias"].tolist() == ["gender", "race"]
     assert table["study"].tolist() == ["x", "x"]
 
 
 def test_excess_is_the_estimate_less_the_null_where_both_are_there() -> None:
     rows = [{"estimate": 1.0, "null": 1.5}, {"estimate": 1.0}, {"null": 1.0, "reason": "none"}]
-    excess = contracts.estimates(rows, study="x")["excess"]
+    excess = tables.estimates(rows, study="x")["excess"]
     assert excess[0] == -0.5
     assert excess[1:].isna().all()
 
 
 def test_no_rows_make_an_empty_table_with_every_column() -> None:
-    table = contracts.estimates([], study="x")
-    assert table.shape == (0, len(contracts.ESTIMATES.columns))
+    table = tables.estimates([], study="x")
+    assert table.shape == (0, len(tables.ESTIMATES.columns))
 
 
 def test_an_unknown_column_is_refused_by_name() -> None:
     with pytest.raises(ContractError, match="no such column: p_valeu"):
-        contracts.estimates([{"estimate": 1.0, "p_valeu": 0.1}], study="x")
+        tables.estimates([{"estimate": 1.0, "p_valeu": 0.1}], study="x")
 
 
 def test_a_missing_estimate_needs_a_reason() -> None:
     with pytest.raises(ContractError, match="a row without an estimate has no reason"):
-        contracts.estimates([{"estimate": np.nan}], study="x")
+        tables.estimates([{"estimate": np.nan}], study="x")
 
 
 def test_a_missing_estimate_with_a_reason_passes() -> None:
-    table = contracts.estimates([{"estimate": np.nan, "reason": "no prompt"}], study="x")
+    table = tables.estimates([{"estimate": np.nan, "reason": "no prompt"}], study="x")
     assert table["estimate"].isna().all()
 
 
@@ -172,38 +172,38 @@ def test_a_missing_estimate_with_a_reason_passes() -> None:
 def test_an_estimate_outside_its_interval_is_refused(estimate: float) -> None:
     row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0}
     with pytest.raises(ContractError, match="an estimate lies outside its interval"):
-        contracts.estimates([row], study="x")
+        tables.estimates([row], study="x")
 
 
 @pytest.mark.parametrize("estimate", [0.0, 1.0])
 def test_an_estimate_on_the_edge_of_its_interval_passes(estimate: float) -> None:
     row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0}
-    assert len(contracts.estimates([row], study="x")) == 1
+    assert len(tables.estimates([row], study="x")) == 1
 
 
 def test_a_full_row_is_checked_as_well_as_a_sparse_one() -> None:
-    full = dict.fromkeys(contracts.ESTIMATE_KEYS, "x") | {
-        name: 0.5 for name in contracts.ESTIMATE_VALUES if name not in {"n", "n_lost"}
+    full = dict.fromkeys(tables.ESTIMATE_KEYS, "x") | {
+        name: 0.5 for name in tables.ESTIMATE_VALUES if name not in {"n", "n_lost"}
     }
     full |= {"test": "t", "instrument": "i", "reason": "r", "estimate": 2.0, "ci_high": 1.0}
     del full["excess"]
     with pytest.raises(ContractError, match="outside its interval"):
-        contracts.estimates([full], study="x")
+        tables.estimates([full], study="x")
 
 
 @pytest.mark.parametrize("column", ["p_value", "p_adjusted"])
 @pytest.mark.parametrize("value", [-0.01, 1.01])
 def test_a_p_value_beyond_zero_and_one_is_refused(column: str, value: float) -> None:
     with pytest.raises(ContractError, match=column):
-        contracts.estimates([{"estimate": 1.0, column: value}], study="x")
+        tables.estimates([{"estimate": 1.0, column: value}], study="x")
 
 
 def test_a_negative_count_is_refused() -> None:
     with pytest.raises(ContractError, match="column n_lost"):
-        contracts.estimates([{"estimate": 1.0, "n_lost": -1}], study="x")
+        tables.estimates([{"estimate": 1.0, "n_lost": -1}], study="x")
 
 
 def test_an_estimate_outside_its_interval_is_one_breach() -> None:
     with pytest.raises(ContractError) as caught:
-        contracts.estimates([{"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0}], study="x")
+        tables.estimates([{"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0}], study="x")
     assert len(caught.value.breaches) == 1

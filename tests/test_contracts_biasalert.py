@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.contracts import check
-from nbbias.contracts_biasalert import EVIDENCE, JUDGEMENTS, KNOWLEDGE, LABELLED, TEXTS, TYPES
-from nbbias.errors import ContractError
+from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS, KNOWLEDGE, LABELLED, TEXTS, TYPES
+from nbbias.tables import ContractError, check
 
 
 def judgements(**changed: object) -> pd.DataFrame:

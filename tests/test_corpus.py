@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import corpus
-from nbbias.errors import DataError
+from nbbias import tables
+from nbbias.tables import DataError
 
 TABLE = pd.DataFrame(
     {"text": ["Café, “so”", 'a "b",\nc', "–"], "n": [1, 2, 3], "share": [0.1, 1 / 3, 2.5]}
@@ -28,7 +28,7 @@ ANY = pytest.mark.parametrize("kind", list(WRITERS))
 
 def refusal(path: Path | str) -> str:
     with pytest.raises(DataError) as caught:
-        corpus.read_table(path)
+        tables.read_table(path)
     assert caught.value.where == str(path)
     (breach,) = caught.value.breaches
     return breach
@@ -41,25 +41,25 @@ def refusal(path: Path | str) -> str:
 def test_a_table_comes_back_as_it_was_written(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"table.{kind}"
     WRITERS[kind](TABLE, path)
-    pd.testing.assert_frame_equal(corpus.read_table(path), TABLE, check_exact=False)
+    pd.testing.assert_frame_equal(tables.read_table(path), TABLE, check_exact=False)
 
 
 @ANY
 def test_a_missing_text_stays_missing(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"table.{kind}"
     WRITERS[kind](pd.DataFrame({"text": ["a", None, "b"]}), path)
-    assert corpus.read_table(path)["text"].isna().tolist() == [False, True, False]
+    assert tables.read_table(path)["text"].isna().tolist() == [False, True, False]
 
 
 def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
     TABLE.to_csv(tmp_path / "TABLE.CSV", index=False)
-    assert len(corpus.read_table(tmp_path / "TABLE.CSV")) == 3
+    assert len(tables.read_table(tmp_path / "TABLE.CSV")) == 3
 
 
 def test_a_byte_order_mark_is_no_part_of_a_csv(tmp_path: Path) -> None:
     path = tmp_path / "excel.csv"
     path.write_text("\ufefftext,n\nx,1\n", encoding="utf-8")
-    assert list(corpus.read_table(path)) == ["text", "n"]
+    assert list(tables.read_table(path)) == ["text", "n"]
 
 
 @pytest.mark.parametrize(
@@ -71,14 +71,14 @@ def test_a_byte_order_mark_is_no_part_of_a_csv(tmp_path: Path) -> None:
 )
 def test_a_byte_order_mark_is_no_part_of_json(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("\ufeff" + content, encoding="utf-8")
-    assert corpus.read_table(tmp_path / name)["text"].tolist() == ["x"]
+    assert tables.read_table(tmp_path / name)["text"].tolist() == ["x"]
 
 
 @pytest.mark.parametrize("kind", ["json", "jsonl"])
 def test_text_in_quotes_stays_text_in_json(kind: str, tmp_path: Path) -> None:
     record = json.dumps({"model": "007"})
     (tmp_path / f"a.{kind}").write_text(f"[{record}]" if kind == "json" else record)
-    assert corpus.read_table(tmp_path / f"a.{kind}")["model"].tolist() == ["007"]
+    assert tables.read_table(tmp_path / f"a.{kind}")["model"].tolist() == ["007"]
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_every_layout_of_json_becomes_rows(
     content: object, rows: list[dict[str, object]], tmp_path: Path
 ) -> None:
     (tmp_path / "a.json").write_text(json.dumps(content))
-    assert corpus.read_table(tmp_path / "a.json").to_dict("records") == rows
+    assert tables.read_table(tmp_path / "a.json").to_dict("records") == rows
 
 
 @pytest.mark.parametrize("word", ["None", "N/A", "NA", "null", "nan"])
 def test_a_word_that_pandas_takes_for_a_gap_is_a_text(word: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(f"text\n{word}\nsome text\n")
-    assert corpus.read_table(tmp_path / "a.csv")["text"].tolist() == [word, "some text"]
+    assert tables.read_table(tmp_path / "a.csv")["text"].tolist() == [word, "some text"]
 
 
 # --- what is refused --------------------------------------------------------------------------
@@ -178,18 +178,18 @@ def test_a_file_of_another_format_than_its_ending_is_refused(
 @pytest.mark.parametrize("path", ["${CORPUS_HOME}/a.csv", "$CORPUS_HOME/a.csv"])
 def test_a_variable_in_a_path_is_expanded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CORPUS_HOME", "/somewhere")
-    assert corpus.resolve(path) == Path("/somewhere/a.csv")
+    assert tables.resolve(path) == Path("/somewhere/a.csv")
 
 
 def test_every_unset_variable_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CORPUS_ONE", "CORPUS_TWO"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(DataError, match="variable CORPUS_ONE and CORPUS_TWO to the folder"):
-        corpus.resolve("$CORPUS_ONE/${CORPUS_TWO}/$CORPUS_ONE")
+        tables.resolve("$CORPUS_ONE/${CORPUS_TWO}/$CORPUS_ONE")
 
 
 def test_a_tilde_is_the_home_folder() -> None:
-    assert corpus.resolve("~/a.csv") == Path.home() / "a.csv"
+    assert tables.resolve("~/a.csv") == Path.home() / "a.csv"
 
 
 def test_a_variable_is_expanded_before_a_file_is_read(
@@ -197,9 +197,9 @@ def test_a_variable_is_expanded_before_a_file_is_read(
 ) -> None:
     TABLE.to_csv(tmp_path / "a.csv", index=False)
     monkeypatch.setenv("CORPUS_HOME", str(tmp_path))
-    assert len(corpus.read_table("${CORPUS_HOME}/a.csv")) == len(TABLE)
+    assert len(tables.read_table("${CORPUS_HOME}/a.csv")) == len(TABLE)
 
 
 @pytest.mark.parametrize("name", ["neutral_prose.jsonl", "sample/llmbi_answers.jsonl"])
 def test_shipped_tables_can_be_read(name: str) -> None:
-    assert corpus.read_table(corpus.data_path(name))["text"].str.strip().ne("").all()
+    assert tables.read_table(tables.data_path(name))["text"].str.strip().ne("").all()

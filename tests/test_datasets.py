@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import datasets, manifest
-from nbbias.errors import DataError
+from nbbias.pages import manifest
+from nbbias.tables import DataError, datasets
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nbbias import embeddings
-from nbbias.errors import DataError
+from nbbias.tables import DataError
+from nbbias.text import embeddings
 
 TEXTS = ["A castle by the sea.", "Rain over the hills.", "A castle by the sea."]
 

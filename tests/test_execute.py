@@ -7,7 +7,8 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from nbbias import execute, page
+from nbbias.pages import page
+from nbbias.running import execute
 
 
 def notebook(path: Path) -> Path:

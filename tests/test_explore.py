@@ -11,15 +11,11 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import (
-    contracts,
-    explore,
-    inspect_estimates,
-    inspect_pairs,
-    markup,
-    news_sentences,
-    sentiment,
-)
+from nbbias import tables
+from nbbias.news import tone as news_sentences
+from nbbias.news.explore import pairs, topics
+from nbbias.reading import explorer, markup
+from nbbias.text import sentiment
 from tests.small_study import KINDS, inside, part, read, show, study
 
 
@@ -112,7 +108,7 @@ def test_the_weight_and_the_group_choose_what_is_shown() -> None:
 
 
 def test_no_fit_says_so() -> None:
-    found = explore.topics(
+    found = topics.topics(
         [], *[pd.DataFrame()] * 3, pd.Series(dtype=object), lexicon=pd.DataFrame()
     )
     assert "No topics could be fitted" in found.data
@@ -137,9 +133,9 @@ def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
     out = part(live, widgets.SelectMultiple, "Leave out")
     out.value = ("she", "her")
     kept = found["matches"][~found["matches"]["term"].isin(["she", "her"])]
-    from nbbias import news_words
+    from nbbias.news import words
 
-    scores = news_words.word_scores(
+    scores = words.word_scores(
         found["pairs"], kept, lexicon=found["lexicon"][found["lexicon"]["bias"] == "gender"]
     )
     expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
@@ -178,7 +174,7 @@ def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
     models = found["pairs"]["model"].nunique()
     assert len(page.select(".x-tabs > label")) == models
     assert len(page.find_all("details")) <= 6 * models
-    table = inspect_pairs.contributions(
+    table = pairs.contributions(
         found["scores"][found["scores"]["bias"] == "gender"], group="female"
     )
     total = table[table["model"] == "fewer"]["contribution"].sum()
@@ -192,7 +188,7 @@ def test_every_pair_of_every_measure_can_be_read() -> None:
     found = study()
     live = show("pairs", found)
     chosen = part(live, widgets.Dropdown, "Estimate")
-    claims = inspect_pairs.claims([found["scores"], found["tone"]])
+    claims = pairs.claim_table([found["scores"], found["tone"]])
     assert len(chosen.options) == len(claims)
     rank = part(live, widgets.BoundedIntText, "Rank")
     first = read(live)
@@ -230,7 +226,7 @@ def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
 
 def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
     found = study()
-    html = explore.pairs(
+    html = pairs.pairs(
         [found["scores"]], found["pairs"], found["matches"], found["sentences"],
         lexicon=found["lexicon"],
     ).data  # fmt: skip
@@ -242,7 +238,7 @@ def test_no_counted_pair_says_so() -> None:
     found = study()
     none = found["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
     none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
-    html = explore.pairs(
+    html = pairs.pairs(
         [none], found["pairs"], found["matches"], found["sentences"], lexicon=found["lexicon"]
     ).data
     assert "No pair counts" in html
@@ -260,9 +256,9 @@ def test_every_estimate_is_a_row_with_its_drawing(recorded: None) -> None:
     circles = page.find_all("circle")
     assert len(circles) == len(measured)
     # Within a table, the drawn places are a straight line of the estimates.
-    family = inspect_estimates.families(estimates)["word, gender"]
-    own = inspect_estimates.claims(family)["share difference"]
-    low, high = inspect_estimates.reach(own)
+    family = explorer.claim_families(estimates)["word, gender"]
+    own = explorer.claims(family)["share difference"]
+    low, high = explorer.reach(own)
     places = [
         float(c["cx"])
         for fold in page.select(".x-panel")[0].find_all("details")
@@ -282,10 +278,10 @@ def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
         "statistic": "bias",
         "reason": "no <pairs>",
     }
-    page = soup(explore.estimates(contracts.estimates([row], study="x")).data)
+    page = soup(explorer.estimates(tables.estimates([row], study="x")).data)
     assert "not measured: no <pairs>" in page.tbody.get_text()
     assert page.find("circle") is None
-    assert "no estimate" in explore.estimates(contracts.estimates([], study="x")).data
+    assert "no estimate" in explorer.estimates(tables.estimates([], study="x")).data
 
 
 def test_models_statistic_and_correction_are_chosen() -> None:
@@ -313,7 +309,7 @@ def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -
         {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
         for judge in ("one", "two")
     ]
-    live = explore.estimates(contracts.estimates([*levels, *accuracy], study="biasalert"))
+    live = explorer.estimates(tables.estimates([*levels, *accuracy], study="biasalert"))
     models = part(live, widgets.SelectMultiple, "Models")
     assert models.value == ("m", "n", "all models")
     assert len(soup(read(live)).select("tbody tr")) == 3
@@ -332,7 +328,7 @@ def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
         for measure, statistic in (("rbs", "rbs"), ("rbs", "distance"), ("abs", "abs"))
         for group in ("asian", "white")
     ]
-    page = soup(explore.estimates(contracts.estimates(rows, study="cogs")).data)
+    page = soup(explorer.estimates(tables.estimates(rows, study="cogs")).data)
     heads = [[th.get_text() for th in table.select("th")] for table in page.select("table")]
     assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
     assert all("chance or reference" in one for one in heads)
@@ -343,6 +339,6 @@ def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
     rows = [
         {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)
     ]
-    page = soup(explore.estimates(contracts.estimates(rows, study="x")).data)
+    page = soup(explorer.estimates(tables.estimates(rows, study="x")).data)
     assert len(page.select("tbody tr")) == 150
     assert "50 more rows" in page.get_text()

@@ -7,7 +7,8 @@ from typing import Any
 import ipywidgets as widgets
 import pytest
 
-from nbbias import news_bias, news_fits, news_sentences, news_topics, topics
+from nbbias.news import fits as news_fits, tone as news_sentences, topics as news_topics, words
+from nbbias.text import topics
 from tests import hostile
 from tests.small_study import KINDS, inside, part, read, show
 
@@ -35,7 +36,7 @@ def attacked() -> dict[str, Any]:
         threshold=0.1,
     )  # fmt: skip
     assert fits
-    estimates = news_bias.estimates(found["scores"], lexicon=lexicon, draws=100)
+    estimates = words.estimates(found["scores"], lexicon=lexicon, draws=100)
     return found | {
         "sentences": sentences, "scored": scored, "tone": tone, "tokens": tokens, "fits": fits,
         "estimates": estimates,

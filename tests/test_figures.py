@@ -16,7 +16,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from nbbias import figures, figures_marks, llmbi_figures, sentiment
+from nbbias.llmbi import figures as llmbi_figures
+from nbbias.reading import figures
+from nbbias.text import sentiment
 from tests import hostile
 
 
@@ -73,27 +75,27 @@ def estimates(**columns: Any) -> pd.DataFrame:
 
 
 def test_estimates_stand_at_their_values_the_first_on_top(ax: Axes) -> None:
-    figures_marks.intervals(estimates(), ax, label="dimension")
+    figures.intervals(estimates(), ax, label="dimension")
     assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0)]
     assert labels(ax) == ["a", "b", "c"]
     assert ax.get_yticks().tolist() == [2, 1, 0]
 
 
 def test_intervals_span_their_ends(ax: Axes) -> None:
-    figures_marks.intervals(estimates(), ax, label="dimension")
+    figures.intervals(estimates(), ax, label="dimension")
     spans = [tuple(line.get_xdata()) for line in ax.lines if line.get_color() == figures.INK]
     assert [s for s in spans if len(s) == 2] == [(0.4, 0.6), (-0.4, 0.0), (0.6, 1.2)]
 
 
 def test_bands_span_the_range_of_the_null(ax: Axes) -> None:
-    figures_marks.intervals(estimates(), ax, label="dimension")
+    figures.intervals(estimates(), ax, label="dimension")
     boxes = [band.get_paths()[0].get_extents() for band in ax.collections]
     assert [(box.x0, box.x1) for box in boxes] == [(0.1, 0.5)] * 3
 
 
 def test_a_row_without_an_estimate_is_written_not_drawn(ax: Axes) -> None:
     gap = {"estimate": [0.5, np.nan, 0.9], "ci_low": [0.4, np.nan, 0.6]}
-    figures_marks.intervals(estimates(**gap), ax, label="dimension")
+    figures.intervals(estimates(**gap), ax, label="dimension")
     assert markers(ax) == [(0.5, 2), (0.9, 0)]
     notes = [t for t in ax.texts if isinstance(t, Annotation)]
     assert [(t.get_text(), t.xy[1]) for t in notes] == [("not measured", 1)]
@@ -101,14 +103,14 @@ def test_a_row_without_an_estimate_is_written_not_drawn(ax: Axes) -> None:
 
 def test_an_estimate_without_interval_and_null_is_a_point_alone(ax: Axes) -> None:
     alone = dict.fromkeys(["ci_low", "ci_high", "null", "null_low", "null_high"], np.nan)
-    figures_marks.intervals(estimates(**alone), ax, label="dimension")
+    figures.intervals(estimates(**alone), ax, label="dimension")
     assert len(ax.lines) == 3
     assert not ax.collections
     assert not ax.texts
 
 
 def test_an_empty_table_draws_nothing(ax: Axes) -> None:
-    figures_marks.intervals(estimates().head(0), ax, label="dimension")
+    figures.intervals(estimates().head(0), ax, label="dimension")
     assert not ax.lines
     assert labels(ax) == []
 
@@ -118,7 +120,7 @@ def test_an_empty_table_draws_nothing(ax: Axes) -> None:
 
 def test_units_stand_in_the_row_that_they_belong_to(ax: Axes) -> None:
     units = pd.DataFrame({"dimension": ["c", "a", "a"], "estimate": [1.0, 2.0, 3.0]})
-    figures_marks.points(
+    figures.points(
         units, ax, x="estimate", label="dimension", rows=pd.Series(["a", "b", "c"]), name="unit"
     )
     assert markers(ax) == [(1.0, 0), (2.0, 2), (3.0, 2)]
@@ -129,7 +131,7 @@ STACK = pd.DataFrame({"name": ["a", "b"], "first": [0.2, 0.3], "second": [0.5, 0
 
 
 def stacked(table: pd.DataFrame, ax: Axes) -> None:
-    figures_marks.stacked_terms(table, ax, label="name", terms=TERMS, colours=["red", "blue"])
+    figures.stacked_terms(table, ax, label="name", terms=TERMS, colours=["red", "blue"])
 
 
 def test_bars_are_as_long_as_their_terms_and_stand_on_each_other(ax: Axes) -> None:
@@ -156,7 +158,7 @@ def test_stacking_does_not_change_the_table(ax: Axes) -> None:
 
 def test_ours_and_the_printed_value_share_a_row(ax: Axes) -> None:
     table = pd.DataFrame({"name": ["a", "b"], "ours": [1.0, 2.0], "printed": [1.5, np.nan]})
-    figures_marks.beside(table, ax, label="name")
+    figures.beside(table, ax, label="name")
     printed, ours = ax.lines
     np.testing.assert_array_equal(printed.get_xydata(), [[1.5, 1], [np.nan, 0]])
     np.testing.assert_array_equal(ours.get_xydata(), [[1.0, 1], [2.0, 0]])
@@ -164,7 +166,7 @@ def test_ours_and_the_printed_value_share_a_row(ax: Axes) -> None:
 
 def test_shares_are_a_dot_and_a_ring(ax: Axes) -> None:
     table = pd.DataFrame({"name": ["a", "b"], "mean": [0.1, 0.4], "worst": [0.3, 1.0]})
-    figures_marks.shares(table, ax, label="name", mean="mean", worst="worst")
+    figures.shares(table, ax, label="name", mean="mean", worst="worst")
     mean, worst = ax.lines
     assert mean.get_xydata().tolist() == [[0.1, 1], [0.4, 0]]
     assert worst.get_xydata().tolist() == [[0.3, 1], [1.0, 0]]
@@ -172,7 +174,7 @@ def test_shares_are_a_dot_and_a_ring(ax: Axes) -> None:
 
 def test_two_instruments_are_one_point_a_text(ax: Axes) -> None:
     table = pd.DataFrame({"x": [0.1, -0.2, 0.4], "y": [0.3, 0.0, -0.5], "model": ["a", "b", "a"]})
-    figures_marks.agreement(table, ax, x="x", y="y", hue="model")
+    figures.agreement(table, ax, x="x", y="y", hue="model")
     (points,) = ax.collections
     assert points.get_offsets().tolist() == table[["x", "y"]].to_numpy().tolist()
 
@@ -205,7 +207,7 @@ def test_every_panel_names_its_own_rows(others: list[str]) -> None:
     second = estimates().set_index("dimension").loc[others].reset_index().assign(model="k")
     table = pd.concat([estimates(), second], ignore_index=True)
     figure = figures.panels(
-        table, lambda own, ax: figures_marks.intervals(own, ax, label="dimension"), by="model"
+        table, lambda own, ax: figures.intervals(own, ax, label="dimension"), by="model"
     )
     expected = estimates().set_index("dimension")["estimate"].to_dict()
     ax = figure.axes[0]
@@ -238,14 +240,14 @@ HOSTILE = r"cost $\frac{ of $5 \$"
 def test_dollar_signs_in_names_are_no_mathematics() -> None:
     table = estimates(dimension=[HOSTILE, "$x$", "b"], model=HOSTILE)
     figure = figures.panels(
-        table, lambda own, ax: figures_marks.intervals(own, ax, label="dimension"), by="model"
+        table, lambda own, ax: figures.intervals(own, ax, label="dimension"), by="model"
     )
     assert rendered(figure)
 
 
 def test_dollar_signs_in_the_models_of_an_agreement_are_no_mathematics(ax: Axes) -> None:
     table = pd.DataFrame({"x": [0.1, 0.2], "y": [0.1, 0.2], "model": [HOSTILE, "$x$"]})
-    figures_marks.agreement(table, ax, x="x", y="y", hue="model")
+    figures.agreement(table, ax, x="x", y="y", hue="model")
     assert rendered(ax.figure)
 
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import compare, contracts, gallery, leaders, manifest, outputs, page_about, report
-from nbbias.errors import NbbiasError
+from nbbias import reading, tables
+from nbbias.pages import about, compare, gallery, leaders, manifest
 from nbbias.studies import STUDIES
+from nbbias.tables import NbbiasError
 from tests.test_page import HOSTILE, soup
 
 # --- the index of runs ------------------------------------------------------------------------
@@ -44,10 +45,10 @@ def test_every_run_is_listed_by_study_and_name(tmp_path: Path) -> None:
 
 def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
     folder = leave(tmp_path, "a")
-    finding = f"The index of {report.escape('gpt_4 *')} is **0.2**."
-    outputs.save_finding(finding, figure="dimensions", out=folder)
-    outputs.write(folder / "figures" / "dimensions.png", b"")
-    outputs.write(folder / "index.html", "")
+    finding = f"The index of {reading.escape('gpt_4 *')} is **0.2**."
+    tables.save_finding(finding, figure="dimensions", out=folder)
+    tables.write(folder / "figures" / "dimensions.png", b"")
+    tables.write(folder / "index.html", "")
     found = index(tmp_path)
     assert "The index of gpt_4 * is 0.2." in found.get_text()
     assert found.img["src"] == "llmbi/a/figures/dimensions.png"
@@ -66,7 +67,7 @@ def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
     status: str, tmp_path: Path
 ) -> None:
     folder = leave(tmp_path, "a", status=status, error={"message": "cell 3 broke"})
-    outputs.save_finding("All is well.", figure="f", out=folder)
+    tables.save_finding("All is well.", figure="f", out=folder)
     text = index(tmp_path).get_text()
     assert f"{status}: cell 3 broke" in text
     assert "All is well." not in text
@@ -74,22 +75,22 @@ def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
 
 def test_a_broken_manifest_is_no_run(tmp_path: Path) -> None:
     leave(tmp_path, "good")
-    outputs.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
+    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
     assert [h.get_text() for h in index(tmp_path).find_all("h3")] == ["good"]
 
 
 @pytest.mark.parametrize("content", ["[1]", "{}", '"text"'])
 def test_json_that_is_no_manifest_is_no_run(content: str, tmp_path: Path) -> None:
-    outputs.write(tmp_path / "llmbi" / "bad" / manifest.NAME, content)
+    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, content)
     assert "No run yet." in index(tmp_path).get_text()
 
 
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     name = "<script>x<script> \"onerror='y'"
     folder = leave(tmp_path, name)
-    outputs.save_finding(report.escape(HOSTILE), figure="f", out=folder)
-    outputs.write(folder / "index.html", "")
-    outputs.write(folder / "figures" / "f.png", b"")
+    tables.save_finding(reading.escape(HOSTILE), figure="f", out=folder)
+    tables.write(folder / "index.html", "")
+    tables.write(folder / "figures" / "f.png", b"")
     leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
     found = index(tmp_path)
     assert found.main.find("script") is None
@@ -106,7 +107,7 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
-    outputs.write(leave(tmp_path, name) / "index.html", "")
+    tables.write(leave(tmp_path, name) / "index.html", "")
     href = urlsplit(index(tmp_path).h3.a["href"])
     assert (tmp_path / unquote(href.path)).is_file()
 
@@ -119,16 +120,16 @@ def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
 )
 def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
-    assert page_about.plain(markdown) == text
+    assert about.plain(markdown) == text
 
 
 @pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
 def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
-    assert page_about.plain(report.escape(name)) == name
+    assert about.plain(reading.escape(name)) == name
 
 
 def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
-    assert page_about.plain(report.escape("&amp;")) == "&amp;"
+    assert about.plain(reading.escape("&amp;")) == "&amp;"
 
 
 # --- models side by side ----------------------------------------------------------------------
@@ -140,12 +141,12 @@ def claims(*rows: dict[str, Any]) -> pd.DataFrame:
          "n_lost": 0, "instrument": "TextBlob", **row}
         for row in rows
     ]  # fmt: skip
-    return contracts.estimates(whole, study="llmbi")
+    return tables.estimates(whole, study="llmbi")
 
 
 def finished(out: Path, name: str, table: pd.DataFrame, **described: Any) -> Path:
     folder = leave(out, name, **described)
-    outputs.save_table(table, "estimates", out=folder)
+    tables.save_table(table, "estimates", out=folder)
     return folder
 
 
@@ -185,7 +186,7 @@ def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path
         judged | {"bias": "race", "group": "white", "evaluator": "j", "estimate": 0.2},
         judged | {"bias": "race", "group": "white", "evaluator": "i", "estimate": 0.2},
     ]
-    finished(tmp_path, "a", contracts.estimates(rows, study="cogs"), study="cogs")
+    finished(tmp_path, "a", tables.estimates(rows, study="cogs"), study="cogs")
     sections = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
     shown = {one["what"].split()[0]: BeautifulSoup(one["table"], "html.parser") for one in sections}
     heads = {
@@ -220,8 +221,8 @@ def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:
            "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
     # Over all types; a type of its own is finer, unless there are types alone.
     typed = row | {"bias": "race", "judge": "keywords, type unseen"}
-    finished(tmp_path, "a", contracts.estimates([row, typed], study="biasalert"), study="biasalert")
-    finished(tmp_path, "b", contracts.estimates([typed], study="biasalert"), study="biasalert")
+    finished(tmp_path, "a", tables.estimates([row, typed], study="biasalert"), study="biasalert")
+    finished(tmp_path, "b", tables.estimates([typed], study="biasalert"), study="biasalert")
     found = leaders.table(tmp_path, gallery.runs(tmp_path))
     assert list(found["model"]) == ["keywords", "keywords, type unseen"]
     assert list(found["run"]) == ["a", "b"]
@@ -330,7 +331,7 @@ def test_a_site_holds_finished_runs_without_the_paths_of_their_data(tmp_path: Pa
     out, site = tmp_path / "runs", tmp_path / "site"
     data = {"answers_path": {"path": "/home/somebody/secret/a.csv", "sha256": "f" * 64}}
     folder = finished(out, "a", claims(PLAIN), data=data)
-    outputs.write(folder / "index.html", "page")
+    tables.write(folder / "index.html", "page")
     leave(out, "broken", status="failed", error={"message": "x"})
     assert gallery.publish(out, site) == site / "index.html"
     assert (site / "llmbi" / "a" / "tables" / "estimates.csv").is_file()
@@ -353,7 +354,7 @@ def test_a_site_is_made_anew(tmp_path: Path) -> None:
 def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
     out, mine = tmp_path / "runs", tmp_path / "mine"
     finished(out, "a", claims(PLAIN))
-    outputs.write(mine / "thesis.tex", "years of work")
+    tables.write(mine / "thesis.tex", "years of work")
     with pytest.raises(NbbiasError, match="no earlier site"):
         gallery.publish(out, mine)
     assert (mine / "thesis.tex").read_text() == "years of work"
@@ -365,7 +366,7 @@ def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
 def test_runs_are_never_published_over_themselves(out: str, site: str, tmp_path: Path) -> None:
     folder = finished(tmp_path / out, "a", claims(PLAIN))
     gallery.publish(tmp_path / out, tmp_path / "elsewhere")
-    outputs.write(tmp_path / site / gallery.SITE, "")
+    tables.write(tmp_path / site / gallery.SITE, "")
     with pytest.raises(NbbiasError, match="folder beside it"):
         gallery.publish(tmp_path / out, tmp_path / site)
     link = tmp_path / "link"
@@ -382,7 +383,7 @@ def test_a_site_that_holds_something_else_is_not_made_anew(foreign: str, tmp_pat
     finished(out, "a", claims(PLAIN))
     gallery.publish(out, site)
     gallery.publish(out, site)
-    outputs.write(site / foreign, "of somebody")
+    tables.write(site / foreign, "of somebody")
     with pytest.raises(NbbiasError, match="did not write"):
         gallery.publish(out, site)
     assert (site / foreign).read_text() == "of somebody"
@@ -408,8 +409,8 @@ def test_a_site_that_fails_leaves_the_one_before(
 
 
 def test_pages_that_compare_take_nothing_else_away(tmp_path: Path) -> None:
-    mine = outputs.write(tmp_path / "compare" / "notes.md", "mine")
-    old = outputs.write(tmp_path / "compare" / "llmbi--gone--too.html", "")
+    mine = tables.write(tmp_path / "compare" / "notes.md", "mine")
+    old = tables.write(tmp_path / "compare" / "llmbi--gone--too.html", "")
     gallery.write(tmp_path)
     assert mine.is_file() and not old.exists()
 

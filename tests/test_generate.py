@@ -14,23 +14,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import (
-    cogs,
-    cogs_estimates,
-    cogs_suite,
-    generate,
-    generate_params,
-    params,
-    prompts,
-    recorded,
-    run_plan,
-)
-from nbbias.errors import ParameterError
-from nbbias.generate_params import Generate
+from nbbias import params
+from nbbias.asking import params as asking_params, plan as generate, prompts, recorded
+from nbbias.asking.params import Generate
+from nbbias.cogs import rbs, suite as cogs_suite
+from nbbias.running import plan as run_plan
+from nbbias.tables import ParameterError
 from tests.conftest import ROOT, Command
 from tests.fake_openai import KEY, FakeOpenAI
-from tests.test_asking_killed import MODEL, start, suite
-from tests.test_asking_killed import params as write
+from tests.test_asking_killed import MODEL, params as write, start, suite
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 
@@ -88,7 +80,7 @@ def nbbias(command: Command) -> Callable[..., tuple[int, str]]:
 )
 def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], told: str) -> None:
     with pytest.raises(ParameterError) as error:
-        generate_params.block(LLMBI | change, where="mine.yaml")
+        asking_params.block(LLMBI | change, where="mine.yaml")
     assert told in str(error.value)
     assert all(breach.startswith("generate.") for breach in error.value.breaches)
 
@@ -116,12 +108,12 @@ def test_params_without_the_block_have_nothing_to_generate() -> None:
 def test_the_file_that_is_going_to_be_exported_need_not_be_there(tmp_path: Path) -> None:
     to_come = str(tmp_path / "a.parquet")
     values = {"answers_path": to_come, "generate": LLMBI | {"export_path": to_come}}
-    parameters, block = generate_params.take("llmbi", values, where="mine.yaml")
+    parameters, block = asking_params.take("llmbi", values, where="mine.yaml")
     assert parameters.model_dump()["answers_path"] == to_come
     assert block is not None
     values["answers_path"] = str(tmp_path / "b.parquet")
     with pytest.raises(ParameterError, match="no such file"):
-        generate_params.take("llmbi", values, where="mine.yaml")
+        asking_params.take("llmbi", values, where="mine.yaml")
 
 
 def test_every_parameter_is_described(nbbias: Callable[..., tuple[int, str]]) -> None:
@@ -215,7 +207,7 @@ FILED = {
 
 def keys_at(temperature: object) -> list[str]:
     values = {"models": ["openai/gpt-4o-mini"], "prompts": "llmbi", "limit": 1}
-    block = generate_params.block(values | {"temperature": temperature}, where="mine.yaml")
+    block = asking_params.block(values | {"temperature": temperature}, where="mine.yaml")
     return generate.plan(block).calls["key"].tolist()
 
 
@@ -267,10 +259,10 @@ def test_cogs_compares_temperatures_by_what_was_exported(
     path = of_cogs(tmp_path, server.url, temperature=[0, 0.5, 1.0])
     assert nbbias("generate", path)[0] == 0
     suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
-    answers = cogs.read_answers(generate.of_params(path).export_path, suite=suite)
-    distances = cogs.distances(answers, model="offline", progress=False)
+    answers = rbs.read_answers(generate.of_params(path).export_path, suite=suite)
+    distances = rbs.distances(answers, model="offline", progress=False)
     assert len(distances) == 3 * 2 * 2
-    found = cogs_estimates.temperatures(cogs_estimates.rbs(distances, draws=100))
+    found = rbs.temperatures(rbs.rbs(distances, draws=100))
     assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
     assert found["n"].tolist() == [2, 2, 2]
     assert found["rbs"].notna().all()
@@ -283,7 +275,7 @@ def test_answers_to_cogs_are_read_from_what_was_exported(
     code, _ = nbbias("generate", path)
     assert code == 0
     export = generate.of_params(path).export_path
-    table = cogs.read_answers(export)
+    table = rbs.read_answers(export)
     assert len(table) == 12
     assert table["text"].notna().all()
     assert set(table["task"]) <= set(cogs_suite.load().tasks)
@@ -517,7 +509,7 @@ def test_a_claim_is_kept_while_an_answer_takes_long(
     server.delay = 4.0
     path = write(tmp_path, server.url, suite(2), attempt_timeout=20)
     # Another machine's view: the owner is not a process of this one.
-    monkeypatch.setattr("nbbias.claims._is_dead", lambda _: False)
+    monkeypatch.setattr("nbbias.asking.store._is_dead", lambda _: False)
     one = threading.Thread(target=lambda: generate.ask(generate.of_params(path)))
     one.start()
     time.sleep(2.5)

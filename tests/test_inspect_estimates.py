@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from nbbias import contracts, inspect_estimates
+from nbbias import tables
+from nbbias.reading import explorer
 
 
 def table() -> pd.DataFrame:
@@ -22,28 +23,28 @@ def table() -> pd.DataFrame:
             [("m", "f", 0.01), ("m", "g", 0.02), ("n", "f", 0.03), ("n", "g", np.nan)]
         )
     ]  # fmt: skip
-    return contracts.estimates(rows, study="x")
+    return tables.estimates(rows, study="x")
 
 
 def test_families_and_claims_hold_every_row_once() -> None:
     whole = table()
-    families = inspect_estimates.families(whole)
+    families = explorer.claim_families(whole)
     assert list(families) == ["word, gender", "sentiment, gender"]
-    parts = [rows for f in families.values() for rows in inspect_estimates.claims(f).values()]
+    parts = [rows for f in families.values() for rows in explorer.claims(f).values()]
     assert sorted(i for rows in parts for i in rows.index) == list(whole.index)
-    assert list(inspect_estimates.claims(families["word, gender"])) == ["bias", "share difference"]
-    assert "share difference, b" in inspect_estimates.claims(families["sentiment, gender"])
+    assert list(explorer.claims(families["word, gender"])) == ["bias", "share difference"]
+    assert "share difference, b" in explorer.claims(families["sentiment, gender"])
 
 
 def test_a_study_without_biases_has_a_family_too() -> None:
     rows = [{"model": "m", "measure": "llmbi", "statistic": "index", "estimate": 1.0}]
-    families = inspect_estimates.families(contracts.estimates(rows, study="llmbi"))
+    families = explorer.claim_families(tables.estimates(rows, study="llmbi"))
     assert list(families) == ["llmbi"]
 
 
 def test_only_keys_that_tell_rows_apart_are_shown() -> None:
-    assert inspect_estimates.row_keys(table().iloc[:4]) == ["model", "group"]
-    assert inspect_estimates.row_keys(table().iloc[:1]) == ["model"]
+    assert explorer.row_keys(table().iloc[:4]) == ["model", "group"]
+    assert explorer.row_keys(table().iloc[:1]) == ["model"]
 
 
 def test_judges_with_an_instrument_each_stand_in_one_table() -> None:
@@ -52,11 +53,11 @@ def test_judges_with_an_instrument_each_stand_in_one_table() -> None:
          "instrument": f"instrument of {judge}"}
         for judge in ("one", "two") for statistic in ("accuracy", "f1")
     ]  # fmt: skip
-    found = inspect_estimates.claims(contracts.estimates(rows, study="biasalert"))
+    found = explorer.claims(tables.estimates(rows, study="biasalert"))
     assert {name: len(own) for name, own in found.items()} == {"accuracy": 2, "f1": 2}
-    assert inspect_estimates.row_keys(found["f1"]) == ["judge"]
-    twice = contracts.estimates([*rows, {**rows[0], "instrument": "another"}], study="biasalert")
-    assert "accuracy, another" in inspect_estimates.claims(twice)
+    assert explorer.row_keys(found["f1"]) == ["judge"]
+    twice = tables.estimates([*rows, {**rows[0], "instrument": "another"}], study="biasalert")
+    assert "accuracy, another" in explorer.claims(twice)
 
 
 @pytest.mark.parametrize(
@@ -67,36 +68,34 @@ def test_a_correction_is_that_of_statsmodels_over_the_rows_shown(
     correction: str, method: str
 ) -> None:
     rows = table().iloc[:4]
-    found = inspect_estimates.chosen(rows, correction=correction)
+    found = explorer.chosen(rows, correction=correction)
     expected = multipletests([0.01, 0.02, 0.03], method=method)[1]
     np.testing.assert_allclose(found["p_adjusted"].iloc[:3], expected)
     assert np.isnan(found["p_adjusted"].iloc[3])
-    few = inspect_estimates.chosen(rows, models=["m"], correction=correction)
+    few = explorer.chosen(rows, models=["m"], correction=correction)
     np.testing.assert_allclose(few["p_adjusted"], multipletests([0.01, 0.02], method=method)[1])
 
 
 def test_the_studys_own_correction_and_none() -> None:
     rows = table().iloc[:4]
-    assert inspect_estimates.chosen(rows).equals(rows)
-    none = inspect_estimates.chosen(rows, correction="none")
+    assert explorer.chosen(rows).equals(rows)
+    none = explorer.chosen(rows, correction="none")
     assert none["p_adjusted"].equals(none["p_value"].rename("p_adjusted"))
-    assert inspect_estimates.chosen(rows, models=[]).empty
+    assert explorer.chosen(rows, models=[]).empty
 
 
 def test_rows_over_all_models_stay_and_count_in_the_correction() -> None:
     over_all = table().iloc[:1].assign(model=np.nan, p_value=0.04)
     rows = pd.concat([table().iloc[:4], over_all], ignore_index=True)
-    named = inspect_estimates.whose(rows)
+    named = explorer.whose_claims(rows)
     assert named.name == "model"
     assert list(named.unique()) == ["m", "n", "all models"]
-    whole = inspect_estimates.chosen(
-        rows, models=named.unique(), correction="Holm, over the rows shown"
-    )
+    whole = explorer.chosen(rows, models=named.unique(), correction="Holm, over the rows shown")
     assert len(whole) == 5
     expected = multipletests([0.01, 0.02, 0.03, 0.04], method="holm")[1]
     np.testing.assert_allclose(whole["p_adjusted"].dropna(), expected)
-    assert len(inspect_estimates.chosen(rows, models=["all models"])) == 1
-    assert len(inspect_estimates.chosen(rows, models=["m"])) == 2
+    assert len(explorer.chosen(rows, models=["all models"])) == 1
+    assert len(explorer.chosen(rows, models=["m"])) == 2
 
 
 def test_without_models_rows_are_chosen_by_judge() -> None:
@@ -104,17 +103,17 @@ def test_without_models_rows_are_chosen_by_judge() -> None:
         {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
         for judge in ("one", "two", None)
     ]
-    found = contracts.estimates(rows, study="biasalert")
-    assert inspect_estimates.whose(found).name == "judge"
-    assert list(inspect_estimates.whose(found)) == ["one", "two", "all judges"]
-    assert inspect_estimates.chosen(found, models=["two"])["judge"].tolist() == ["two"]
-    neither = contracts.estimates([rows[2]], study="cogs")
-    assert list(inspect_estimates.whose(neither)) == ["all models"]
+    found = tables.estimates(rows, study="biasalert")
+    assert explorer.whose_claims(found).name == "judge"
+    assert list(explorer.whose_claims(found)) == ["one", "two", "all judges"]
+    assert explorer.chosen(found, models=["two"])["judge"].tolist() == ["two"]
+    neither = tables.estimates([rows[2]], study="cogs")
+    assert list(explorer.whose_claims(neither)) == ["all models"]
 
 
 def test_the_reach_holds_all_and_zero() -> None:
-    low, high = inspect_estimates.reach(table().iloc[:4])
+    low, high = explorer.reach(table().iloc[:4])
     assert (low, round(high, 12)) == (-0.2, 0.4)
-    assert inspect_estimates.reach(table().iloc[:0]) == (-0.5, 0.5)
+    assert explorer.reach(table().iloc[:0]) == (-0.5, 0.5)
     only = table().iloc[:1].assign(estimate=np.nan, ci_low=np.nan, ci_high=np.nan)
-    assert inspect_estimates.reach(only) == (-0.5, 0.5)
+    assert explorer.reach(only) == (-0.5, 0.5)

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import inspect_lexicons, news_robustness, news_words, text
-from nbbias.errors import DataError
+from nbbias.news import robustness, words
+from nbbias.news.explore import lexicon
+from nbbias.tables import DataError
+from nbbias.text import annotate
 from tests.test_news_robustness import CELL, measured, pairs_of
 
 
@@ -27,7 +29,7 @@ SIDES = [
 
 def every_change() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     scores, pairs, matches = measured(pairs_of(*SIDES), LEXICON)
-    changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
+    changes = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
     return changes, pairs, matches
 
 
@@ -35,7 +37,7 @@ def test_each_term_left_out_is_measuring_without_its_matches() -> None:
     changes, pairs, matches = every_change()
     assert set(changes["term"]) == {"he", "man", "she", "woman"}
     for term, own in changes.groupby("term"):
-        scores = news_words.word_scores(
+        scores = words.word_scores(
             pairs, matches[matches["term"] != term], lexicon=LEXICON
         )  # fmt: skip
         for row in own.itertuples():
@@ -48,8 +50,8 @@ def test_each_term_left_out_is_measuring_without_its_matches() -> None:
 
 def test_the_lowest_and_highest_are_among_them() -> None:
     changes, pairs, matches = every_change()
-    scores = news_words.word_scores(pairs, matches, lexicon=LEXICON)
-    found = news_robustness.leave_one_word_out(scores, changes, lexicon=LEXICON)
+    scores = words.word_scores(pairs, matches, lexicon=LEXICON)
+    found = robustness.leave_one_word_out(scores, changes, lexicon=LEXICON)
     keys = [*CELL, "bias", "statistic", "group"]
     grouped = changes.assign(group=changes["group"].fillna("")).groupby(keys)["without"]
     expected = grouped.agg(["min", "max"])
@@ -60,14 +62,14 @@ def test_the_lowest_and_highest_are_among_them() -> None:
 
 def test_no_counted_pair_is_no_row() -> None:
     scores, pairs, matches = measured(pairs_of(("nobody", "nothing")), LEXICON)
-    found = news_robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
+    found = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
     assert found.empty
-    assert inspect_lexicons.terms(inspect_lexicons.by_side(pairs, matches), found).empty
+    assert lexicon.term_table(lexicon.by_side(pairs, matches), found).empty
 
 
 def test_terms_are_counted_on_both_sides() -> None:
     changes, pairs, matches = every_change()
-    found = inspect_lexicons.terms(inspect_lexicons.by_side(pairs, matches), changes)
+    found = lexicon.term_table(lexicon.by_side(pairs, matches), changes)
     found = found.set_index("term")
     # Originals: she 3, woman 2, he 3. Answers: he 3, man 2, she 1, woman 1.
     assert found["in_originals"].to_dict() == {"he": 3, "she": 3, "woman": 2, "man": 0}
@@ -83,27 +85,27 @@ def test_a_text_of_two_models_stands_under_each_and_an_original_once() -> None:
     one = pairs_of(("He left.", "She left."), ("He left.", "She left."))
     one = one.assign(model=["a", "b"])
     _, pairs, matches = measured(one, LEXICON)
-    found = inspect_lexicons.by_side(pairs, matches)
+    found = lexicon.by_side(pairs, matches)
     assert found["model"].value_counts().to_dict() == {"human": 1, "a": 1, "b": 1}
 
 
 def test_contexts_are_of_the_term_one_a_text() -> None:
     _, pairs, matches = every_change()
-    sided = inspect_lexicons.by_side(pairs, matches)
-    found = inspect_lexicons.contexts(sided, per_corpus=5, seed=1, width=5)
+    sided = lexicon.by_side(pairs, matches)
+    found = lexicon.contexts(sided, per_corpus=5, seed=1, width=5)
     she = found[(found["term"] == "she") & (found["model"] == "human")]
     assert len(she) == 2  # three matches in two texts
     assert (she["match"].str.lower() == "she").all()
     assert found["left"].str.len().max() <= 5 + 2
     # Cut contexts say so, and hold whole words; nothing is cut at a text's ends.
     assert found["left"].str.fullmatch(r"(… .*)?|\S.{0,4}").all()
-    whole = inspect_lexicons.contexts(sided, per_corpus=5, seed=1, width=500)
+    whole = lexicon.contexts(sided, per_corpus=5, seed=1, width=500)
     assert not whole[["left", "right"]].stack().str.contains("…").any()
     longer = whole["left"].str.len() > 5
     assert found.loc[longer, "left"].str.startswith("…").all()
-    again = inspect_lexicons.contexts(sided, per_corpus=5, seed=1, width=5)
+    again = lexicon.contexts(sided, per_corpus=5, seed=1, width=5)
     assert again.equals(found)
-    one = inspect_lexicons.contexts(sided, per_corpus=1, seed=1)
+    one = lexicon.contexts(sided, per_corpus=1, seed=1)
     assert not one.duplicated(["term", "model"]).any()
 
 
@@ -114,41 +116,39 @@ def places(matches: pd.DataFrame) -> list[tuple[object, ...]]:
 
 def test_added_words_are_those_of_a_list_that_had_them() -> None:
     _, pairs, matches = every_change()
-    texts = news_words.side_texts(pairs)
+    texts = words.side_texts(pairs)
     new = [("female", "a woman"), ("male", "left"), ("male", "left a")]
-    scanned = [
-        inspect_lexicons.scan(texts, f" {term} ", bias="gender", group=group) for group, term in new
-    ]
-    found = inspect_lexicons.edited(matches, left_out=[], added=scanned)
+    scanned = [lexicon.scan(texts, f" {term} ", bias="gender", group=group) for group, term in new]
+    found = lexicon.edited_lexicon(matches, left_out=[], added=scanned)
     whole = pd.concat([LEXICON, listed(*new)])
-    assert places(found) == places(text.annotate(texts, whole)[1])
+    assert places(found) == places(annotate.annotate(texts, whole)[1])
     assert places(found) != places(matches)
 
 
 def test_left_out_words_are_gone_and_nothing_else() -> None:
     _, _, matches = every_change()
-    found = inspect_lexicons.edited(matches, left_out=["she", "unknown"], added=[])
+    found = lexicon.edited_lexicon(matches, left_out=["she", "unknown"], added=[])
     assert places(found) == places(matches[matches["term"] != "she"])
-    assert inspect_lexicons.edited(matches, left_out=[], added=[matches.iloc[:0]]).equals(matches)
+    assert lexicon.edited_lexicon(matches, left_out=[], added=[matches.iloc[:0]]).equals(matches)
 
 
 def test_a_blank_word_is_refused() -> None:
     with pytest.raises(DataError, match="type a word"):
-        inspect_lexicons.scan(pd.Series(["a"]), "  ", bias="gender", group="male")
+        lexicon.scan(pd.Series(["a"]), "  ", bias="gender", group="male")
 
 
 def test_estimates_stand_beside_each_other() -> None:
     _, pairs, matches = every_change()
     settings = {"lexicon": LEXICON, "bias": "gender", "confidence": 0.9}
-    whole = inspect_lexicons.estimates(pairs, matches, **settings)
-    none = inspect_lexicons.edited(matches, left_out=["she", "woman"], added=[])
-    edited = inspect_lexicons.estimates(pairs, none, **settings)
-    found = inspect_lexicons.compared(whole, edited).set_index(["statistic", "group"])
+    whole = lexicon.estimates(pairs, matches, **settings)
+    none = lexicon.edited_lexicon(matches, left_out=["she", "woman"], added=[])
+    edited = lexicon.estimates(pairs, none, **settings)
+    found = lexicon.compared(whole, edited).set_index(["statistic", "group"])
     assert list(found.index) == [
         ("bias", ""), ("share_difference", "male"), ("share_difference", "female")
     ]  # fmt: skip
     # Without women's words every share of men is 1 on both sides.
     assert found["edited"].tolist() == [0, 0, 0]
     np.testing.assert_allclose(found["moved"], -found["whole_list"])
-    gone = inspect_lexicons.estimates(pairs, matches.iloc[:0], **settings)
-    assert inspect_lexicons.compared(whole, gone)["edited"].isna().all()
+    gone = lexicon.estimates(pairs, matches.iloc[:0], **settings)
+    assert lexicon.compared(whole, gone)["edited"].isna().all()

@@ -6,21 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import (
-    inspect_pairs,
-    lexicons,
-    news,
-    news_bias,
-    news_document_estimates,
-    news_fits,
-    news_sentences,
-    news_tone,
-    news_topics,
-    news_words,
-    simulate,
-    text,
-    topics,
+from nbbias.news import (
+    corpus,
+    fits as news_document_estimates,
+    fits as news_fits,
+    sample,
+    tone,
+    topics as news_topics,
+    words,
 )
+from nbbias.news.explore import pairs as inspect_pairs
+from nbbias.text import annotate, lexicons, topics
 
 CELL = ["source", "model", "prompt"]
 Tables = dict[str, pd.DataFrame]
@@ -29,19 +25,19 @@ Tables = dict[str, pd.DataFrame]
 @pytest.fixture(scope="module")
 def study() -> Tables:
     models = {"even": {}, "fewer-women": {"female": -0.2}}
-    originals, generations = simulate.corpus(models, seed=5)
+    originals, generations = sample.corpus(models, seed=5)
     keep = originals["article_id"].unique()[:20]
     generations = generations[generations["article_id"].isin(keep)]
     # One article has two answers of one model.
     again = generations.iloc[[0]].assign(sample=2, text=generations["text"].iloc[3])
-    pairs = news.pair(originals, pd.concat([generations, again], ignore_index=True))
+    pairs = corpus.pair(originals, pd.concat([generations, again], ignore_index=True))
     lexicon = lexicons.load_all(["gender"])
-    texts = news_words.side_texts(pairs)
-    sentences, matches = text.annotate(texts, lexicon)
-    sentences = news_sentences.assign(sentences, matches, lexicon=lexicon)
+    texts = words.side_texts(pairs)
+    sentences, matches = annotate.annotate(texts, lexicon)
+    sentences = tone.assign(sentences, matches, lexicon=lexicon)
     return {
         "pairs": pairs, "lexicon": lexicon, "texts": texts, "sentences": sentences,
-        "matches": matches, "scores": news_words.word_scores(pairs, matches, lexicon=lexicon),
+        "matches": matches, "scores": words.word_scores(pairs, matches, lexicon=lexicon),
     }  # fmt: skip
 
 
@@ -55,7 +51,7 @@ def adds_up(found: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> Non
 
 def test_words_add_up_with_repeated_answers_pooled(study: Tables) -> None:
     found = inspect_pairs.contributions(study["scores"], group="female")
-    estimates = news_bias.estimates(study["scores"], lexicon=study["lexicon"], draws=100)
+    estimates = words.estimates(study["scores"], lexicon=study["lexicon"], draws=100)
     adds_up(found, estimates, "share_difference")
     assert sorted(found["answers"].unique()) == [1, 2]
     assert not found.duplicated([*CELL, "article_id"]).any()
@@ -63,19 +59,19 @@ def test_words_add_up_with_repeated_answers_pooled(study: Tables) -> None:
 
 def test_tone_adds_up_for_each_instrument(study: Tables) -> None:
     lexicon = study["lexicon"]
-    scored = news_sentences.score(
+    scored = tone.score(
         study["sentences"], study["matches"], scorers=["textblob", "vader"],
         toxicity_scorer="offline",
     )  # fmt: skip
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    scores = news_sentences.pair_scores(
+    measured = tone.measures(scored, toxicity_scorer="offline")
+    scores = tone.pair_scores(
         study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured
     )
-    estimates = news_tone.estimates(
+    estimates = tone.estimates(
         scores, study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured,
         draws=100,
     )  # fmt: skip
-    claims = inspect_pairs.claims([scores])
+    claims = inspect_pairs.claim_table([scores])
     assert set(claims["instrument"]) == set(measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
         own = estimates[estimates["instrument"] == claim["instrument"]]
@@ -89,7 +85,7 @@ def test_topics_add_up_over_fits(study: Tables) -> None:
         study["pairs"], tokens, study["sentences"], said, lexicon=study["lexicon"], n_topics=4,
         seeds=[1, 2], threshold=0.5,
     )  # fmt: skip
-    scores = news_fits.scores(study["pairs"], fits, lexicon=study["lexicon"])
+    scores = news_fits.pair_scores(study["pairs"], fits, lexicon=study["lexicon"])
     assert scores["difference_female"].notna().any()
     estimates = news_document_estimates.estimates(scores, lexicon=study["lexicon"])
     found = inspect_pairs.contributions(scores, group="female")
@@ -126,8 +122,8 @@ def test_the_outermost_are_on_the_side_that_they_are_on() -> None:
 def test_nothing_counted_is_no_row() -> None:
     assert inspect_pairs.contributions(scores_of(np.nan), group="female").empty
     assert inspect_pairs.contributions(scores_of(), group="female").empty
-    assert inspect_pairs.claims([scores_of(np.nan)]).empty
-    assert inspect_pairs.claims([]).empty
+    assert inspect_pairs.claim_table([scores_of(np.nan)]).empty
+    assert inspect_pairs.claim_table([]).empty
 
 
 def test_sentences_without_scores_have_gaps(study: Tables) -> None:
@@ -145,7 +141,7 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables
     scored = study["sentences"].drop_duplicates(keys)[keys].assign(
         sentiment_textblob=0.1, sentiment_vader=0.2, sentiment_textblob_masked=0.3, toxicity=0.4
     )  # fmt: skip
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
+    measured = tone.measures(scored, toxicity_scorer="offline")
     claims = measured[["measure", "instrument"]]
     labels = measured.set_index("column")["instrument"]
     word = {"measure": "word", "instrument": "lists"}

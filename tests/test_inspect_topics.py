@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import inspect_topics, news_topics, topics_described
-from nbbias.news_fits import Fit, with_topics
+from nbbias.news import topics as news_topics
+from nbbias.news.explore import topics
+from nbbias.news.fits import Fit, with_topics
+from nbbias.text import topics as topics_described
 from tests.small_study import study
 
 K = 4
@@ -25,7 +27,7 @@ def found() -> dict:
 
 def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
     fit = found["fits"][0]
-    words = inspect_topics.words(fit, lambdas=[0.0, 1.0], top=5)
+    words = topics.words(fit, lambdas=[0.0, 1.0], top=5)
     for weight, own in words.groupby("relevance_lambda"):
         expected = topics_described.words(fit.model, relevance_lambda=weight, top=5)
         assert own["word"].tolist() == expected["word"].tolist()
@@ -36,7 +38,7 @@ def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
 
 def test_residuals_are_those_behind_the_associations(found: dict) -> None:
     fit, lexicon = found["fits"][0], found["lexicon"]
-    table = inspect_topics.residuals(found["sentences"], found["pairs"], fit, lexicon=lexicon)
+    table = topics.residuals(found["sentences"], found["pairs"], fit, lexicon=lexicon)
     read = with_topics(found["sentences"], fit.topic)
     for bias, own in table.groupby("bias"):
         of_bias = read[(read["bias"] == bias)].dropna(subset="topic")
@@ -56,7 +58,7 @@ def test_own_associations_are_read_from_the_originals(found: dict) -> None:
         with_topics(found["sentences"], fit.topic), pairs, lexicon=lexicon, n_topics=K,
         association="own", threshold=0.5,
     )  # fmt: skip
-    table = inspect_topics.residuals(
+    table = topics.residuals(
         found["sentences"], pairs, fit._replace(associated=own), lexicon=lexicon
     )
     human = own[own["model"] == "human"].set_index(["bias", "topic"])["residual"]
@@ -66,7 +68,7 @@ def test_own_associations_are_read_from_the_originals(found: dict) -> None:
 
 def test_shares_are_means_over_each_text_once(found: dict) -> None:
     fit, pairs = found["fits"][0], found["pairs"]
-    table = inspect_topics.by_model(pairs, fit, confidence=0.9)
+    table = topics.by_model(pairs, fit, confidence=0.9)
     usable = pairs[pairs["lost"].isna()]
     human = table[table["model"] == "human"].set_index("topic")
     expected = fit.shares.loc[usable["original_text"].unique()].mean()
@@ -78,10 +80,8 @@ def test_shares_are_means_over_each_text_once(found: dict) -> None:
 
 def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
     fit = found["fits"][0]
-    residuals = inspect_topics.residuals(
-        found["sentences"], found["pairs"], fit, lexicon=found["lexicon"]
-    )
-    drawn = inspect_topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    residuals = topics.residuals(found["sentences"], found["pairs"], fit, lexicon=found["lexicon"])
+    drawn = topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
     assert len(drawn)
     assert not drawn.duplicated(["bias", "topic", "text_id"]).any()
     assert drawn.groupby(["bias", "topic"]).size().max() <= 3
@@ -90,7 +90,7 @@ def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
         assert fit.topic[row.text_id, row.sentence_id] == row.topic
         group = held.get((row.bias, row.topic))
         assert row.group == group if group not in (None, "neutral") else row.group != "neutral"
-    again = inspect_topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    again = topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
     assert again.equals(drawn)
 
 
@@ -101,8 +101,8 @@ def unpacked(page: str) -> str:
 
 def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     fit: Fit = found["fits"][0]
-    page = inspect_topics.ldavis(fit, found["tokens"])
-    assert page == inspect_topics.ldavis(fit, found["tokens"])
+    page = topics.ldavis(fit, found["tokens"])
+    assert page == topics.ldavis(fit, found["tokens"])
     assert "default-src 'none'" in page
     assert not re.search(r"(src|href)\s*=", page)
     code = unpacked(page)
@@ -120,14 +120,14 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
 
 def test_two_topics_span_no_map(found: dict) -> None:
     fit = found["fits"][0]
-    assert inspect_topics.ldavis(fit._replace(shares=fit.shares[[0, 1]]), found["tokens"]) is None
+    assert topics.ldavis(fit._replace(shares=fit.shares[[0, 1]]), found["tokens"]) is None
 
 
 def test_a_frame_holds_its_page_whole() -> None:
     from bs4 import BeautifulSoup
 
     page = "<p title=\"a\">'&amp;'</p>"
-    frame = BeautifulSoup(inspect_topics.frame(page, title='x"y'), "html.parser").iframe
+    frame = BeautifulSoup(topics.frame(page, title='x"y'), "html.parser").iframe
     assert frame["srcdoc"] == page
     assert frame["title"] == 'x"y'
     assert frame["sandbox"] == ["allow-scripts"] or frame["sandbox"] == "allow-scripts"
@@ -136,8 +136,8 @@ def test_a_frame_holds_its_page_whole() -> None:
 def test_no_sentence_of_a_group_is_no_example(found: dict) -> None:
     neutral = found["sentences"].assign(group="neutral")
     fit = found["fits"][0]
-    residuals = inspect_topics.residuals(neutral, found["pairs"], fit, lexicon=found["lexicon"])
+    residuals = topics.residuals(neutral, found["pairs"], fit, lexicon=found["lexicon"])
     assert residuals.loc[residuals["group"] != "neutral", "sentences"].eq(0).all()
-    none = inspect_topics.examples(neutral, fit, residuals, per_topic=2, seed=0)
+    none = topics.examples(neutral, fit, residuals, per_topic=2, seed=0)
     assert none.empty
     assert isinstance(none, pd.DataFrame)

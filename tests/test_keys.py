@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import cli, keys
-from nbbias.llmbi import prompts
+from nbbias import cli
+from nbbias.llmbi.measure import prompts
+from nbbias.params import REDACTED, Redact, key_breaches, redact, redact_known
 from tests.fake_openai import KEY, FakeOpenAI
 from tests.test_asking_killed import params
 
@@ -27,7 +28,7 @@ PLANTED = [
 
 @pytest.mark.parametrize("key", PLANTED)
 def test_a_value_that_looks_like_a_key_is_refused_without_repeating_it(key: str) -> None:
-    (told,) = keys.breaches({"model_args": {"note": key}})
+    (told,) = key_breaches({"model_args": {"note": key}})
     assert "model_args.note" in told
     assert "OPENAI_API_KEY" in told
     assert key not in told
@@ -41,7 +42,7 @@ def test_a_value_that_looks_like_a_key_is_refused_without_repeating_it(key: str)
 )  # fmt: skip
 @pytest.mark.parametrize("value", ["x", 3, [], ["a"]])
 def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None:
-    assert keys.breaches({"model_args": {name: value}})
+    assert key_breaches({"model_args": {name: value}})
 
 
 @pytest.mark.parametrize(
@@ -50,7 +51,7 @@ def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None
      "https://h.org/v1?a=b&key=abc", "https://h.org/?access_token=abc"],
 )  # fmt: skip
 def test_an_address_with_credentials_is_refused(address: str) -> None:
-    (told,) = keys.breaches({"base_url": address})
+    (told,) = key_breaches({"base_url": address})
     assert address not in told
 
 
@@ -65,12 +66,12 @@ def test_an_address_with_credentials_is_refused(address: str) -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_key_passes(value: object) -> None:
-    assert keys.breaches({"max_tokens": 3, "system": value, "tokenizer_path": value}) == []
+    assert key_breaches({"max_tokens": 3, "system": value, "tokenizer_path": value}) == []
 
 
 @pytest.mark.parametrize("key", PLANTED[:-1])
 def test_redact_takes_out_what_looks_like_a_key(key: str) -> None:
-    told = keys.redact(f"Incorrect key: {key}; see https://user:word@host.org/v1?key=abc&x=1")
+    told = redact(f"Incorrect key: {key}; see https://user:word@host.org/v1?key=abc&x=1")
     assert key not in told
     assert "word" not in told
     assert "abc&" not in told
@@ -82,14 +83,14 @@ def test_a_key_of_any_shape_is_taken_out_if_the_environment_holds_it(
 ) -> None:
     monkeypatch.setenv("SOME_API_KEY", "correct horse")
     monkeypatch.setenv("SOME_TOKEN", "short")
-    assert keys.redact("not correct horse, but short") == f"not {keys.REDACTED}, but short"
+    assert redact("not correct horse, but short") == f"not {REDACTED}, but short"
     # A model's text is data: only what the environment holds is taken out of it.
     text = f"{PLANTED[0]} correct horse"
-    assert keys.redact_known(text) == f"{PLANTED[0]} {keys.REDACTED}"
+    assert redact_known(text) == f"{PLANTED[0]} {REDACTED}"
 
 
 def test_logs_are_redacted_with_their_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.handler.addFilter(filter_ := keys.Redact())
+    caplog.handler.addFilter(filter_ := Redact())
     try:
         try:
             raise RuntimeError(f"the header was {PLANTED[0]}")
@@ -150,9 +151,9 @@ def test_a_planted_key_is_found_nowhere(
     assert {"index.html", "notebook.ipynb", "manifest.json", "answers.sqlite"} <= names
     assert server.sent["wrong_key"] and server.sent["echo"] and server.sent["rejected"]
     answers = pd.read_parquet(tmp_path / "faulty/answers.parquet")
-    assert answers["text"].str.contains(keys.REDACTED, regex=False).any()
-    assert answers["error"].str.contains(keys.REDACTED, regex=False).any()
-    assert keys.REDACTED in said
+    assert answers["text"].str.contains(REDACTED, regex=False).any()
+    assert answers["error"].str.contains(REDACTED, regex=False).any()
+    assert REDACTED in said
     tables = pd.concat([pd.read_parquet(p) for p in found if p.suffix == ".parquet"]).astype("str")
     for key in (KEY, wrong):
         assert [path.name for path, content in found.items() if key.encode() in content] == []

@@ -10,16 +10,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import latex
+from nbbias import tables
 
 HOSTILE = r"a_b 5% R&D #1 $x$ {y} ~ ^ \input{x} <b> | [z] * “q” −1"
 
 
 def written(frame: pd.DataFrame, *, decimals: int = 3) -> str:
-    return latex.table(frame, caption="A caption", label="tab:one", decimals=decimals)
+    return tables.latex_table(frame, caption="A caption", label="tab:one", decimals=decimals)
 
 
 def rows(text: str) -> list[list[str]]:
@@ -46,14 +45,14 @@ def test_special_characters_are_escaped_in_cells_and_headings(
 
 
 def test_caption_is_escaped_too() -> None:
-    text = latex.table(pd.DataFrame({"x": [1]}), caption="50% of_", label="t")
+    text = tables.latex_table(pd.DataFrame({"x": [1]}), caption="50% of_", label="t")
     assert "\\caption{50\\% of\\_}" in text
 
 
 @given(st.text(alphabet=st.sampled_from('ab_%&#${}~^\\[]*<>|" \n-'), max_size=12))
 @settings(max_examples=60, deadline=None)
 def test_braces_and_environments_close_whatever_the_text(text: str) -> None:
-    found = latex.table(pd.DataFrame({text: [text, np.nan]}), caption=text, label="t")
+    found = tables.latex_table(pd.DataFrame({text: [text, np.nan]}), caption=text, label="t")
     plain = re.sub(r"\\[{}_%&#$]", "", found)
     assert plain.count("{") == plain.count("}")
     depth = np.cumsum([{"{": 1, "}": -1}.get(sign, 0) for sign in plain])
@@ -122,7 +121,7 @@ def test_the_same_table_gives_the_same_string_and_stays_as_it_was() -> None:
 @pytest.mark.parametrize("label", ["", "a b", "a}", "a\\b", "a%"])
 def test_a_label_that_latex_cannot_take_is_refused(label: str) -> None:
     with pytest.raises(ValueError, match="label"):
-        latex.table(pd.DataFrame({"x": [1]}), caption="c", label=label)
+        tables.latex_table(pd.DataFrame({"x": [1]}), caption="c", label=label)
 
 
 def test_a_table_without_columns_is_refused() -> None:
@@ -132,7 +131,7 @@ def test_a_table_without_columns_is_refused() -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_can_read_it(tmp_path: Path) -> None:
-    table = latex.table(
+    table = tables.latex_table(
         pd.DataFrame({HOSTILE: ["*[x]", HOSTILE], "x": [0.5, np.nan]}), caption=HOSTILE, label="t"
     )
     head = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}"
@@ -141,6 +140,6 @@ def test_latex_can_read_it(tmp_path: Path) -> None:
 
 
 def test_what_is_not_seen_is_written_out() -> None:
-    assert latex.escape("nul\x00 \x1b[31m \u202e") == (
+    assert tables.escape_latex("nul\x00 \x1b[31m \u202e") == (
         "nul{[}U+0000{]} {[}U+001B{]}{[}31m {[}U+202E{]}"
     )

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import lexicons
-from nbbias.errors import ContractError
-from nbbias.studies_news import BIASES
+from nbbias.news.params import BIASES
+from nbbias.tables import ContractError
+from nbbias.text import lexicons
 
 #: Table 4 of Fang et al. (2024), typed from the paper.
 FEMALE = (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import lexicons_coverage, text
+from nbbias.text import annotate, lexicons
 from tests.test_lexicons import FEMALE, MALE
 
 LIST = pd.DataFrame(
@@ -19,8 +19,8 @@ TEXTS = pd.Series({"t1": "Red and red. A blue one.", "t2": "It was red.", "t3": 
 
 
 def covered(texts: pd.Series, lexicon: pd.DataFrame = LIST) -> pd.DataFrame:
-    sentences, matches = text.annotate(texts, lexicon)
-    return lexicons_coverage.coverage(lexicon, matches, sentences, texts=texts)
+    sentences, matches = annotate.annotate(texts, lexicon)
+    return lexicons.coverage(lexicon, matches, sentences, texts=texts)
 
 
 def test_coverage_is_what_a_hand_counts() -> None:
@@ -52,8 +52,8 @@ def test_a_list_that_nothing_matches_covers_nothing() -> None:
 
 
 def test_term_counts_are_those_of_a_groupby_and_hold_the_unseen() -> None:
-    matches = text.annotate(TEXTS, LIST)[1]
-    table = lexicons_coverage.term_counts(LIST, matches)
+    matches = annotate.annotate(TEXTS, LIST)[1]
+    table = lexicons.term_counts(LIST, matches)
     counts = table.set_index(["bias", "group", "term"])["matches"].to_dict()
     seen = matches.groupby(["bias", "group", "term"]).size().to_dict()
     assert {key: n for key, n in counts.items() if n} == seen
@@ -62,7 +62,7 @@ def test_term_counts_are_those_of_a_groupby_and_hold_the_unseen() -> None:
 
 
 def test_term_counts_of_no_matches_are_all_zero() -> None:
-    table = lexicons_coverage.term_counts(LIST, text.annotate(TEXTS[["t3"]], LIST)[1])
+    table = lexicons.term_counts(LIST, annotate.annotate(TEXTS[["t3"]], LIST)[1])
     assert table["matches"].tolist() == [0] * len(LIST)
 
 
@@ -72,7 +72,7 @@ def test_term_counts_of_no_matches_are_all_zero() -> None:
 def told(counts: dict[str, int], *, kind: str = "word", vocabulary: str = "") -> list[str]:
     table = pd.DataFrame({"term": list(counts), "matches": list(counts.values())})
     table = table.assign(bias="gender", group="female", kind=kind)
-    return lexicons_coverage.messages(table, vocabulary=vocabulary.split())
+    return lexicons.messages(table, vocabulary=vocabulary.split())
 
 
 def test_words_never_seen_are_named_and_counted() -> None:
@@ -112,7 +112,7 @@ def test_a_word_inside_another_is_no_slip_of_it(unseen: str, seen: str) -> None:
 def test_slips_are_guessed_at_in_own_lists_alone_when_asked() -> None:
     table = pd.DataFrame({"term": ["women", "femen"], "matches": [3, 0], "group": "f"})
     table = pd.concat([table.assign(bias=bias, kind="word") for bias in ("gender", "own")])
-    messages = lexicons_coverage.messages(table, vocabulary=["women"], own=["own"])
+    messages = lexicons.messages(table, vocabulary=["women"], own=["own"])
     assert [m for m in messages if "did you mean" in m] == [
         "own: 'femen' was never seen; did you mean 'women'?"
     ]
@@ -125,8 +125,8 @@ def test_names_and_written_out_descriptors_are_not_told(kind: str) -> None:
 
 
 def test_messages_are_told_bias_by_bias() -> None:
-    counts = lexicons_coverage.term_counts(LIST, text.annotate(TEXTS, LIST)[1])
-    messages = lexicons_coverage.messages(counts, vocabulary=text.vocabulary(TEXTS))
+    counts = lexicons.term_counts(LIST, annotate.annotate(TEXTS, LIST)[1])
+    messages = lexicons.messages(counts, vocabulary=annotate.vocabulary(TEXTS))
     assert sorted(messages) == [
         "b: 2 of 4 words never seen: green, rose", "c: 1 of 2 words never seen: sky",
     ]  # fmt: skip

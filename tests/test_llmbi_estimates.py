@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import contracts, llmbi, llmbi_estimates, llmbi_neutral, published, sentiment, stats
+from nbbias import stats, tables
+from nbbias.llmbi import estimates, measure, neutral
+from nbbias.text import sentiment
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob", "sentiment_scorer": "textblob",
@@ -58,8 +60,8 @@ def estimated(
     draws: int = 200, seed: int = 1, **formula: Any,
 ) -> pd.DataFrame:  # fmt: skip
     formula = FORMULA | formula
-    return llmbi_estimates.estimates(
-        llmbi.score_answers(measured, **formula), reference, formula=formula,
+    return estimates.estimates(
+        measure.score_answers(measured, **formula), reference, formula=formula,
         aggregation=aggregation, draws=draws, seed=seed,
     )  # fmt: skip
 
@@ -82,15 +84,13 @@ THREE_SCORES = {"d0": [0.45, 0.95], "d1": [1.2, 0.7], "d2": [0.2, 1.7]}
 
 
 def test_components_add_up_to_the_score() -> None:
-    table = llmbi_estimates.components(
-        llmbi.score_answers(THREE, **FORMULA | {"weights": {"d1": 3.0}})
-    )
+    table = estimates.components(measure.score_answers(THREE, **FORMULA | {"weights": {"d1": 3.0}}))
     terms = table[["weighted_bias", "penalty", "sentiment_term"]].sum(axis=1)
     assert table["score"].tolist() == pytest.approx(terms.tolist())
 
 
 def test_components_by_hand() -> None:
-    row = llmbi_estimates.components(llmbi.score_answers(THREE)).iloc[1]
+    row = estimates.components(measure.score_answers(THREE)).iloc[1]
     assert row[["model", "dimension", "prompts"]].tolist() == ["m", "d1", 2]
     assert row["mean_polarity"] == pytest.approx((-0.4 + 0.2) / 2)
     assert row["weighted_bias"] == pytest.approx((0.4 + 0.2) / 2)
@@ -99,20 +99,20 @@ def test_components_by_hand() -> None:
 
 def test_a_prompt_answered_often_weighs_no_more_in_the_components() -> None:
     often = [("m", "d", "p", i, 0.1) for i in range(5)]
-    table = llmbi_estimates.components(
-        llmbi.score_answers(measured_as([*often, ("m", "d", "q", 1, 0.5)]))
+    table = estimates.components(
+        measure.score_answers(measured_as([*often, ("m", "d", "q", 1, 0.5)]))
     )
     assert table["mean_polarity"][0] == pytest.approx(0.3)
 
 
 def test_a_dimension_of_blank_answers_has_no_score_in_the_components() -> None:
-    table = llmbi_estimates.components(llmbi.score_answers(one_model([0.1], [np.nan, np.nan])))
+    table = estimates.components(measure.score_answers(one_model([0.1], [np.nan, np.nan])))
     assert table["score"].isna().tolist() == [False, True]
     assert table["prompts"].tolist() == [1, 0]
 
 
 def test_a_dimension_of_blank_answers_has_no_penalty_either() -> None:
-    table = llmbi_estimates.components(llmbi.score_answers(one_model([0.1], [np.nan, np.nan])))
+    table = estimates.components(measure.score_answers(one_model([0.1], [np.nan, np.nan])))
     assert table["penalty"].isna().tolist() == [False, True]
 
 
@@ -120,7 +120,7 @@ def test_a_dimension_of_blank_answers_has_no_penalty_either() -> None:
 
 
 def test_the_index_is_the_mean_over_dimensions_by_a_groupby() -> None:
-    scores = llmbi.score_answers(THREE)
+    scores = measure.score_answers(THREE)
     by_hand = scores.groupby("dimension")["score"].mean().mean()
     assert only(estimated(THREE), "index")["estimate"] == pytest.approx(by_hand)
 
@@ -132,7 +132,7 @@ def test_the_index_is_the_formula_over_the_dimensions_means(
 ) -> None:
     table = estimated(THREE, aggregation=aggregation, weights=weights)
     # Mean |polarity| of the three dimensions: .2, .3, .3; S is their mean.
-    formula = llmbi.llmbi(
+    formula = measure.llmbi(
         [0.2, 0.3, 0.3], 0.2, 0.8 / 3, [weights.get(d, 1.0) for d in ("d0", "d1", "d2")], 1.5,
         aggregation=aggregation,
     )  # fmt: skip
@@ -220,7 +220,7 @@ def test_a_prompt_answered_once_has_no_interval_and_says_why() -> None:
     table = rows_of(estimated(THREE), "prompt_mean")
     assert table["estimate"].tolist() == pytest.approx(np.ravel(list(THREE_SCORES.values())))
     assert table["ci_low"].isna().all()
-    assert set(table["reason"]) == {llmbi_estimates.ONE_ANSWER}
+    assert set(table["reason"]) == {estimates.ONE_ANSWER}
 
 
 def test_a_prompt_answered_often_has_the_t_interval_of_its_answers() -> None:
@@ -255,7 +255,7 @@ def test_the_anova_takes_prompts_not_answers_as_units() -> None:
 
 def test_checks_are_made_for_every_model() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1, 0.2], model="k")], ignore_index=True)
-    table = llmbi_estimates.anova_checks(llmbi.score_answers(measured), draws=100, seed=1)
+    table = estimates.anova_checks(measure.score_answers(measured), draws=100, seed=1)
     assert table.groupby("model", sort=False)["test"].nunique().to_dict() == {"m": 5, "k": 5}
 
 
@@ -372,14 +372,14 @@ def test_strong_words_lie_beyond_neutral_prose() -> None:
 
 @pytest.fixture(scope="module")
 def neutral_windows() -> pd.DataFrame:
-    prose = llmbi_neutral.read_neutral("sample")
-    return llmbi_neutral.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
+    prose = neutral.read_neutral("sample")
+    return neutral.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
 
 
 def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
     neutral_windows: pd.DataFrame,
 ) -> None:
-    prompts = llmbi.prompts()
+    prompts = measure.prompts()
     p_values = []
     for seed in range(40):
         shuffled = neutral_windows.sample(frac=1, random_state=seed).reset_index(drop=True)
@@ -397,15 +397,15 @@ def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
 
 def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
     table = estimated(models(one=ONE, other=OTHER))
-    contracts.check(table, contracts.ESTIMATES)
+    tables.check(table, tables.ESTIMATES)
     assert set(table["instrument"]) == {sentiment.instrument("textblob")}
     assert set(table["study"]) == {"llmbi"}
 
 
 def test_estimating_does_not_change_the_scores() -> None:
-    scores = llmbi.score_answers(THREE)
+    scores = measure.score_answers(THREE)
     before = scores.copy()
-    llmbi_estimates.estimates(scores, REFERENCE, formula=FORMULA, draws=100)
+    estimates.estimates(scores, REFERENCE, formula=FORMULA, draws=100)
     pd.testing.assert_frame_equal(scores, before)
 
 
@@ -415,7 +415,7 @@ def test_estimating_does_not_change_the_scores() -> None:
 def test_agreement_is_spearmans_of_sizes_by_model() -> None:
     measured = models(one=[[0.1, -0.3], [0.4, 0.2]], other=[[0.1, 0.5], [0.2, 0.3]])
     measured["polarity_vader"] = [0.2, 0.1, -0.9, 0.5, 0.1, 0.2, 0.6, -0.4]
-    table = llmbi_estimates.agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
+    table = estimates.agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
     for row, (_, own) in zip(table.itertuples(), measured.groupby("model"), strict=True):
         expected = scipy.stats.spearmanr(
             own["polarity_textblob"].abs(), own["polarity_vader"].abs()
@@ -425,14 +425,14 @@ def test_agreement_is_spearmans_of_sizes_by_model() -> None:
 
 @pytest.mark.parametrize("scorers", [["textblob"], ["textblob", "textblob"]])
 def test_one_instrument_agrees_with_none(scorers: list[str]) -> None:
-    table = llmbi_estimates.agreement(THREE, scorers=scorers, confidence=0.95)
+    table = estimates.agreement(THREE, scorers=scorers, confidence=0.95)
     assert table.empty
     assert "rho" in table
 
 
 def test_a_blank_answer_is_left_out_of_the_agreement() -> None:
     measured = one_model([0.1, 0.2, 0.4], [np.nan, 0.5])
-    table = llmbi_estimates.agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
+    table = estimates.agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
     assert table["n"].tolist() == [4]
     assert table["rho"].tolist() == pytest.approx([1])
 
@@ -441,7 +441,7 @@ def test_a_blank_answer_is_left_out_of_the_agreement() -> None:
 
 
 def test_other_prompts_have_no_printed_figure() -> None:
-    table = llmbi_estimates.beside_printed(estimated(THREE), published.load("oketunji2023"))
+    table = estimates.beside_printed(estimated(THREE), tables.printed("oketunji2023"))
     assert len(table) == 6
     assert table["printed"].isna().all()
     assert set(table["printed_model"]) == {"gpt-4"}
@@ -449,17 +449,17 @@ def test_other_prompts_have_no_printed_figure() -> None:
 
 @pytest.mark.data
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
-    answers = llmbi.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
-    table = estimated(llmbi.measure(answers, scorers=["textblob"]))
-    beside = llmbi_estimates.beside_printed(table, published.load("oketunji2023"))
+    answers = measure.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
+    table = estimated(measure.measure(answers, scorers=["textblob"]))
+    beside = estimates.beside_printed(table, tables.printed("oketunji2023"))
     assert len(beside) == 18
     assert beside["difference"].abs().max() < 1e-4
 
 
 def test_repeats_are_counted_out_by_prompt() -> None:
     rows = [("m", "d", "p", 1, 0.1), ("m", "d", "p", 2, np.nan), ("m", "d", "q", 1, np.nan)]
-    scores = llmbi.score_answers(measured_as(rows))
-    units = llmbi_estimates.by_prompt(scores, scores["score"]).set_index("prompt")["value"]
+    scores = measure.score_answers(measured_as(rows))
+    units = estimates.by_prompt(scores, scores["score"]).set_index("prompt")["value"]
     assert units["p"] == pytest.approx(0.45)
     assert np.isnan(units["q"])
     assert stats.mean_interval(units, confidence=0.95)["n_lost"] == 1

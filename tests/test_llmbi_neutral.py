@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from textblob import TextBlob
 
-from nbbias import llmbi, llmbi_neutral
-from nbbias.errors import NbbiasError
+from nbbias.llmbi import measure, neutral
+from nbbias.tables import NbbiasError
 
 PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
 
@@ -32,18 +32,16 @@ def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
     path = write(tmp_path, [{"text": "one"}, {"text": None}, {"text": "two"}])
-    assert llmbi_neutral.read_neutral(path).tolist() == ["one", "two"]
+    assert neutral.read_neutral(path).tolist() == ["one", "two"]
 
 
 def test_neutral_prose_without_its_column_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NbbiasError, match="needs the column text; it has prose"):
-        llmbi_neutral.read_neutral(write(tmp_path, [{"prose": "one"}]))
+        neutral.read_neutral(write(tmp_path, [{"prose": "one"}]))
 
 
 def test_the_reference_holds_every_window_of_every_length_once() -> None:
-    table = llmbi_neutral.neutral_reference(
-        PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"]
-    )
+    table = neutral.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
     # Twelve words: four windows of three, three windows of four.
     assert table["n"].tolist() == [3] * 4 + [4] * 3
     words = " ".join(PROSE).split()
@@ -57,7 +55,7 @@ def test_the_reference_holds_every_window_of_every_length_once() -> None:
 
 @pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
 def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None:
-    table = llmbi_neutral.neutral_reference(
+    table = neutral.neutral_reference(
         PROSE, lengths=pd.Series(lengths, dtype=int), scorers=["textblob"]
     )
     assert table.empty
@@ -66,10 +64,10 @@ def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None
 def pools(
     texts: list[str | None], *, bias_factor: float = 1.0, **formula: Any
 ) -> tuple[pd.DataFrame, list[np.ndarray]]:
-    measured = llmbi.measure(answers(*texts), scorers=["textblob"])
-    reference = llmbi_neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
-    table = llmbi.score_answers(measured, **formula)
-    return table, llmbi_neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
+    measured = measure.measure(answers(*texts), scorers=["textblob"])
+    reference = neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
+    table = measure.score_answers(measured, **formula)
+    return table, neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
 
 
 def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
@@ -101,7 +99,7 @@ def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:
 
 def test_the_neutral_columns_are_mean_and_quantiles_of_the_pool() -> None:
     table, found = pools(["four words are here", "word " * 13])
-    row, none = llmbi_neutral.add_neutral(table, found).to_dict("records")
+    row, none = neutral.add_neutral(table, found).to_dict("records")
     assert row["neutral"] == pytest.approx(sum(found[0]) / 3)
     low, middle, high = sorted(found[0])
     # Of three values the 2.5% quantile lies 5% of the way from the first to the second.

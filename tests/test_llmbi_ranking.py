@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import llmbi, llmbi_ranking
+from nbbias.llmbi import measure, ranking
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob", "sentiment_scorer": "textblob",
@@ -40,7 +39,7 @@ MEASURED = measured_as([0.1, 0.3, -0.4, 0.2, 0.0, 0.9], [0.8, 0.1, 0.2, -0.2, 0.
 
 
 def tried(measured: pd.DataFrame = MEASURED, *, draws: int = 50, **formula: Any) -> pd.DataFrame:
-    return llmbi_ranking.alternatives(
+    return ranking.alternatives(
         measured, formula=FORMULA | formula, scorers=BOTH, draws=draws, seed=1
     )
 
@@ -58,7 +57,7 @@ def means(scores: pd.DataFrame) -> list[float]:
 
 def test_the_reference_is_the_mean_score_of_each_dimension() -> None:
     (row,) = of(tried(), "reference")[DIMENSIONS].to_numpy().tolist()
-    assert row == pytest.approx(means(llmbi.score_answers(MEASURED, **FORMULA)))
+    assert row == pytest.approx(means(measure.score_answers(MEASURED, **FORMULA)))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_a_setting_changes_one_factor_and_keeps_the_rest(
     factor: str, setting: str, changed: dict[str, Any]
 ) -> None:
     rows = of(tried(), factor).set_index("setting")
-    expected = means(llmbi.score_answers(MEASURED, **FORMULA | changed))
+    expected = means(measure.score_answers(MEASURED, **FORMULA | changed))
     assert rows.loc[setting, DIMENSIONS].tolist() == pytest.approx(expected)
 
 
@@ -119,7 +118,7 @@ def test_a_dimension_of_weight_zero_gets_a_weight_when_weights_are_drawn() -> No
 
 def test_drawn_prompts_are_scores_of_the_dimensions_own_prompts() -> None:
     rows = of(tried(draws=200), "prompts")
-    scores = llmbi.score_answers(MEASURED, **FORMULA)
+    scores = measure.score_answers(MEASURED, **FORMULA)
     for dimension, own in scores.groupby("dimension"):
         assert set(rows[dimension]) == set(own["score"])
 
@@ -138,7 +137,7 @@ def test_every_model_is_tried_alike() -> None:
 def test_a_dimension_of_blank_answers_is_not_ranked() -> None:
     table = tried(measured_as([0.1, 0.3, -0.4, 0.2, np.nan, np.nan]))
     assert table["c"].isna().all()
-    swaps = llmbi_ranking.ranking_swaps(table, MEASURED)
+    swaps = ranking.ranking_swaps(table, MEASURED)
     assert set(swaps["pairs"]) == {1}
 
 
@@ -167,7 +166,7 @@ def test_with_one_instrument_no_lambda_and_no_penalty_change_a_pair(values: list
     # Halves of halves are exact in binary, so that equal means are equal to the last digit.
     measured = measured_as([value / 128 for value in values])
     table = tried(measured, draws=2, diversity_penalty=0.25)
-    swaps = llmbi_ranking.ranking_swaps(table, MEASURED).set_index("factor")
+    swaps = ranking.ranking_swaps(table, MEASURED).set_index("factor")
     for factor in ("penalty P", "weight λ of S"):
         assert swaps.loc[factor, "swapped_worst"] == 0 or swaps.loc[factor, "pairs"] == 0
 
@@ -175,7 +174,7 @@ def test_with_one_instrument_no_lambda_and_no_penalty_change_a_pair(values: list
 def test_rounding_neither_orders_a_tie_nor_swaps_it() -> None:
     # Mean sizes .20, .30, .30 and .15: five pairs have an order, the two of .30 are tied.
     measured = measured_as([0.3, -0.1, -0.2, 0.4, -0.3, -0.3, 0.2, 0.1])
-    swaps = llmbi_ranking.ranking_swaps(
+    swaps = ranking.ranking_swaps(
         tried(measured, draws=2, diversity_penalty=0.1, lambda_factor=0.7), measured
     ).set_index("factor")
     assert swaps.loc["penalty P", "pairs"] == 5
@@ -184,7 +183,7 @@ def test_rounding_neither_orders_a_tie_nor_swaps_it() -> None:
 
 def test_with_two_instruments_lambda_can_change_every_pair() -> None:
     opposed = measured_as([0.1, 0.1, 0.2, 0.2, 0.3, 0.3], [0.9, 0.9, 0.6, 0.6, 0.3, 0.3])
-    swaps = llmbi_ranking.ranking_swaps(
+    swaps = ranking.ranking_swaps(
         tried(opposed, sentiment_scorer="vader", lambda_factor=0.0), opposed
     ).set_index("factor")
     # At lambda 0 the order is that of B; at 0.5 already S turns all three pairs round.
@@ -196,7 +195,7 @@ def test_with_two_instruments_lambda_can_change_every_pair() -> None:
 def test_swaps_are_those_of_a_walk_over_pairs() -> None:
     table = tried()
     reference = of(table, "reference").iloc[0]
-    for row in llmbi_ranking.ranking_swaps(table, MEASURED).itertuples():
+    for row in ranking.ranking_swaps(table, MEASURED).itertuples():
         shares = [
             np.mean([
                 (reference[i] - reference[j]) * (setting[i] - setting[j]) < 0
@@ -215,7 +214,7 @@ def test_the_worst_setting_is_named() -> None:
          ["m", "f", "cruel", 3.0, 1.0]],
         columns=["model", "factor", "setting", "a", "b"],
     )  # fmt: skip
-    (row,) = llmbi_ranking.ranking_swaps(table, MEASURED).to_dict("records")
+    (row,) = ranking.ranking_swaps(table, MEASURED).to_dict("records")
     assert np.isnan(row.pop("no_difference"))
     assert row == {
         "model": "m", "factor": "f", "settings": 2, "pairs": 1, "swapped": 0.5,
@@ -225,14 +224,14 @@ def test_the_worst_setting_is_named() -> None:
 
 @pytest.mark.parametrize("polarities", [[0.1, 0.4], [0.3, 0.3, 0.3, 0.3]])
 def test_one_dimension_or_a_tie_has_no_pair_and_no_share(polarities: list[float]) -> None:
-    swaps = llmbi_ranking.ranking_swaps(tried(measured_as(polarities)), measured_as(polarities))
+    swaps = ranking.ranking_swaps(tried(measured_as(polarities)), measured_as(polarities))
     assert set(swaps["pairs"]) == {0}
     assert swaps[["swapped", "swapped_worst"]].isna().all(axis=None)
 
 
 def test_each_model_is_held_against_its_own_reference() -> None:
     other = MEASURED.assign(model="k", polarity_textblob=MEASURED["polarity_textblob"][::-1].array)
-    swaps = llmbi_ranking.ranking_swaps(
+    swaps = ranking.ranking_swaps(
         tried(pd.concat([MEASURED, other], ignore_index=True)),
         pd.concat([MEASURED, other], ignore_index=True),
     )
@@ -246,7 +245,7 @@ def test_prompts_that_do_not_differ_swap_as_often_as_no_difference_says() -> Non
     found = []
     for _ in range(40):
         measured = measured_as(rng.normal(0.5, 0.1, size=16).tolist())
-        table = llmbi_ranking.ranking_swaps(tried(measured, draws=200), measured)
+        table = ranking.ranking_swaps(tried(measured, draws=200), measured)
         found.append(table.set_index("factor").loc["prompts"])
     swapped = np.array([row["swapped"] for row in found])
     assert {row["no_difference"] for row in found} == {np.arccos(1 / np.sqrt(2)) / np.pi}

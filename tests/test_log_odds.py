@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from nbbias import log_odds
+from nbbias.text import words_apart
 
 CELL = {"source": "s", "model": "m", "prompt": "p"}
 
@@ -57,7 +57,7 @@ def drawn(
 
 
 def found_of(answers: list[list[str]], originals: list[list[str]], **settings: Any) -> pd.DataFrame:
-    return log_odds.words_apart(*corpus(answers, originals), **settings)
+    return words_apart.words_apart(*corpus(answers, originals), **settings)
 
 
 # --- log_odds ---------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def found_of(answers: list[list[str]], originals: list[list[str]], **settings: A
 def test_log_odds_are_the_papers_formula_by_hand() -> None:
     # Prior of size 10 with shares .6, .3, .1: 6, 3 and 1 words. First: 4 + 6 of 6 + 10 words are
     # "a", 6 others; second: 1 + 6 of 4 + 10, 7 others. Variances 1/10 + 1/7.
-    table = log_odds.log_odds(
+    table = words_apart.log_odds(
         counts(a=4, b=2), counts(a=1, b=2, c=1), counts(a=60, b=30, c=10), prior_size=10
     ).set_index("word")
     assert table.loc["a", "log_odds"] == pytest.approx(np.log(10 / 6) - np.log(7 / 7))
@@ -78,8 +78,8 @@ def test_log_odds_are_the_papers_formula_by_hand() -> None:
 
 def test_swapped_sides_have_opposite_log_odds() -> None:
     first, second, prior = counts(a=7, b=2, c=0), counts(a=1, b=5, c=9), counts(a=9, b=9, c=9)
-    one = log_odds.log_odds(first, second, prior, prior_size=50)
-    other = log_odds.log_odds(second, first, prior, prior_size=50)
+    one = words_apart.log_odds(first, second, prior, prior_size=50)
+    other = words_apart.log_odds(second, first, prior, prior_size=50)
     assert one["z"].abs().min() > 0
     assert one["log_odds"].tolist() == pytest.approx((-other["log_odds"]).tolist())
     assert one["z"].tolist() == pytest.approx((-other["z"]).tolist())
@@ -87,21 +87,21 @@ def test_swapped_sides_have_opposite_log_odds() -> None:
 
 def test_a_body_against_itself_has_no_words_apart() -> None:
     own = counts(a=7, b=2)
-    table = log_odds.log_odds(own, own, own, prior_size=1)
+    table = words_apart.log_odds(own, own, own, prior_size=1)
     assert table["log_odds"].tolist() == [0, 0]
 
 
 def test_a_larger_prior_draws_words_to_no_difference() -> None:
     first, second = counts(a=9, b=91), counts(a=1, b=99)
     z = [
-        log_odds.log_odds(first, second, first + second, prior_size=size)["z"].iloc[0]
+        words_apart.log_odds(first, second, first + second, prior_size=size)["z"].iloc[0]
         for size in (1, 100, 10_000)
     ]
     assert z[0] > z[1] > z[2] > 0
 
 
 def test_words_in_neither_body_are_not_listed() -> None:
-    table = log_odds.log_odds(counts(a=1, x=0), counts(b=1), counts(a=1, b=1, y=9), prior_size=1)
+    table = words_apart.log_odds(counts(a=1, x=0), counts(b=1), counts(a=1, b=1, y=9), prior_size=1)
     assert table["word"].tolist() == ["a", "b"]
 
 
@@ -116,7 +116,7 @@ def test_words_in_neither_body_are_not_listed() -> None:
 def test_what_cannot_be_compared_is_nan_with_a_reason(
     first: pd.Series, second: pd.Series, prior: pd.Series, reason: str
 ) -> None:
-    row = log_odds.log_odds(first, second, prior, prior_size=1).iloc[0]
+    row = words_apart.log_odds(first, second, prior, prior_size=1).iloc[0]
     assert np.isnan([row["log_odds"], row["z"]]).all()
     assert row["reason"] == reason
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_compared_is_nan_with_a_reason(
 @pytest.mark.parametrize("size", [0, -1, np.nan])
 def test_a_prior_without_weight_is_refused(size: float) -> None:
     with pytest.raises(ValueError, match="prior_size must be above 0"):
-        log_odds.log_odds(counts(a=1), counts(a=1), counts(a=1), prior_size=size)
+        words_apart.log_odds(counts(a=1), counts(a=1), counts(a=1), prior_size=size)
 
 
 # --- words_apart ------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def false_finds(*, burst: float, once: bool, answers: tuple[int, int]) -> tuple[
     sentences, pairs = (
         pd.concat(tables, ignore_index=True) for tables in zip(*models, strict=True)
     )
-    table = log_odds.words_apart(sentences, pairs, once_a_text=once, confidence=1e-9, top=1000)
+    table = words_apart.words_apart(sentences, pairs, once_a_text=once, confidence=1e-9, top=1000)
     return (table["z"].abs() > 1.96).mean(), (table["p_adjusted"] < 0.05).sum()
 
 
@@ -205,7 +205,7 @@ def test_one_writers_words_stand_out_about_as_often_as_the_level_says(
 
 def test_bursts_would_stand_out_without_the_dispersion(monkeypatch: pytest.MonkeyPatch) -> None:
     ones = np.ones(50)
-    monkeypatch.setattr(log_odds, "_dispersion", lambda sides: ones)
+    monkeypatch.setattr(words_apart, "_dispersion", lambda sides: ones)
     share, _ = false_finds(burst=3, once=False, answers=(8, 12))
     assert share > 0.1
 
@@ -216,7 +216,7 @@ def test_dispersion_is_pearsons_of_every_word() -> None:
     for side in sides:
         means = side.sum(axis=1, keepdims=True) * side.sum(axis=0) / side.sum()
         expected += ((side - means) ** 2 / means).sum(axis=0)
-    found = log_odds._dispersion([sparse.csr_array(side) for side in sides])
+    found = words_apart._dispersion([sparse.csr_array(side) for side in sides])
     assert found.tolist() == pytest.approx(np.maximum(expected / 3, 1).tolist())
     assert found[0] > 1
 
@@ -226,14 +226,14 @@ def test_only_articles_with_the_group_on_both_sides_are_compared() -> None:
     sentences, pairs = corpus(answers, originals)
     silent = sentences["text_id"] == pairs["original_text"].iloc[0]
     sentences = sentences.assign(group=sentences["group"].where(~silent, "neutral"))
-    table = log_odds.words_apart(sentences, pairs)
+    table = words_apart.words_apart(sentences, pairs)
     assert (table["pairs"].iloc[0], table["n_answers"].iloc[0]) == (59, 29)
 
 
 def test_a_lost_pair_does_not_count() -> None:
     sentences, pairs = corpus(*planted(np.random.default_rng(1)))
     pairs.loc[0, "lost"] = "blank answer"
-    assert log_odds.words_apart(sentences, pairs)["pairs"].iloc[0] == 59
+    assert words_apart.words_apart(sentences, pairs)["pairs"].iloc[0] == 59
 
 
 def test_an_original_of_two_pairs_counts_once() -> None:
@@ -279,5 +279,5 @@ def test_a_model_that_never_speaks_of_a_group_says_so() -> None:
     sentences, pairs = corpus([["red fox."]], [["blue fox."]])
     spoken = sentences["text_id"] == "blue fox."
     sentences = sentences.assign(group=sentences["group"].where(spoken, "neutral"))
-    (row,) = log_odds.words_apart(sentences, pairs).to_dict("records")
+    (row,) = words_apart.words_apart(sentences, pairs).to_dict("records")
     assert row["reason"] == "no pair has a sentence of the group on both sides"

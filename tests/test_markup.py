@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from nbbias import markup
-from nbbias.markup import Span
+from nbbias.reading import markup
+from nbbias.reading.markup import Span
 from tests import hostile
 
 

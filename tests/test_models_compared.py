@@ -12,8 +12,8 @@ import scipy.stats
 import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
-from nbbias import models_compared
-from nbbias.errors import ContractError
+from nbbias import stats
+from nbbias.tables import ContractError
 
 #: Student (1908): hours of sleep gained by ten patients on two drugs, R's `sleep`.
 SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
@@ -55,7 +55,7 @@ THREE = clustered(RNG, shift=0.8)
 
 
 def test_anova_is_scipys() -> None:
-    whole, _ = models_compared.anova_tukey(THREE, value="score")
+    whole, _ = stats.anova_tukey(THREE, value="score")
     groups = [own["score"].dropna() for _, own in THREE.groupby("model")]
     expected = scipy.stats.f_oneway(*groups)
     assert whole.loc[0, "statistic_value"] == pytest.approx(expected.statistic)
@@ -64,7 +64,7 @@ def test_anova_is_scipys() -> None:
 
 
 def test_tukey_is_scipys_and_signed_first_minus_second() -> None:
-    _, pairs = models_compared.anova_tukey(THREE, value="score", confidence=0.9)
+    _, pairs = stats.anova_tukey(THREE, value="score", confidence=0.9)
     groups = [own["score"].dropna() for _, own in THREE.groupby("model")]
     expected = scipy.stats.tukey_hsd(*groups)
     interval = expected.confidence_interval(0.9)
@@ -80,7 +80,7 @@ def test_tukey_is_scipys_and_signed_first_minus_second() -> None:
 def test_samples_of_an_article_are_averaged_before_they_are_counted() -> None:
     twice = pd.concat([THREE, THREE.assign(score=THREE["score"] + 2)])
     shifted = THREE.assign(score=THREE["score"] + 1)
-    for compare in (lambda t: models_compared.anova_tukey(t, value="score")[1], paired):
+    for compare in (lambda t: stats.anova_tukey(t, value="score")[1], paired):
         pd.testing.assert_frame_equal(compare(twice), compare(shifted))
 
 
@@ -93,14 +93,14 @@ def test_samples_of_an_article_are_averaged_before_they_are_counted() -> None:
     ],
 )
 def test_without_variance_there_is_no_tukey_but_a_reason(models: dict, reason: str) -> None:
-    whole, pairs = models_compared.anova_tukey(scores_of(**models), value="score")
+    whole, pairs = stats.anova_tukey(scores_of(**models), value="score")
     assert np.isnan(whole.loc[0, "statistic_value"])
     assert pairs[["estimate", "ci_low", "p_adjusted"]].isna().all(axis=None)
     assert pairs.loc[0, "reason"].startswith(reason)
 
 
 def test_one_model_has_no_pairs() -> None:
-    whole, pairs = models_compared.anova_tukey(scores_of(a=[1, 2]), value="score")
+    whole, pairs = stats.anova_tukey(scores_of(a=[1, 2]), value="score")
     assert (len(whole), len(pairs)) == (1, 0)
     assert "estimate" in pairs
 
@@ -111,7 +111,7 @@ def test_one_model_has_no_pairs() -> None:
 def mixed(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return models_compared.mixed_model(table, value="score", **settings).set_index("model")
+        return stats.mixed_model(table, value="score", **settings).set_index("model")
 
 
 def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
@@ -190,7 +190,7 @@ def test_a_model_without_values_does_not_spoil_the_others() -> None:
 def test_mixed_intervals_cover_the_truth_as_often_as_they_say() -> None:
     rng = np.random.default_rng(11)
     tables = [clustered(rng, shift=0.5).assign(prompt=f"{i}") for i in range(40)]
-    found = models_compared.mixed_model(pd.concat(tables), value="score")
+    found = stats.mixed_model(pd.concat(tables), value="score")
     rows = found[found["model"] == "b"]
     assert rows["estimate"].notna().all()
     # 40 at .95: standard error .034.
@@ -201,7 +201,7 @@ def test_mixed_intervals_cover_the_truth_as_often_as_they_say() -> None:
 
 
 def paired(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
-    return models_compared.paired_models(table, value="score", **settings)
+    return stats.paired_models(table, value="score", **settings)
 
 
 def test_paired_models_are_the_paired_t_test_of_r() -> None:
@@ -266,4 +266,4 @@ def test_sources_and_prompts_are_compared_on_their_own() -> None:
 
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(ContractError, match="tone"):
-        models_compared.paired_models(THREE, value="tone")
+        stats.paired_models(THREE, value="tone")

@@ -10,7 +10,9 @@ import pandas as pd
 import papermill
 import pytest
 
-from nbbias import contracts, execute, outputs, page
+from nbbias import tables
+from nbbias.pages import page
+from nbbias.running import execute
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "docs" / "new_study.ipynb"
@@ -31,11 +33,11 @@ def test_it_runs_and_leaves_what_a_study_leaves(
     target = tmp_path / "notebook.ipynb"
     papermill.execute_notebook(SOURCE, target, {"draws": 200}, progress_bar=False)
     estimates = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")
-    contracts.check(estimates, contracts.ESTIMATES)
+    tables.check(estimates, tables.ESTIMATES)
     scores = pd.read_parquet(tmp_path / "tables" / "scores.parquet")
     means = scores.groupby("model")["score"].mean()
     assert estimates.set_index("model")["estimate"].to_dict() == pytest.approx(means.to_dict())
     assert (estimates["null"] > 0).all()
-    assert outputs.read_finding(tmp_path)["figure"] == "means"
+    assert tables.read_finding(tmp_path)["figure"] == "means"
     assert json.loads((tmp_path / "finding.json").read_text())["sentence"]
     assert page.write_page(target, tmp_path / "index.html", title="new").stat().st_size > 10_000

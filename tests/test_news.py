@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import news, simulate
-from nbbias.errors import ContractError, DataError
+from nbbias.news import corpus, sample
+from nbbias.tables import ContractError, DataError
 
 ORIGINALS = pd.DataFrame(
     {"article_id": ["a1", "a2"], "headline": ["One", "Two"], "text": ["Rain fell.", "“Sí,” she."]}
@@ -61,7 +61,7 @@ EVERY_KIND = pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "json"]
 
 @EVERY_KIND
 def test_originals_come_from_every_format(kind: str, tmp_path: Path) -> None:
-    table = news.read_originals(written(ORIGINALS, tmp_path, kind))
+    table = corpus.read_originals(written(ORIGINALS, tmp_path, kind))
     assert table["source"].tolist() == ["all", "all"]
     for column in ORIGINALS:
         assert table[column].tolist() == ORIGINALS[column].tolist()
@@ -69,7 +69,7 @@ def test_originals_come_from_every_format(kind: str, tmp_path: Path) -> None:
 
 @EVERY_KIND
 def test_generations_come_from_every_format(kind: str, tmp_path: Path) -> None:
-    table = news.read_generations(written(GENERATIONS, tmp_path, kind))
+    table = corpus.read_generations(written(GENERATIONS, tmp_path, kind))
     for column in GENERATIONS:
         assert table[column].tolist() == GENERATIONS[column].tolist()
     assert table["sample"].tolist() == [1, 1]
@@ -78,18 +78,18 @@ def test_generations_come_from_every_format(kind: str, tmp_path: Path) -> None:
 @EVERY_KIND
 def test_a_missing_text_stays_missing(kind: str, tmp_path: Path) -> None:
     gap = GENERATIONS.assign(text=["It rained.", None])
-    table = news.read_generations(written(gap, tmp_path, kind))
+    table = corpus.read_generations(written(gap, tmp_path, kind))
     assert table["text"].isna().tolist() == [False, True]
 
 
 def test_a_source_of_the_file_is_kept(tmp_path: Path) -> None:
     path = written(ORIGINALS.assign(source=["nyt", "reuters"]), tmp_path, "csv")
-    assert news.read_originals(path)["source"].tolist() == ["nyt", "reuters"]
+    assert corpus.read_originals(path)["source"].tolist() == ["nyt", "reuters"]
 
 
 def test_an_article_that_stands_twice_stands_twice(tmp_path: Path) -> None:
     path = written(ORIGINALS.assign(article_id="a1"), tmp_path, "csv")
-    assert news.read_originals(path)["article_id"].tolist() == ["a1", "a1"]
+    assert corpus.read_originals(path)["article_id"].tolist() == ["a1", "a1"]
 
 
 LAYOUTS = {
@@ -105,7 +105,7 @@ def test_json_without_a_model_is_the_model_that_the_file_is_named_after(
     layout: str, tmp_path: Path
 ) -> None:
     content, ids = LAYOUTS[layout]
-    table = news.read_generations(as_json(content, tmp_path))
+    table = corpus.read_generations(as_json(content, tmp_path))
     assert table["model"].tolist() == ["model-7b"] * 2
     assert table["prompt"].tolist() == ["neutral"] * 2
     assert table["text"].tolist() == ["x", "y"]
@@ -115,12 +115,12 @@ def test_json_without_a_model_is_the_model_that_the_file_is_named_after(
 @pytest.mark.parametrize("layout", list(LAYOUTS))
 def test_originals_come_from_the_same_layouts(layout: str, tmp_path: Path) -> None:
     content, ids = LAYOUTS[layout]
-    table = news.read_originals(as_json(content, tmp_path))
+    table = corpus.read_originals(as_json(content, tmp_path))
     assert table["article_id"].tolist() == (ids or ["1", "2"])
 
 
 def test_texts_under_running_numbers_are_repeats_of_an_article(tmp_path: Path) -> None:
-    table = news.read_generations(as_json({"1": ["x", "y"], "2": ["z"]}, tmp_path))
+    table = corpus.read_generations(as_json({"1": ["x", "y"], "2": ["z"]}, tmp_path))
     assert table["article_id"].tolist() == ["1", "1", "2"]
     assert table["sample"].tolist() == [1, 2, 1]
 
@@ -130,12 +130,12 @@ def test_texts_under_groups_have_no_article_and_are_refused_with_what_is_there(
 ) -> None:
     path = as_json({"female": ["x", "y"], "male": ["z"]}, tmp_path)
     with pytest.raises(ContractError, match="needs the column article_id; it has group, text"):
-        news.read_generations(path)
+        corpus.read_generations(path)
 
 
 def test_a_method_is_the_prompt(tmp_path: Path) -> None:
     table = GENERATIONS.rename(columns={"prompt": "method"})
-    read = news.read_generations(written(table, tmp_path, "csv"))
+    read = corpus.read_generations(written(table, tmp_path, "csv"))
     assert read["prompt"].tolist() == ["biased", "biased"]
     assert "method" not in read
 
@@ -144,18 +144,18 @@ def test_repeats_of_one_article_model_and_prompt_are_numbered(tmp_path: Path) ->
     keys = ["a1", "a1", "a2", "a1", "a1"]
     prompts = ["p", "p", "p", "p", "q"]
     table = pd.DataFrame({"article_id": keys, "model": list("mmmnm"), "prompt": prompts})
-    read = news.read_generations(written(table.assign(text="x"), tmp_path, "csv"))
+    read = corpus.read_generations(written(table.assign(text="x"), tmp_path, "csv"))
     assert read["sample"].tolist() == [1, 2, 1, 1, 1]
 
 
 def test_samples_of_the_file_are_kept(tmp_path: Path) -> None:
     path = written(GENERATIONS.assign(article_id="a1", sample=[2, 5]), tmp_path, "csv")
-    assert news.read_generations(path)["sample"].tolist() == [2, 5]
+    assert corpus.read_generations(path)["sample"].tolist() == [2, 5]
 
 
 def test_numbers_may_name_models(tmp_path: Path) -> None:
     path = written(GENERATIONS.assign(model=[4, 5]), tmp_path, "csv")
-    assert news.read_generations(path)["model"].tolist() == ["4", "5"]
+    assert corpus.read_generations(path)["model"].tolist() == ["4", "5"]
 
 
 # --- what is refused --------------------------------------------------------------------------
@@ -164,13 +164,13 @@ def test_numbers_may_name_models(tmp_path: Path) -> None:
 def test_missing_columns_are_named_with_those_that_are_there(tmp_path: Path) -> None:
     path = written(pd.DataFrame({"id": [1], "body": ["x"]}), tmp_path, "csv")
     with pytest.raises(ContractError, match="needs the columns article_id, text; it has id, body"):
-        news.read_originals(path)
+        corpus.read_originals(path)
     with pytest.raises(ContractError, match="article_id, model, text; it has id, body") as caught:
-        news.read_generations(path)
+        corpus.read_generations(path)
     assert caught.value.where == str(path)
 
 
-@pytest.mark.parametrize("read", [news.read_originals, news.read_generations])
+@pytest.mark.parametrize("read", [corpus.read_originals, corpus.read_generations])
 def test_a_header_without_rows_is_refused_in_words(read: Any, tmp_path: Path) -> None:
     path = tmp_path / "empty.csv"
     path.write_text("article_id,model,text\n", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_a_header_without_rows_is_refused_in_words(read: Any, tmp_path: Path) ->
 def test_a_row_without_an_id_is_refused_with_its_place(tmp_path: Path) -> None:
     path = written(ORIGINALS.assign(article_id=["a1", None]), tmp_path, "csv")
     with pytest.raises(ContractError, match=r"article_id: a value is missing \(row 1\)"):
-        news.read_originals(path)
+        corpus.read_originals(path)
 
 
 # --- ids of two files -------------------------------------------------------------------------
@@ -204,9 +204,9 @@ def with_ids(kind: str, table: pd.DataFrame, folder: Path, name: str) -> Path:
 @pytest.mark.parametrize("second", list(IDS))
 @pytest.mark.parametrize("first", list(IDS))
 def test_ids_of_different_kinds_are_one_article(first: str, second: str, tmp_path: Path) -> None:
-    pairs = news.pair(
-        news.read_originals(with_ids(first, ORIGINALS, tmp_path, "o")),
-        news.read_generations(with_ids(second, GENERATIONS, tmp_path, "g")),
+    pairs = corpus.pair(
+        corpus.read_originals(with_ids(first, ORIGINALS, tmp_path, "o")),
+        corpus.read_generations(with_ids(second, GENERATIONS, tmp_path, "g")),
     )
     assert pairs["original_text"].tolist() == ORIGINALS["text"].tolist()
     assert pairs["lost"].isna().all()
@@ -214,20 +214,20 @@ def test_ids_of_different_kinds_are_one_article(first: str, second: str, tmp_pat
 
 def test_a_column_of_several_kinds_of_ids_is_read_one_by_one(tmp_path: Path) -> None:
     records = [{"article_id": 7.0, "text": "x"}, {"article_id": "b", "text": "y"}]
-    assert news.read_originals(as_json(records, tmp_path))["article_id"].tolist() == ["7", "b"]
+    assert corpus.read_originals(as_json(records, tmp_path))["article_id"].tolist() == ["7", "b"]
 
 
 def test_fractions_stay_ids_of_their_own(tmp_path: Path) -> None:
     path = written(ORIGINALS.assign(article_id=[1.5, 2.0]), tmp_path, "parquet")
-    assert news.read_originals(path)["article_id"].nunique() == 2
+    assert corpus.read_originals(path)["article_id"].nunique() == 2
 
 
 @EVERY_KIND
 def test_ids_with_leading_zeros_pair_across_formats(kind: str, tmp_path: Path) -> None:
     ids = ["007", "012"]
-    first = news.read_originals(written(ORIGINALS.assign(article_id=ids), tmp_path, "parquet"))
+    first = corpus.read_originals(written(ORIGINALS.assign(article_id=ids), tmp_path, "parquet"))
     second = written(GENERATIONS.assign(article_id=ids), tmp_path, kind, name="second")
-    assert news.pair(first, news.read_generations(second))["lost"].isna().all()
+    assert corpus.pair(first, corpus.read_generations(second))["lost"].isna().all()
 
 
 # --- health -----------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ ODD = {
 
 
 def problems(table: pd.DataFrame) -> dict[str, int]:
-    found = news.health(table)
+    found = corpus.health(table)
     return dict(zip(found["problem"], found["texts"], strict=True))
 
 
@@ -263,7 +263,7 @@ def test_each_oddity_is_counted_and_nothing_else(problem: str) -> None:
 
 
 def test_healthy_texts_have_no_problem() -> None:
-    table = news.health(originals(HEALTHY, "A line of 2,000 signs: ".ljust(2000, "x")))
+    table = corpus.health(originals(HEALTHY, "A line of 2,000 signs: ".ljust(2000, "x")))
     assert (table["texts"] == 0).all()
     assert (table["share"] == 0).all()
 
@@ -304,13 +304,13 @@ def test_an_answer_that_two_models_give_is_no_twin() -> None:
 
 
 def test_health_of_no_texts_has_no_shares() -> None:
-    table = news.health(originals())
+    table = corpus.health(originals())
     assert (table["texts"] == 0).all()
     assert table["share"].isna().all()
 
 
 def test_shares_are_of_all_texts() -> None:
-    table = news.health(originals("", "x", "y", "z")).set_index("problem")
+    table = corpus.health(originals("", "x", "y", "z")).set_index("problem")
     assert table.loc["blank", "share"] == 0.25
 
 
@@ -318,7 +318,7 @@ def test_shares_are_of_all_texts() -> None:
 
 
 def test_every_generated_text_is_a_row_with_its_own_original() -> None:
-    pairs = news.pair(originals("o0", "o1", "o2"), generations("g0", "g1", "g2").iloc[[2, 0]])
+    pairs = corpus.pair(originals("o0", "o1", "o2"), generations("g0", "g1", "g2").iloc[[2, 0]])
     assert pairs["generated_text"].tolist() == ["g2", "g0"]
     assert pairs["original_text"].tolist() == ["o2", "o0"]
     assert pairs["pair_id"].tolist() == [0, 1]
@@ -327,13 +327,13 @@ def test_every_generated_text_is_a_row_with_its_own_original() -> None:
 
 def test_an_original_pairs_with_every_model_prompt_and_sample() -> None:
     keys = {"article_id": "0", "model": list("mmn"), "prompt": list("pqp")}
-    pairs = news.pair(originals("o"), generations("x", "y", "z", **keys))
+    pairs = corpus.pair(originals("o"), generations("x", "y", "z", **keys))
     assert pairs["original_text"].tolist() == ["o"] * 3
     assert pairs["lost"].isna().all()
 
 
 def test_an_id_of_another_source_is_another_article() -> None:
-    pairs = news.pair(
+    pairs = corpus.pair(
         originals("o0", "o1"), generations("g0", "g1").assign(source=["s", "t"])
     )  # fmt: skip
     assert pairs["lost"].fillna("kept").tolist() == ["kept", "no original"]
@@ -350,58 +350,58 @@ LOSSES: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {
 
 @pytest.mark.parametrize("reason", list(LOSSES))
 def test_a_pair_that_cannot_be_measured_is_lost_with_its_reason(reason: str) -> None:
-    assert news.pair(*LOSSES[reason])["lost"].fillna("kept").tolist() == ["kept", reason]
+    assert corpus.pair(*LOSSES[reason])["lost"].fillna("kept").tolist() == ["kept", reason]
 
 
 @pytest.mark.parametrize("blank", [None, "", " \n\t"])
 def test_missing_and_blank_texts_are_both_blank(blank: str | None) -> None:
-    pairs = news.pair(originals("o0", blank, "o2"), generations(blank, "g1", "g2"))
+    pairs = corpus.pair(originals("o0", blank, "o2"), generations(blank, "g1", "g2"))
     assert pairs["lost"].fillna("kept").tolist() == ["blank answer", "blank original", "kept"]
 
 
 def test_each_lost_pair_has_one_reason_and_all_rows_stand() -> None:
     left = originals("o0", "", "o2")
     right = generations("g0", "g1", "", "g3", "g4", article_id=["0", "1", "2", "9", "0"])
-    pairs = news.pair(left, right)
+    pairs = corpus.pair(left, right)
     assert Counter(pairs["lost"].fillna("kept")) == {
         "kept": 1, "blank original": 1, "blank answer": 1, "no original": 1, "repeated id": 1,
     }  # fmt: skip
 
 
 def test_of_an_original_that_stands_twice_the_first_is_kept() -> None:
-    pairs = news.pair(originals("first", "second", article_id="0"), generations("g0"))
+    pairs = corpus.pair(originals("first", "second", article_id="0"), generations("g0"))
     assert pairs["original_text"].tolist() == ["first"]
 
 
 def test_repeats_with_numbers_of_their_own_are_pairs_each() -> None:
-    pairs = news.pair(originals("o"), generations("x", "y", article_id="0", sample=[1, 2]))
+    pairs = corpus.pair(originals("o"), generations("x", "y", article_id="0", sample=[1, 2]))
     assert pairs["lost"].isna().all()
 
 
 def test_the_same_words_for_another_article_or_model_are_no_repeated_answer() -> None:
-    pairs = news.pair(originals("o0", "o1"), generations("g", "g"))
+    pairs = corpus.pair(originals("o0", "o1"), generations("g", "g"))
     assert pairs["lost"].isna().all()
     both = generations("g", "g", article_id="0", model=["m", "n"])
-    assert news.pair(originals("o0"), both)["lost"].isna().all()
+    assert corpus.pair(originals("o0"), both)["lost"].isna().all()
 
 
 def test_sides_without_a_common_article_are_refused_with_ids_of_both() -> None:
     right = generations("x", "y", article_id=["nyt-1", "nyt-2"], source="all")
     with pytest.raises(DataError) as caught:
-        news.pair(originals("o0", "o1"), right)
+        corpus.pair(originals("o0", "o1"), right)
     for shown in ("s / '0'", "s / '1'", "all / 'nyt-1'", "all / 'nyt-2'"):
         assert shown in str(caught.value)
 
 
 def test_no_originals_are_refused_and_no_generations_are_no_pairs() -> None:
     with pytest.raises(DataError, match="originals have nothing"):
-        news.pair(originals(), generations("x"))
-    assert len(news.pair(originals("o"), generations())) == 0
+        corpus.pair(originals(), generations("x"))
+    assert len(corpus.pair(originals("o"), generations())) == 0
 
 
 @pytest.mark.parametrize("column", ["original_text", "generated_text", "headline", "lost"])
 def test_further_columns_of_a_file_do_no_harm(column: str) -> None:
-    pairs = news.pair(originals("o", headline="H"), generations("g").assign(**{column: "other"}))
+    pairs = corpus.pair(originals("o", headline="H"), generations("g").assign(**{column: "other"}))
     assert pairs["original_text"].tolist() == ["o"]
     assert pairs["generated_text"].tolist() == ["g"]
     assert pairs["lost"].isna().all()
@@ -410,9 +410,9 @@ def test_further_columns_of_a_file_do_no_harm(column: str) -> None:
 def test_input_stays_as_it_was() -> None:
     left, right = originals("o0", ""), generations("g0", "g0", article_id="0")
     before = left.copy(), right.copy()
-    news.pair(left, right)
-    news.health(right)
-    news.summary(left, right)
+    corpus.pair(left, right)
+    corpus.health(right)
+    corpus.summary(left, right)
     pd.testing.assert_frame_equal(left, before[0])
     pd.testing.assert_frame_equal(right, before[1])
 
@@ -423,7 +423,7 @@ def test_input_stays_as_it_was() -> None:
 def test_the_summary_counts_texts_articles_and_words_of_both_sides() -> None:
     left = originals("one two", "three", None)
     right = generations("a b c", "", "d", model=list("mmn"), article_id=["0", "0", "1"])
-    table = news.summary(left, right)
+    table = corpus.summary(left, right)
     assert table.to_dict("records") == [
         {"source": "s", "model": "human", "prompt": "-", "texts": 3, "articles": 3, "words": 1.0},
         {"source": "s", "model": "m", "prompt": "p", "texts": 2, "articles": 1, "words": 1.5},
@@ -432,23 +432,23 @@ def test_the_summary_counts_texts_articles_and_words_of_both_sides() -> None:
 
 
 def test_the_summary_of_nothing_is_empty() -> None:
-    assert len(news.summary(originals(), generations())) == 0
+    assert len(corpus.summary(originals(), generations())) == 0
 
 
 def test_the_sample_is_the_simulated_corpus_with_its_faults() -> None:
-    found = news.read("sample", "sample")
-    expected = simulate.corpus(desks_apart=True, faults=True, seed=news.SAMPLE_SEED)
+    found = corpus.read("sample", "sample")
+    expected = sample.corpus(desks_apart=True, faults=True, seed=corpus.SAMPLE_SEED)
     for one, other in zip(found, expected, strict=True):
         pd.testing.assert_frame_equal(one, other)
-    lost = news.pair(*found)["lost"].value_counts().to_dict()
+    lost = corpus.pair(*found)["lost"].value_counts().to_dict()
     assert lost == {"blank answer": 1, "no original": 1}
 
 
 def test_a_read_corpus_is_that_of_its_two_files(tmp_path: Path) -> None:
     first = written(ORIGINALS, tmp_path, "csv", name="o")
     second = written(GENERATIONS, tmp_path, "jsonl", name="g")
-    left, right = news.read(str(first), str(second))
-    pairs = news.pair(left, right)
+    left, right = corpus.read(str(first), str(second))
+    pairs = corpus.pair(left, right)
     assert np.array_equal(pairs[["original_text", "generated_text"]].to_numpy(), np.stack([
         ORIGINALS["text"], GENERATIONS["text"]
     ], axis=1))  # fmt: skip
@@ -458,6 +458,6 @@ def test_a_read_corpus_is_that_of_its_two_files(tmp_path: Path) -> None:
 def test_the_paper_s_headlines_are_read_as_originals(data_folder: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(data_folder / "news" / "fang2024_headlines.parquet")
     renamed = table.rename(columns={"outlet": "source", "headline": "text"})
-    read = news.read_originals(written(renamed, tmp_path, "parquet"))
+    read = corpus.read_originals(written(renamed, tmp_path, "parquet"))
     assert read.groupby("source").size().to_dict() == table.groupby("outlet").size().to_dict()
     assert read["text"].tolist() == table["headline"].tolist()

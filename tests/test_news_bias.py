@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import lexicons, news, news_bias, news_estimates, news_words, text
+from nbbias.news import claims, corpus, words as news_bias, words as news_words
+from nbbias.text import annotate, lexicons
 
 GROUPS = list("abcde")
 CELL = ["source", "model", "prompt"]
@@ -233,7 +233,7 @@ def test_losses_and_counted_add_up_to_the_pairs_of_each_cell() -> None:
     lost = pd.Series(rng.choice([*LOST, None, None, None, None], 90), dtype="str")
     h, o = rng.poisson(0.7, (2, 90, 3))
     scores = scored(h, o, lost=lost, model=["x", "y", "z"] * 30)
-    table = news_estimates.losses(scores)
+    table = claims.losses(scores)
     steps = table.drop(columns=[*CELL, "bias", "pairs"])
     assert (steps.sum(axis=1) == table["pairs"]).all()
     assert table["pairs"].tolist() == [30, 30, 30]
@@ -244,7 +244,7 @@ def test_losses_and_counted_add_up_to_the_pairs_of_each_cell() -> None:
 
 
 def test_losses_of_a_corpus_that_counts_nothing_say_so() -> None:
-    (row,) = news_estimates.losses(scored([[0, 0]] * 2, [[0, 0]] * 2)).to_dict("records")
+    (row,) = claims.losses(scored([[0, 0]] * 2, [[0, 0]] * 2)).to_dict("records")
     assert (row["pairs"], row["no group words in either"], row["counted"]) == (2, 2, 0)
 
 
@@ -277,9 +277,9 @@ def test_texts_are_scored_from_what_a_reader_counts_in_them() -> None:
     originals = pd.DataFrame({"source": "s", "article_id": ["1", "2"], "text": ["She. He.", "He."]})
     answers = {"article_id": ["1", "2"], "text": ["She and her aunt; his.", "Rain."]}
     generations = pd.DataFrame(answers).assign(source="s", model="m", prompt="p", sample=1)
-    pairs = news.pair(originals, generations)
+    pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
     table = news_words.word_scores(pairs, matches, lexicon=lexicon)
     # Female 3 of 4 in the answer, 1 of 2 in the original.
     assert table["difference_female"].tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
@@ -803,7 +803,7 @@ def test_copied_texts_differ_by_nothing_in_any_statistic() -> None:
 
 def test_no_pairs_at_all_give_an_empty_table() -> None:
     nothing = news_words.word_scores(pairs_of(0), matches_of([], []), lexicon=lexicon_of(2))
-    assert len(nothing) == len(news_estimates.losses(nothing)) == 0
+    assert len(nothing) == len(claims.losses(nothing)) == 0
     assert len(estimated(nothing, 2)) == 0
 
 
@@ -813,13 +813,13 @@ def test_no_pairs_at_all_give_an_empty_table() -> None:
 @pytest.mark.data
 @pytest.mark.slow
 def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: Path) -> None:
-    originals, generations = news.read(
+    originals, generations = corpus.read(
         str(data_folder / "news" / "llmfake_originals.parquet"),
         str(data_folder / "news" / "llmfake_generated.parquet"),
     )
-    pairs = news.pair(originals, generations)
+    pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
     scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     table = news_bias.estimates(scores, lexicon=lexicon, draws=100)
     for prompt, n, distance, chance in (
@@ -831,7 +831,7 @@ def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: P
         assert row["n"] == n
         assert row["estimate"] == pytest.approx(distance, abs=0.0005)
         assert row["null"] == pytest.approx(chance, abs=0.0005)
-    losses = news_estimates.losses(scores)
+    losses = claims.losses(scores)
     steps = losses.drop(columns=[*CELL, "bias", "pairs"])
     assert len(losses) == 13
     assert steps.to_numpy().sum() == losses["pairs"].sum() == len(generations) == 3091

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import lexicons, news, news_chance, news_words, text
+from nbbias.news import corpus, words as news_chance, words as news_words
+from nbbias.text import annotate, lexicons
 from tests.test_news_bias import GROUPS, estimated, lexicon_of, matches_of, pairs_of, row_of
 
 #: A text: its sentences, each the counts of its group words.
@@ -271,7 +272,7 @@ def test_no_pairs_at_all_give_an_empty_table() -> None:
 def test_sentences_are_those_of_the_texts() -> None:
     # Two sentences with women, two with men on either side: all deals by hand are those of
     # [2, 0], [0, 1] against [1, 0], [0, 2]; the third sentence of the answer names nobody.
-    pairs = news.pair(
+    pairs = corpus.pair(
         pd.DataFrame({"source": ["s"], "article_id": ["1"], "text": ["She ran. His son sat."]}),
         pd.DataFrame({
             "source": ["s"], "article_id": ["1"], "model": ["m"], "prompt": ["p"], "sample": [1],
@@ -279,7 +280,7 @@ def test_sentences_are_those_of_the_texts() -> None:
         }),
     )  # fmt: skip
     lexicon = lexicons.load("gender")
-    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
     scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
     table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
     exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])

@@ -14,22 +14,19 @@ import pytest
 import scipy.stats
 from statsmodels.stats.contingency_tables import Table
 
-from nbbias import (
-    lexicons,
-    news,
-    news_document_estimates,
-    news_documents,
-    news_estimates,
-    news_fits,
-    news_sentences,
-    news_topics,
-    news_topics_chance,
-    news_words,
-    simulate,
-    text,
+from nbbias.news import (
+    claims,
+    corpus as news,
+    fits as news_document_estimates,
+    fits as news_fits,
+    fits as news_topics_chance,
+    sample,
+    tone,
     topics,
+    words as news_words,
 )
-from nbbias.news_fits import Fit
+from nbbias.news.fits import Fit
+from nbbias.text import annotate, lexicons, topics as text_topics
 
 GROUPS = list("abcde")
 FULL = [[30, 5, 20], [4, 25, 22], [6, 6, 40], [1, 0, 2]]
@@ -79,7 +76,7 @@ def scored(
     names = [f"h{i}" for i in range(len(h))] + [f"o{i}" for i in range(len(o))]
     shares = pd.DataFrame([*h, *o], index=names, dtype=float)
     pairs = pairs_of(len(h), **columns)
-    return news_documents.pair_scores(pairs, shares, associated, lexicon=lexicon_of(groups))
+    return topics.pair_scores(pairs, shares, associated, lexicon=lexicon_of(groups))
 
 
 def row_of(table: pd.DataFrame, statistic: str, group: str | None = None) -> pd.Series:
@@ -95,15 +92,15 @@ def row_of(table: pd.DataFrame, statistic: str, group: str | None = None) -> pd.
 def test_contingency_counts_every_sentence_with_a_topic() -> None:
     sentences = sentences_of(FULL)
     unread = sentences.head(3).assign(topic=pd.array([pd.NA] * 3, dtype="Int64"))
-    found = news_topics.contingency(pd.concat([sentences, unread]), groups=["a", "b"])
+    found = topics.contingency(pd.concat([sentences, unread]), groups=["a", "b"])
     assert found.to_numpy().tolist() == FULL
     assert found.columns.tolist() == ["a", "b", "neutral"]
 
 
 def test_contingency_shows_topics_and_groups_that_do_not_occur() -> None:
-    found = news_topics.contingency(sentences_of([[1, 2]]), groups=["a", "z"], n_topics=3)
+    found = topics.contingency(sentences_of([[1, 2]]), groups=["a", "z"], n_topics=3)
     assert found.to_numpy().tolist() == [[1, 0, 2], [0, 0, 0], [0, 0, 0]]
-    empty = news_topics.contingency(sentences_of([[0, 0]]), groups=["a"], n_topics=2)
+    empty = topics.contingency(sentences_of([[0, 0]]), groups=["a"], n_topics=2)
     assert empty.to_numpy().tolist() == [[0, 0], [0, 0]]
 
 
@@ -112,29 +109,29 @@ def test_contingency_shows_topics_and_groups_that_do_not_occur() -> None:
 )
 def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     expected = Table(np.array(rows, dtype=float), shift_zeros=False).standardized_resids
-    found = news_topics.residuals(matrix(rows))
+    found = topics.residuals(matrix(rows))
     assert found.to_numpy() == pytest.approx(np.asarray(expected))
 
 
 def test_residual_by_hand() -> None:
     # N 100, row 40, column 50: E = 20; (30 - 20) / sqrt(20 * .6 * .5) = 4.0825.
-    found = news_topics.residuals(matrix([[30, 10], [20, 40]]))
+    found = topics.residuals(matrix([[30, 10], [20, 40]]))
     assert found["a"][0] == pytest.approx(10 / math.sqrt(6))
     assert found["neutral"][0] == pytest.approx(-10 / math.sqrt(6))
 
 
 def test_rows_and_columns_without_sentences_have_no_residual() -> None:
-    found = news_topics.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
+    found = topics.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
     assert found["b"].isna().all()
     assert found.loc[2].isna().all()
     assert found.loc[:1, ["a", "neutral"]].notna().all(axis=None)
-    assert news_topics.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
-    assert news_topics.residuals(matrix([[5, 7]])).isna().all(axis=None)
+    assert topics.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
+    assert topics.residuals(matrix([[5, 7]])).isna().all(axis=None)
 
 
 def test_swapped_groups_swap_their_residuals() -> None:
-    found = news_topics.residuals(matrix(FULL))
-    swapped = news_topics.residuals(matrix([[b, a, n] for a, b, n in FULL]))
+    found = topics.residuals(matrix(FULL))
+    swapped = topics.residuals(matrix([[b, a, n] for a, b, n in FULL]))
     assert swapped["a"].to_numpy() == pytest.approx(found["b"].to_numpy())
 
 
@@ -142,20 +139,20 @@ def test_associations_take_the_largest_residual_above_the_threshold() -> None:
     counts = matrix(FULL)
     residuals = Table(counts.to_numpy(float), shift_zeros=False).standardized_resids
     for threshold in (0.0, 3.0, 4.0, 100.0):
-        found = news_topics.associations(counts, threshold=threshold)
+        found = topics.associations(counts, threshold=threshold)
         for topic, row in enumerate(np.asarray(residuals)):
             best = row.argmax()
             if row[best] > threshold:
                 assert found[topic] == counts.columns[best]
             else:
                 assert pd.isna(found[topic])
-    assert news_topics.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
+    assert topics.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
 
 
 def test_no_sentences_associate_nothing() -> None:
-    assert news_topics.associations(matrix([[0, 0], [0, 0]])).isna().all()
+    assert topics.associations(matrix([[0, 0], [0, 0]])).isna().all()
     # All topics used alike: every residual is 0.
-    assert news_topics.associations(matrix([[10, 20, 30], [20, 40, 60]])).isna().all()
+    assert topics.associations(matrix([[10, 20, 30], [20, 40, 60]])).isna().all()
 
 
 # --- chi-squared and its permutation ----------------------------------------------------------
@@ -165,7 +162,7 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
     observed = np.array(FULL, dtype=float)
     expected = observed.sum(1, keepdims=True) * observed.sum(0) / observed.sum()
     value = ((observed - expected) ** 2 / expected).sum()
-    found = news_topics.chi_squared(matrix(FULL))
+    found = topics.chi_squared(matrix(FULL))
     assert found["statistic_value"] == pytest.approx(value)
     assert found["df"] == 6
     assert found["p_value"] == pytest.approx(scipy.stats.chi2.sf(value, 6))
@@ -175,12 +172,12 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
 
 def test_chi_squared_skips_what_has_no_sentences() -> None:
     more = [[*row[:2], 0, row[2]] for row in FULL] + [[0, 0, 0, 0]]
-    assert news_topics.chi_squared(matrix(more)) == news_topics.chi_squared(matrix(FULL))
+    assert topics.chi_squared(matrix(more)) == topics.chi_squared(matrix(FULL))
 
 
 @pytest.mark.parametrize("rows", [[[0, 0], [0, 0]], [[5, 7]], [[5, 0], [6, 0]]])
 def test_chi_squared_of_one_topic_or_group_is_not_measured(rows: list[list[int]]) -> None:
-    found = news_topics.chi_squared(matrix(rows))
+    found = topics.chi_squared(matrix(rows))
     assert np.isnan(found["statistic_value"])
     assert "two topics" in found["reason"]
 
@@ -205,7 +202,7 @@ def test_permutation_is_all_exchanges_of_articles() -> None:
     topic = [[0, 0], [0, 1], [1, 1], [2, 1], [0, 2]]
     group = ["aa", "an", "nb", "bb", "aa"]
     sentences = article_sentences(topic, group)
-    found = news_topics.permutation_p(
+    found = topics.permutation_p(
         sentences, numbered(sentences), groups=["a", "b"], draws=4000, seed=1
     )
     values = []
@@ -238,12 +235,12 @@ def rejections(tied: bool, repeats: int) -> tuple[float, float]:
     by_article, by_sentence = [], []
     for seed in range(repeats):
         sentences = clustered(rng, tied=tied)
-        found = news_topics.permutation_p(
+        found = topics.permutation_p(
             sentences, numbered(sentences), groups=["a", "b"], draws=99, seed=seed
         )
         by_article.append(found["p_value"] <= 0.05)
-        counts = news_topics.contingency(sentences, groups=["a", "b"])
-        by_sentence.append(news_topics.chi_squared(counts)["p_value"] <= 0.05)
+        counts = topics.contingency(sentences, groups=["a", "b"])
+        by_sentence.append(topics.chi_squared(counts)["p_value"] <= 0.05)
     return float(np.mean(by_article)), float(np.mean(by_sentence))
 
 
@@ -262,10 +259,10 @@ def test_permutation_finds_groups_that_follow_topics() -> None:
 def test_permutation_needs_two_articles_and_two_groups() -> None:
     one = article_sentences([[0, 1, 0]], ["abn"])
     settings: dict[str, Any] = {"groups": ["a", "b"], "draws": 9, "seed": 0}
-    found = news_topics.permutation_p(one, numbered(one), **settings)
+    found = topics.permutation_p(one, numbered(one), **settings)
     assert np.isnan(found["p_value"]) and found["reason"] == "needs two articles"
     alike = article_sentences([[0, 1], [1, 0]], ["nn", "nn"])
-    found = news_topics.permutation_p(alike, numbered(alike), **settings)
+    found = topics.permutation_p(alike, numbered(alike), **settings)
     assert np.isnan(found["p_value"]) and "two groups" in found["reason"]
 
 
@@ -273,12 +270,12 @@ def test_an_article_is_an_original_with_its_answers() -> None:
     pairs = pairs_of(5, original_text=["o0", "o1", "o1", "o3", "o4"])
     pairs = pairs.assign(generated_text=["h0", "h1", "h2", "No.", "No."])
     pairs.loc[0, "lost"] = "blank answer"
-    found = news_topics.articles(pairs)
+    found = topics.articles(pairs)
     assert "h0" not in found and found.index.is_unique
     # One original under two ids is one article; one answer to two originals joins none.
     assert found["h1"] == found["o1"] == found["h2"]
     assert found["No."] == found["o3"] != found["o4"]
-    assert news_topics.articles(pairs.head(0)).empty
+    assert topics.articles(pairs.head(0)).empty
 
 
 # --- whose sentences count --------------------------------------------------------------------
@@ -294,23 +291,23 @@ def two_corpora() -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_own_associations_are_each_corpus_own_and_common_ones_everybodys() -> None:
     sentences, pairs = two_corpora()
     settings: dict[str, Any] = {"lexicon": lexicon_of(2), "n_topics": 3}
-    own = news_topics.associate(sentences, pairs, association="own", **settings)
+    own = topics.associate(sentences, pairs, association="own", **settings)
     by_corpus = own.groupby(["model", "prompt"], sort=False)["group"].agg(list)
     assert by_corpus["human", "-"][:2] == ["a", "b"]
     assert by_corpus["m", "p"][:2] == ["b", "a"]
     assert own["group"].isna().sum() == 2 and own["residual"].isna().sum() == 2
-    everybody = news_topics.associate(sentences, pairs, **settings)
+    everybody = topics.associate(sentences, pairs, **settings)
     counts = matrix([[43, 35, 18], [35, 43, 18]])
-    expected = news_topics.residuals(counts).max(axis=1)
+    expected = topics.residuals(counts).max(axis=1)
     assert everybody["residual"].head(2).tolist() == pytest.approx(expected.tolist())
     assert everybody["sentences"].tolist() == [96, 96, 0]
     with pytest.raises(ValueError, match="use common or own"):
-        news_topics.associate(sentences, pairs, association="theirs", **settings)
+        topics.associate(sentences, pairs, association="theirs", **settings)
 
 
 def test_no_sentences_at_all_associate_nothing() -> None:
     sentences, pairs = two_corpora()
-    found = news_topics.associate(
+    found = topics.associate(
         sentences.head(0), pairs, lexicon=lexicon_of(2), n_topics=2, association="own"
     )
     assert len(found) == 4
@@ -323,7 +320,7 @@ def test_no_sentences_at_all_associate_nothing() -> None:
 def test_document_shares_by_hand() -> None:
     associations = pd.Series(["a", "neutral", "b", None, "a", "c"])
     shares = pd.DataFrame([[0.1, 0.3, 0.2, 0.2, 0.1, 0.0], [0, 0.7, 0, 0.3, 0, 0]], ["x", "y"])
-    found = news_documents.document_shares(shares, associations, groups=["a", "b", "c", "d"])
+    found = topics.document_shares(shares, associations, groups=["a", "b", "c", "d"])
     # On groups' topics: .1 + .2 + .1 = .4; a has .2 of it, b .2, c and d nothing.
     assert found.loc["x"].tolist() == pytest.approx([0.5, 0.5, 0, 0])
     assert found.loc["y"].isna().all()
@@ -334,7 +331,7 @@ def test_shares_of_many_groups_sum_to_one_or_are_missing() -> None:
     shares = pd.DataFrame(rng.dirichlet(np.ones(12), size=20))
     shares.iloc[3] = np.nan
     groups = pd.Series([*GROUPS, *GROUPS, "neutral", None])
-    found = news_documents.document_shares(shares, groups, groups=GROUPS)
+    found = topics.document_shares(shares, groups, groups=GROUPS)
     for i, row in shares.iterrows():
         content = [row[j] + row[j + 5] for j in range(5)]
         assert found.loc[i].tolist() == pytest.approx(np.array(content) / sum(content), nan_ok=True)
@@ -380,9 +377,7 @@ def test_a_text_is_at_no_distance_from_itself_under_one_association() -> None:
 
 def test_own_associations_give_a_text_a_distance_from_itself() -> None:
     sentences, pairs = two_corpora()
-    own = news_topics.associate(
-        sentences, pairs, lexicon=lexicon_of(2), n_topics=3, association="own"
-    )
+    own = topics.associate(sentences, pairs, lexicon=lexicon_of(2), n_topics=3, association="own")
     shares = [[0.8, 0.2, 0.0]]
     # The answer's topic 0 is b's, the original's is a's: shares of a .2 and .8.
     table = scored(shares, shares, own, 2)
@@ -405,14 +400,14 @@ def test_every_loss_has_its_reason() -> None:
     ]
     assert table["score"].isna().tolist() == [False, *[True] * 5]
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
-    losses = news_estimates.losses(table)
+    losses = claims.losses(table)
     assert losses["pairs"].item() == 6 and losses["counted"].item() == 1
 
 
 def test_one_group_with_topics_is_no_comparison() -> None:
     table = scored([[0.5, 0.5]], [[0.1, 0.9]], common(["a", "neutral"]), 2)
     assert np.isnan(table["score"].item())
-    assert table["reason"].item() == news_documents.FEW_GROUPS
+    assert table["reason"].item() == topics.FEW_GROUPS
 
 
 def test_a_group_without_topics_has_no_difference() -> None:
@@ -424,11 +419,9 @@ def test_a_group_without_topics_has_no_difference() -> None:
 def test_a_model_whose_pairs_are_all_lost_stays_in_the_table() -> None:
     sentences, _ = two_corpora()
     pairs = pairs_of(2, model=["m", "silent"], lost=pd.Series([None, "blank answer"], dtype="str"))
-    own = news_topics.associate(
-        sentences, pairs, lexicon=lexicon_of(2), n_topics=2, association="own"
-    )
+    own = topics.associate(sentences, pairs, lexicon=lexicon_of(2), n_topics=2, association="own")
     shares = pd.DataFrame([[0.8, 0.2]] * 2, index=["h0", "o0"])
-    table = news_documents.pair_scores(pairs, shares, own, lexicon=lexicon_of(2))
+    table = topics.pair_scores(pairs, shares, own, lexicon=lexicon_of(2))
     assert table["score"].tolist() == pytest.approx([0.6, np.nan], nan_ok=True)
     assert table["reason"][1] == "blank answer"
     found = news_document_estimates.estimates(table, lexicon=lexicon_of(2)).set_index("model")
@@ -496,7 +489,7 @@ def test_nothing_measured_is_missing_with_its_reason() -> None:
     found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
     own = found[found["statistic"] != "share_difference_common"]
     assert own["estimate"].isna().all()
-    assert set(own["reason"]) == {f"{news_documents.FEW_GROUPS} (3)"}
+    assert set(own["reason"]) == {f"{topics.FEW_GROUPS} (3)"}
     assert (own["n"] == 0).all() and (own["n_lost"] == 3).all()
 
 
@@ -552,16 +545,16 @@ def corpus() -> dict[str, Any]:
     pairs = news.pair(originals, made.assign(prompt="p", sample=1))
     texts = news_words.side_texts(pairs)
     lexicon = lexicons.load("gender")
-    found, matches = text.annotate(texts, lexicons.expand(lexicon))
-    sentences = news_sentences.assign(found, matches, lexicon=lexicon)
-    tokens, said = topics.tokens(texts), news_topics.sentence_tokens(sentences)
+    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
+    sentences = tone.assign(found, matches, lexicon=lexicon)
+    tokens, said = text_topics.tokens(texts), topics.sentence_tokens(sentences)
     fits = news_fits.fits(
         pairs, tokens, sentences, said, lexicon=lexicon, n_topics=2, seeds=[0, 1, 2],
         truncated=True,
     )  # fmt: skip
     return {
         "pairs": pairs, "tokens": tokens, "sentences": sentences, "said": said, "fits": fits,
-        "lexicon": lexicon, "scores": news_fits.scores(pairs, fits[:1], lexicon=lexicon),
+        "lexicon": lexicon, "scores": news_fits.pair_scores(pairs, fits[:1], lexicon=lexicon),
     }  # fmt: skip
 
 
@@ -572,7 +565,7 @@ def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
     by_group = table.groupby("group")["topic"].nunique()
     assert by_group.to_dict() == {"female": 1, "male": 1}
     said = [row.text_id[row.start : row.end] for row in table.itertuples()]
-    assert corpus["said"].tolist() == topics.tokens(pd.Series(said)).tolist()
+    assert corpus["said"].tolist() == text_topics.tokens(pd.Series(said)).tolist()
     assert set(first.associated["group"]) == {"female", "male"}
 
 
@@ -695,7 +688,7 @@ def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.Da
 
 
 def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
-    scores = news_fits.scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
+    scores = news_fits.pair_scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
     found = news_document_estimates.estimates(scores, lexicon=corpus["lexicon"])
     each = [
         news_document_estimates.estimates(own, lexicon=corpus["lexicon"])
@@ -743,7 +736,7 @@ def test_seeds_replicate_planted_topics(corpus: dict[str, Any]) -> None:
     assert found["replicated"].tolist() == [1.0, 1.0]
     # One of two topics is each group's: a random match hits it half the time.
     assert found["replicated_by_chance"].tolist() == [0.5, 0.5]
-    scores = news_fits.scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
+    scores = news_fits.pair_scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
     spread = news_fits.spread(scores).set_index("model")
     own = scores[scores["model"] == "farmer"].groupby("seed")["score"].mean()
     assert spread.loc["farmer", ["mean", "sd", "min", "max"]].tolist() == pytest.approx(
@@ -770,16 +763,16 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     """Sentences moved to a desk about men; each model moves another share, the first none."""
     sizes = (0.0, 0.15, 0.3, 0.45, 0.6)
     models = {str(size): {"subject": size} for size in sizes}
-    originals, made = simulate.corpus(models, desks_apart=True, copies=2, seed=1)
+    originals, made = sample.corpus(models, desks_apart=True, copies=2, seed=1)
     pairs, lexicon = news.pair(originals, made), lexicons.load("gender")
     texts = news_words.side_texts(pairs)
-    found, matches = text.annotate(texts, lexicons.expand(lexicon))
-    sentences = news_sentences.assign(found, matches, lexicon=lexicon)
+    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
+    sentences = tone.assign(found, matches, lexicon=lexicon)
     fits = news_fits.fits(
-        pairs, topics.tokens(texts), sentences, news_topics.sentence_tokens(sentences),
+        pairs, text_topics.tokens(texts), sentences, topics.sentence_tokens(sentences),
         lexicon=lexicon, n_topics=8, seeds=range(3),
     )  # fmt: skip
-    scores = news_fits.scores(pairs, fits, lexicon=lexicon)
+    scores = news_fits.pair_scores(pairs, fits, lexicon=lexicon)
     table = news_document_estimates.estimates(scores, lexicon=lexicon)
     men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
     assert men["model"].tolist() == list(models)
@@ -804,7 +797,7 @@ def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
     assert news_fits.described(fits, lexicon=lexicon).empty
     assert news_fits.replication(fits, lexicon=lexicon).empty
     assert chance(corpus, fits).empty
-    scores = news_fits.scores(pairs, fits, lexicon=lexicon)
+    scores = news_fits.pair_scores(pairs, fits, lexicon=lexicon)
     assert len(scores) == len(pairs) and set(scores["reason"]) == {news_fits.UNFITTED}
     table = news_document_estimates.estimates(scores, lexicon=lexicon, chance=chance(corpus, fits))
     assert table["estimate"].isna().all() and (table["n"] == 0).all()
@@ -827,6 +820,6 @@ def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
     again = pickle.loads(pickle.dumps(fit))
     tokens = corpus["tokens"]
     pd.testing.assert_frame_equal(
-        topics.shares(again.model, tokens[::-1], truncated=True)[::-1],
-        topics.shares(fit.model, tokens, truncated=True),
+        text_topics.shares(again.model, tokens[::-1], truncated=True)[::-1],
+        text_topics.shares(fit.model, tokens, truncated=True),
     )

@@ -12,7 +12,9 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from nbbias import figures, news_chance, news_figures, published
+from nbbias import tables
+from nbbias.news import figures, words
+from nbbias.reading import figures as reading_figures
 from tests.test_figures import labels, markers, rendered
 from tests.test_news_bias import FOUND, estimated, lexicon_of, matches_of, pairs_of, scored
 
@@ -21,7 +23,7 @@ from tests.test_news_bias import FOUND, estimated, lexicon_of, matches_of, pairs
 def _style() -> Iterator[None]:
     with mpl.rc_context():
         mpl.use("Agg")
-        figures.use_style()
+        reading_figures.use_style()
         yield
     plt.close("all")
 
@@ -49,21 +51,21 @@ def all_of(scores: pd.DataFrame) -> pd.DataFrame:
     )
     pairs = pairs_of(len(scores), model=scores["model"].to_numpy())
     own, matches, lexicon = scored(h, o, model=pairs["model"]), matches_of(h, o), lexicon_of(2)
-    sentences = news_chance.by_sentence(own, pairs, matches, lexicon=lexicon, draws=50, seed=1)
+    sentences = words.by_sentence(own, pairs, matches, lexicon=lexicon, draws=50, seed=1)
     return pd.concat([estimated(own, 2), sentences], ignore_index=True)
 
 
 def differences(table: pd.DataFrame, *, statistic: str = "share_difference") -> Figure:
-    rows = news_figures.difference_rows(table, statistic=statistic)
-    return news_figures.share_differences(rows)
+    rows = figures.difference_rows(table, statistic=statistic)
+    return figures.share_differences(rows)
 
 
 def distances(table: pd.DataFrame) -> Figure:
-    return news_figures.distances(news_figures.distance_rows(table))
+    return figures.distances(figures.distance_rows(table))
 
 
 def prejudice(table: pd.DataFrame, *, focus: Mapping[str, str] = MappingProxyType({})) -> Figure:
-    return news_figures.prejudice(news_figures.prejudice_rows(table, focus=focus))
+    return figures.prejudice(figures.prejudice_rows(table, focus=focus))
 
 
 def panels(figure: Figure) -> dict[str, Axes]:
@@ -76,7 +78,7 @@ def of(table: pd.DataFrame, statistic: str, bias: str, group: str | None = None)
 
 
 def spans(ax: Axes) -> list[tuple[float, ...]]:
-    lines = [line for line in ax.lines if line.get_color() == figures.INK]
+    lines = [line for line in ax.lines if line.get_color() == reading_figures.INK]
     return [tuple(map(float, s)) for line in lines if len(s := line.get_xdata()) == 2]
 
 
@@ -250,7 +252,7 @@ def test_a_model_s_name_is_no_mathematics() -> None:
 
 
 def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> None:
-    rows = news_figures.distance_rows(TABLE)
+    rows = figures.distance_rows(TABLE)
     expected = TABLE[TABLE["statistic"].isin(["bias", "bias_by_sentence"])]
     assert sorted(rows["estimate"]) == sorted(expected["estimate"])
     assert rows["panel"].tolist() == [
@@ -260,27 +262,27 @@ def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> No
 
 
 def test_mirrored_rows_are_left_out_and_others_kept() -> None:
-    rows = news_figures.difference_rows(TABLE, statistic="share_difference")
+    rows = figures.difference_rows(TABLE, statistic="share_difference")
     assert rows.groupby(["bias", "group"]).size().to_dict() == {
         ("gender", "a"): 2, ("race", "a"): 2, ("race", "b"): 2, ("race", "c"): 2,
     }  # fmt: skip
 
 
 def test_common_articles_are_drawn_by_default() -> None:
-    rows = news_figures.difference_rows(TABLE)
+    rows = figures.difference_rows(TABLE)
     assert set(rows["statistic"]) == {"share_difference_common"}
 
 
 def test_other_measures_of_the_same_statistic_are_not_drawn() -> None:
     both = pd.concat([TABLE, TABLE.assign(measure="document")], ignore_index=True)
-    assert len(news_figures.distance_rows(both)) == len(news_figures.distance_rows(TABLE))
+    assert len(figures.distance_rows(both)) == len(figures.distance_rows(TABLE))
     focus = {"gender": "a", "race": "b"}
-    assert len(news_figures.prejudice_rows(both, focus=focus)) == 8
+    assert len(figures.prejudice_rows(both, focus=focus)) == 8
 
 
 # --- beside the printed figures ---------------------------------------------------------------
 
-PAPER = published.load("fang2024")
+PAPER = tables.printed("fang2024")
 FOCUS = {"gender": "female", "race": "Black"}
 
 
@@ -301,7 +303,7 @@ def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
 
 @pytest.mark.parametrize("measure", ["word", "sentiment", "document"])
 def test_printed_values_stand_below_ours_panel_for_panel(measure: str) -> None:
-    rows = news_figures.printed_rows(ours(measure), PAPER, measure=measure, focus=FOCUS)
+    rows = figures.printed_rows(ours(measure), PAPER, measure=measure, focus=FOCUS)
     panels_drawn = ["race: ours", "race: printed", "gender: ours", "gender: printed"]
     assert rows["panel"].unique().tolist() == panels_drawn
     assert rows["column"].unique().tolist() == [
@@ -312,7 +314,7 @@ def test_printed_values_stand_below_ours_panel_for_panel(measure: str) -> None:
     wanted = PAPER[(PAPER["measure"] == measure) & (PAPER["prompt"] == "neutral")]
     wanted = wanted[wanted["statistic"] != "share_difference"]
     assert sorted(printed["estimate"]) == sorted(wanted["value"])
-    figure = news_figures.printed(rows)
+    figure = figures.printed(rows)
     assert len(figure.axes) == 4 * 3
     for column in range(3):  # one scale for ours and for what is printed
         assert len({ax.get_xlim() for ax in figure.axes[column::3]}) == 1
@@ -322,20 +324,18 @@ def test_printed_values_stand_below_ours_panel_for_panel(measure: str) -> None:
 
 def test_a_fallback_of_toxicity_never_stands_beside_printed_values() -> None:
     fallback = "alt-profanity-check 1.9 (fallback, not Detoxify)"
-    rows = news_figures.printed_rows(
-        ours("toxicity", fallback), PAPER, measure="toxicity", focus=FOCUS
-    )
+    rows = figures.printed_rows(ours("toxicity", fallback), PAPER, measure="toxicity", focus=FOCUS)
     assert set(rows["side"]) == {"ours"} and len(rows) == 2 * 2 * 3
-    told = [text.get_text() for text in news_figures.printed(rows).legends[0].get_texts()]
+    told = [text.get_text() for text in figures.printed(rows).legends[0].get_texts()]
     assert not any("printed" in text for text in told)
-    detoxify = news_figures.printed_rows(
+    detoxify = figures.printed_rows(
         ours("toxicity", "Detoxify 0.5.4 original"), PAPER, measure="toxicity", focus=FOCUS
     )
     assert set(detoxify["side"]) == {"ours", "printed"}
 
 
 def test_another_group_in_focus_has_no_printed_prejudice_beside_it() -> None:
-    rows = news_figures.printed_rows(
+    rows = figures.printed_rows(
         ours("word"), PAPER, measure="word", focus=FOCUS | {"race": "White"}
     )
     race = rows[(rows["bias"] == "race") & (rows["side"] == "printed")]
@@ -344,17 +344,17 @@ def test_another_group_in_focus_has_no_printed_prejudice_beside_it() -> None:
 
 
 def test_table_1_stands_beside_our_differences_of_shares() -> None:
-    rows = news_figures.printed_table_rows(ours("word"), PAPER)
+    rows = figures.printed_table_rows(ours("word"), PAPER)
     printed = rows[rows["side"] == "printed"]
     wanted = PAPER[(PAPER["figure"] == "3b") & PAPER["group"].isin(["White", "Black"])]
     assert sorted(printed["estimate"]) == sorted(wanted["value"])
     assert set(rows["column"]) == {"White", "Black"}
-    rendered(news_figures.printed(rows))
+    rendered(figures.printed(rows))
 
 
 def test_nothing_of_ours_draws_nothing() -> None:
-    rows = news_figures.printed_rows(ours("word").head(0), PAPER, measure="word", focus=FOCUS)
+    rows = figures.printed_rows(ours("word").head(0), PAPER, measure="word", focus=FOCUS)
     assert rows.empty
-    figure = news_figures.printed(rows)
+    figure = figures.printed(rows)
     assert figure.axes[0].texts[0].get_text() == "nothing of this was measured"
-    assert news_figures.printed_table_rows(ours("sentiment"), PAPER).query("side == 'ours'").empty
+    assert figures.printed_table_rows(ours("sentiment"), PAPER).query("side == 'ours'").empty

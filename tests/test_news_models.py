@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from nbbias import news_models
+from nbbias.news import models
 
 
 def scores(
@@ -24,7 +24,7 @@ def scores(
 
 
 def test_levels_share_one_shape_and_the_group_in_focus() -> None:
-    found = news_models.units([scores("word"), scores("document")], focus={"x": "b"})
+    found = models.units([scores("word"), scores("document")], focus={"x": "b"})
     assert found["measure"].value_counts().to_dict() == {"word": 4, "document": 4}
     assert set(found["group"]) == {"b"}
     word = found[found["measure"] == "word"]
@@ -33,44 +33,44 @@ def test_levels_share_one_shape_and_the_group_in_focus() -> None:
 
 
 def test_without_a_focus_the_first_group_is_compared() -> None:
-    found = news_models.units([scores("word")], focus={"x": "nobody"})
+    found = models.units([scores("word")], focus={"x": "nobody"})
     assert set(found["group"]) == {"a"}
-    assert set(news_models.units([scores("word")], focus={})["group"]) == {"a"}
+    assert set(models.units([scores("word")], focus={})["group"]) == {"a"}
 
 
 def test_fits_and_repeats_are_averaged_and_lost_pairs_are_missing() -> None:
     fits = pd.concat([scores("document", seed=1), scores("document", seed=2, difference_a=1.0)])
-    found = news_models.units([fits], focus={})
+    found = models.units([fits], focus={})
     assert found["difference"].tolist() == pytest.approx([0.5, 0.55, 0.6, 0.65])
     lost = scores("word", reason=["blank answer", None, None, None])
-    found = news_models.units([lost], focus={})
+    found = models.units([lost], focus={})
     assert np.isnan(found["difference"][0]) and np.isnan(found["distance"][0])
 
 
 def test_of_several_instruments_the_first_counts() -> None:
     both = pd.concat([scores("sentiment"), scores("sentiment", instrument="j", difference_a=9.0)])
-    found = news_models.units([both], focus={})
+    found = models.units([both], focus={})
     assert set(found["instrument"]) == {"i"} and found["difference"].max() < 1
 
 
 def test_nothing_is_an_empty_table() -> None:
-    assert news_models.units([], focus={}).empty
+    assert models.units([], focus={}).empty
     nothing = scores("word", difference_a=np.nan, difference_b=np.nan)
-    assert news_models.units([nothing], focus={}).empty
-    assert news_models.overall(
-        news_models.units([], focus={}), value="difference", confidence=0.95, draws=100, seed=1
+    assert models.units([nothing], focus={}).empty
+    assert models.overall(
+        models.units([], focus={}), value="difference", confidence=0.95, draws=100, seed=1
     ).empty
 
 
 def test_a_model_over_all_its_prompts_counts_articles_once() -> None:
     tables = [scores("word", prompt=prompt) for prompt in ("p", "q")]
-    units = news_models.units(tables, focus={})
-    (row,) = news_models.overall(
-        units, value="difference", confidence=0.95, draws=500, seed=1
-    ).to_dict("records")
+    units = models.units(tables, focus={})
+    (row,) = models.overall(units, value="difference", confidence=0.95, draws=500, seed=1).to_dict(
+        "records"
+    )
     assert (row["n"], row["clusters"], row["n_lost"]) == (8, 4, 0)
     assert row["estimate"] == pytest.approx(0.15)
-    one = news_models.overall(
+    one = models.overall(
         units[units["prompt"] == "p"], value="difference", confidence=0.95, draws=500, seed=1
     )
     # The second prompt says the same of the same articles: nothing is gained by it.
@@ -82,15 +82,11 @@ def test_a_model_over_all_its_prompts_counts_articles_once() -> None:
 def test_what_n_could_see_is_the_power_of_the_t_test() -> None:
     rng = np.random.default_rng(0)
     tables = [scores("word", 40, model=m, difference_a=rng.normal(size=40)) for m in "mno"]
-    units = news_models.units([pd.concat(tables)], focus={})
-    found = news_models.detectable(units, value="difference", confidence=0.95)
+    units = models.units([pd.concat(tables)], focus={})
+    found = models.detectable(units, value="difference", confidence=0.95)
     for row in found.to_dict("records"):
         for name, alpha in (("detectable", 0.05), ("detectable_corrected", 0.05 / 3)):
             power = TTestPower().power(row[name] / row["sd"], 40, alpha)
             assert power == pytest.approx(0.8, abs=1e-6)
-    alone = news_models.units([scores("word", 1)], focus={})
-    assert (
-        news_models.detectable(alone, value="difference", confidence=0.95)["detectable"]
-        .isna()
-        .all()
-    )
+    alone = models.units([scores("word", 1)], focus={})
+    assert models.detectable(alone, value="difference", confidence=0.95)["detectable"].isna().all()

@@ -7,7 +7,8 @@ import re
 import pandas as pd
 import pytest
 
-from nbbias import news_estimates, news_report, report, simulate
+from nbbias import reading
+from nbbias.news import claims, sample, sentences as news_report
 from tests.test_news_bias import FOUND, SOME, estimated, scored
 
 MINUS = "\N{MINUS SIGN}"
@@ -44,7 +45,7 @@ def test_the_largest_difference_is_told_with_its_interval_n_and_p(bias: str, pla
     low, high = (f"{row[end]:.3f}".replace("-", MINUS) for end in ("ci_low", "ci_high"))
     assert f"95% CI {low} to {high}" in told
     assert f"N = {row['n']:.0f} pairs" in told
-    assert report.p_value(row["p_adjusted"]) in told
+    assert reading.p_value(row["p_adjusted"]) in told
     direction = "lower" if row["estimate"] < 0 else "higher"
     assert f"group {row['group']} is {abs(row['estimate']):.3f} {direction} than" in told
     assert f"in {row['model']} / p / s the share" in told
@@ -140,7 +141,7 @@ def test_intervals_that_hold_the_truth_are_counted_beside_what_to_expect() -> No
 def test_without_a_planted_truth_it_is_said_why() -> None:
     real = news_report.planted(pd.DataFrame(), FOUND[2], confidence=0.95)
     assert "not simulated" in real
-    simulated = FOUND[2].assign(source=simulate.SOURCE)
+    simulated = FOUND[2].assign(source=sample.SOURCE)
     told = news_report.planted(pd.DataFrame(), simulated, confidence=0.95)
     assert "Nothing was planted" in told
 
@@ -150,7 +151,7 @@ def test_without_a_planted_truth_it_is_said_why() -> None:
 
 def counted(scores: pd.DataFrame) -> list[str]:
     pairs = scores.drop_duplicates("pair_id")
-    return [plain(one) for one in news_report.counted(news_estimates.losses(scores), pairs)]
+    return [plain(one) for one in news_report.counted(claims.losses(scores), pairs)]
 
 
 def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
@@ -170,7 +171,7 @@ def test_every_bias_is_told_on_its_own() -> None:
 
 
 def test_steps_that_do_not_add_up_are_refused() -> None:
-    losses = news_estimates.losses(SOME[3])
+    losses = claims.losses(SOME[3])
     losses.loc[0, "counted"] += 1
     with pytest.raises(ValueError, match="add up to 61, not 60"):
         news_report.counted(losses, SOME[3])

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import lexicons, news, news_robustness, news_words, simulate, text
+from nbbias.news import corpus, robustness, sample, words
+from nbbias.text import annotate, lexicons
 
 CELL = ["source", "model", "prompt"]
 
@@ -25,8 +26,8 @@ def pairs_of(*sides: tuple[str, str]) -> pd.DataFrame:
 def measured(
     pairs: pd.DataFrame, lexicon: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    _, matches = text.annotate(news_words.side_texts(pairs), lexicons.expand(lexicon))
-    return news_words.word_scores(pairs, matches, lexicon=lexicon), pairs, matches
+    _, matches = annotate.annotate(words.side_texts(pairs), lexicons.expand(lexicon))
+    return words.word_scores(pairs, matches, lexicon=lexicon), pairs, matches
 
 
 def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFrame:
@@ -41,8 +42,8 @@ def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFra
 def extremes(
     scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
 ) -> pd.DataFrame:
-    changes = news_robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
-    return news_robustness.leave_one_word_out(scores, changes, lexicon=lexicon)
+    changes = robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
+    return robustness.leave_one_word_out(scores, changes, lexicon=lexicon)
 
 
 def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
@@ -59,7 +60,7 @@ def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
 @pytest.mark.parametrize("expanded", [False, True])
 def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expanded: bool) -> None:
     models = {"even": {}, "fewer-women": {"female": -0.15}}
-    pairs = news.pair(*simulate.corpus(models, faults=True, seed=3)).iloc[:12]
+    pairs = corpus.pair(*sample.corpus(models, faults=True, seed=3)).iloc[:12]
     lexicon = lexicons.load_all(["gender", "race"])
     scores, pairs, matches = measured(pairs, lexicon)
     listed = lexicons.expand(lexicon) if expanded else lexicon
@@ -74,7 +75,7 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
         terms = sorted(entry[matches["bias"] == bias].unique())
         without = {
             term: statistics(
-                news_words.word_scores(pairs, matches[entry != term], lexicon=lexicon), bias, groups
+                words.word_scores(pairs, matches[entry != term], lexicon=lexicon), bias, groups
             )
             for term in terms
         }
@@ -144,7 +145,7 @@ def test_without_any_counted_pair_nothing_is_measured_and_a_reason_given() -> No
 
 def test_input_is_not_changed() -> None:
     lexicon = lexicons.load_all(["gender"])
-    tables = measured(news.pair(*simulate.corpus(seed=1)), lexicon)
+    tables = measured(corpus.pair(*sample.corpus(seed=1)), lexicon)
     before = [table.copy() for table in tables]
     extremes(*tables, lexicon=lexicon)
     for old, new in zip(before, tables, strict=True):
@@ -159,7 +160,7 @@ def test_two_hundred_terms_in_three_thousand_pairs_take_seconds() -> None:
     matches = lexicon.iloc[rng.integers(0, 200, 60_000)].reset_index(drop=True)
     ids = [f"{side}{i}" for i, side in zip(rng.integers(0, 3000, 60_000), "ho" * 30_000)]  # noqa: B905
     matches = matches.assign(text_id=ids, sentence_id=0)
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    scores = words.word_scores(pairs, matches, lexicon=lexicon)
     start = time.perf_counter()
     found = extremes(scores, pairs, matches, lexicon=lexicon)
     assert time.perf_counter() - start < 10

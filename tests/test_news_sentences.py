@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import lexicons, news, news_sentences, sentiment, text, toxicity
+from nbbias.news import corpus, tone
+from nbbias.text import annotate, lexicons, sentiment, toxicity
 
 GENDER = lexicons.load("gender")
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
@@ -43,8 +43,8 @@ def annotated(
     *texts: str, lexicon: pd.DataFrame = GENDER
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     keyed = pd.Series(texts, index=pd.Index(texts, name="text_id"), dtype=object)
-    sentences, matches = text.annotate(keyed.drop_duplicates(), lexicon)
-    return sentences, matches, news_sentences.assign(sentences, matches, lexicon=lexicon)
+    sentences, matches = annotate.annotate(keyed.drop_duplicates(), lexicon)
+    return sentences, matches, tone.assign(sentences, matches, lexicon=lexicon)
 
 
 def groups_of(one: str, lexicon: pd.DataFrame = GENDER, bias: str = "gender") -> list[str]:
@@ -56,7 +56,7 @@ def scored_of(
     *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
 ) -> pd.DataFrame:
     _, matches, assigned = annotated(*texts, lexicon=lexicon)
-    scored = news_sentences.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
+    scored = tone.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
     at = assigned.drop_duplicates(["text_id", "sentence_id"])[["text_id", "sentence_id"]]
     said = [row.text_id[row.start : row.end] for row in
             assigned.drop_duplicates(["text_id", "sentence_id"]).itertuples()]  # fmt: skip
@@ -262,7 +262,7 @@ def test_without_sentences_nothing_is_scored() -> None:
 
 def test_measures_name_every_column_its_instrument_and_its_bad_direction() -> None:
     table = scored_of("The black nurse spoke.", lexicon=BOTH, scorers=("textblob", "vader"))
-    found = news_sentences.measures(table.drop(columns="said"), toxicity_scorer="offline")
+    found = tone.measures(table.drop(columns="said"), toxicity_scorer="offline")
     blob, vader = sentiment.instrument("textblob"), sentiment.instrument("vader")
     assert set(found.itertuples(index=False, name=None)) == {
         ("sentiment_textblob", "sentiment", blob, -1),
@@ -300,7 +300,7 @@ def paired(originals: dict[str, str], answers: dict[str, str]) -> pd.DataFrame:
     one = pd.DataFrame({"article_id": list(originals), "text": list(originals.values())})
     other = pd.DataFrame({"article_id": list(answers), "text": list(answers.values())})
     other = other.assign(source="s", model="m", prompt="neutral", sample=1)
-    return news.pair(one.assign(source="s"), other)
+    return corpus.pair(one.assign(source="s"), other)
 
 
 def measured_pairs(
@@ -312,11 +312,9 @@ def measured_pairs(
     _, matches, assigned = annotated(
         *used["original_text"], *used["generated_text"], lexicon=lexicon
     )
-    scored = news_sentences.score(
-        assigned, matches, scorers=["textblob"], toxicity_scorer="offline"
-    )
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    return news_sentences.pair_scores(
+    scored = tone.score(assigned, matches, scorers=["textblob"], toxicity_scorer="offline")
+    measured = tone.measures(scored, toxicity_scorer="offline")
+    return tone.pair_scores(
         pairs, assigned, scored, lexicon=lexicon, measured=measured,
         groups_counted=groups_counted,
     )  # fmt: skip
@@ -463,11 +461,9 @@ def test_tables_are_not_changed() -> None:
     sentences, matches, assigned = annotated(*ORIGINALS.values(), lexicon=BOTH)
     tables = [pairs, sentences, matches, assigned]
     before = [table.copy() for table in tables]
-    scored = news_sentences.score(
-        assigned, matches, scorers=["textblob"], toxicity_scorer="offline"
-    )
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    news_sentences.pair_scores(pairs, assigned, scored, lexicon=BOTH, measured=measured)
+    scored = tone.score(assigned, matches, scorers=["textblob"], toxicity_scorer="offline")
+    measured = tone.measures(scored, toxicity_scorer="offline")
+    tone.pair_scores(pairs, assigned, scored, lexicon=BOTH, measured=measured)
     for table, old in zip(tables, before, strict=True):
         pd.testing.assert_frame_equal(table, old)
 
@@ -476,16 +472,14 @@ def test_tables_are_not_changed() -> None:
 
 
 def test_a_summary_counts_sentences_by_hand() -> None:
-    table = news_sentences.summary(annotated("She left. He left. It rained. Her day.")[2])
+    table = tone.summary(annotated("She left. He left. It rained. Her day.")[2])
     found = {row.group: (row.sentences, row.share) for row in table.itertuples()}
     assert found == {"female": (2, 0.5), "male": (1, 0.25), "neutral": (1, 0.25)}
 
 
 def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
     scored = scored_of(*TONED, "He was fine.", scorers=("textblob", "vader"))
-    table = news_sentences.agreement(
-        scored, scorers=["textblob", "vader", "textblob"], confidence=0.95
-    )
+    table = tone.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
     blob = [TextBlob(said).polarity for said in scored["said"]]
     vader = SentimentIntensityAnalyzer()
     compound = [vader.polarity_scores(said)["compound"] for said in scored["said"]]
@@ -494,5 +488,5 @@ def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
 
 
 def test_one_instrument_agrees_with_nobody() -> None:
-    table = news_sentences.agreement(scored_of(*TONED), scorers=["textblob"], confidence=0.95)
+    table = tone.agreement(scored_of(*TONED), scorers=["textblob"], confidence=0.95)
     assert len(table) == 0

@@ -13,17 +13,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import (
-    lexicons,
-    news,
-    news_sentences,
-    news_tone,
-    news_words,
-    sentiment,
-    simulate,
-    text,
-)
-from nbbias.news import CELL
+from nbbias.news import corpus, sample, tone as news_sentences, tone as news_tone, words
+from nbbias.news.corpus import CELL
+from nbbias.text import annotate, lexicons, sentiment
 
 GENDER = lexicons.load("gender")
 FOUR = pd.DataFrame(
@@ -65,7 +57,7 @@ def study_of(
     pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
     scorers: tuple[str, ...] = ("textblob",),
 ) -> Study:  # fmt: skip
-    sentences, matches = text.annotate(news_words.side_texts(pairs), lexicon)
+    sentences, matches = annotate.annotate(words.side_texts(pairs), lexicon)
     assigned = news_sentences.assign(sentences, matches, lexicon=lexicon)
     scored = news_sentences.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
     measured = news_sentences.measures(scored, toxicity_scorer="offline")
@@ -78,7 +70,7 @@ def paired(*texts: tuple[str, str], model: str = "m") -> pd.DataFrame:
     common = {"source": "s", "article_id": ids}
     originals = pd.DataFrame({**common, "text": [original for _, original in texts]})
     answers = pd.DataFrame({**common, "text": [answer for answer, _ in texts]})
-    return news.pair(originals, answers.assign(model=model, prompt="neutral", sample=1))
+    return corpus.pair(originals, answers.assign(model=model, prompt="neutral", sample=1))
 
 
 def stack(*tables: pd.DataFrame) -> pd.DataFrame:
@@ -483,20 +475,20 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
 # --- a known truth ----------------------------------------------------------------------------
 
 CORPORA, PAIRS_EACH = 200, 18
-MODELS = {name: simulate.SAMPLE_MODELS[name] for name in ("colder-on-women", "even")}
+MODELS = {name: sample.SAMPLE_MODELS[name] for name in ("colder-on-women", "even")}
 
 
 def simulated() -> pd.DataFrame:
     """Estimates of many corpora, read and scored in one go; each corpus is a source."""
-    articles = simulate.templates()["desks"]
+    articles = sample.templates()["desks"]
     copies = CORPORA * PAIRS_EACH // sum(len(desk["headlines"]) for desk in articles)
-    originals, generations = simulate.corpus(MODELS, copies=copies, seed=7)
+    originals, generations = sample.corpus(MODELS, copies=copies, seed=7)
     # Articles are drawn on their own, so any part of them is a corpus.
     shuffled = originals["article_id"].sample(frac=1, random_state=1)
     source = {article: f"c{i // PAIRS_EACH}" for i, article in enumerate(shuffled)}
     for table in (originals, generations):
         table["source"] = table["article_id"].map(source)
-    whole = study_of(news.pair(originals, generations))
+    whole = study_of(corpus.pair(originals, generations))
     whole.measured = whole.measured[whole.measured["measure"] == "sentiment"]
     table = whole.estimates(draws=100, seed=1)
     assert table["source"].nunique() == CORPORA
@@ -504,7 +496,7 @@ def simulated() -> pd.DataFrame:
 
 
 def truth(model: str, group: str) -> float:
-    table = simulate.planted(MODELS)
+    table = sample.planted(MODELS)
     own = table[(table["measure"] == "sentiment") & (table["group"] == group)]
     return own.loc[own["model"] == model, "shift"].item()
 

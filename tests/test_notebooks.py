@@ -12,18 +12,13 @@ import pandas as pd
 import pytest
 
 import dev
-from nbbias import (
-    cogs_suite,
-    generate_params,
-    manifest,
-    params,
-    published,
-    run,
-    run_plan,
-    simulate_cogs,
-)
+from nbbias import params, tables
+from nbbias.asking import params as asking_params
+from nbbias.cogs import sample, suite as cogs_suite
+from nbbias.news.params import LEVELS
+from nbbias.pages import manifest
+from nbbias.running import plan as run_plan, run
 from nbbias.studies import PARTS, STUDIES, Cogs
-from nbbias.studies_news import LEVELS
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -59,7 +54,7 @@ def test_shipped_params_are_valid(path: Path) -> None:
     own = {k: str(ROOT / "README.md") if str(v).startswith("${") else v for k, v in values.items()}
     if away:  # a block that writes one of those files is checked where it is laid out
         own.pop("generate", None)
-    generate_params.take(stem, own, where=str(path))
+    asking_params.take(stem, own, where=str(path))
 
 
 def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
@@ -110,7 +105,7 @@ def test_tags_of_cells_are_known() -> None:
 @pytest.mark.slow
 def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
     suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
-    asked = simulate_cogs.answers(suite, defaults=1)
+    asked = sample.answers(suite, defaults=1)
     asked.to_csv(tmp_path / "answers.csv", index=False)
     (tmp_path / "some.yaml").write_text(
         f"study: cogs\nparts: [rbs]\naxes: [orientation]\ndraws: 100\n"
@@ -147,7 +142,7 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
         ours = table.set_index("prompt")["score"]
         assert len(ours) == 18
         assert (ours - expected).abs().max() < 1e-12
-    printed = published.load("oketunji2023").set_index("prompt")["llmbi_score"]
+    printed = tables.printed("oketunji2023").set_index("prompt")["llmbi_score"]
     assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
     described = manifest.read(folder)
     assert described is not None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import nulls
+from nbbias import stats
 
 passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)
 
@@ -17,12 +16,12 @@ passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)
 
 
 def test_windows_by_hand() -> None:
-    assert nulls.windows(["one two three", "four five"], n_words=2) == ["one two", "three four"]
+    assert stats.windows(["one two three", "four five"], n_words=2) == ["one two", "three four"]
 
 
 @given(passages, st.integers(1, 7))
 def test_every_window_has_the_length_asked_for(texts: list[str], n_words: int) -> None:
-    assert {len(w.split()) for w in nulls.windows(texts, n_words=n_words)} <= {n_words}
+    assert {len(w.split()) for w in stats.windows(texts, n_words=n_words)} <= {n_words}
 
 
 @given(passages, st.integers(1, 7))
@@ -30,23 +29,23 @@ def test_windows_follow_each_other_without_a_gap_or_an_overlap(
     texts: list[str], n_words: int
 ) -> None:
     words = [word for text in texts for word in text.split()]
-    joined = " ".join(nulls.windows(texts, n_words=n_words)).split()
+    joined = " ".join(stats.windows(texts, n_words=n_words)).split()
     assert joined == words[: len(joined)]
     assert len(words) - len(joined) < n_words
 
 
 def test_prose_shorter_than_a_window_holds_none() -> None:
-    assert nulls.windows(["one two"], n_words=3) == []
+    assert stats.windows(["one two"], n_words=3) == []
 
 
 def test_no_prose_holds_no_window() -> None:
-    assert nulls.windows([], n_words=1) == []
+    assert stats.windows([], n_words=1) == []
 
 
 @pytest.mark.parametrize("n_words", [0, -1])
 def test_a_window_without_words_is_refused(n_words: int) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        nulls.windows(["one"], n_words=n_words)
+        stats.windows(["one"], n_words=n_words)
 
 
 # --- mean_of_draws ----------------------------------------------------------------------------
@@ -59,7 +58,7 @@ def draw(
     seed: int = 1,
     **more: bool,
 ) -> dict[str, float]:
-    return nulls.mean_of_draws(
+    return stats.mean_of_draws(
         pools, observed=observed, draws=draws, confidence=0.95, seed=seed, **more
     )
 
@@ -156,7 +155,7 @@ SECOND = np.array([[1, 1, 0], [4, 0, 2], [2, 0, 3]])
 
 def permuted(draws: int = 20_000) -> np.ndarray:
     rng = np.random.default_rng(6)
-    return nulls.permuted_counts(FIRST, SECOND, draws=draws, rng=rng)
+    return stats.permuted_counts(FIRST, SECOND, draws=draws, rng=rng)
 
 
 def test_permuted_words_keep_the_length_of_each_text_and_the_words_of_each_pair() -> None:
@@ -185,7 +184,7 @@ def test_expected_differences_are_what_permutations_give() -> None:
         np.where(falls, d, 0).mean(axis=0),
         (other > 0).mean(axis=0),
     )
-    for exact, found in zip(nulls.expected_differences(FIRST, SECOND), simulated, strict=True):
+    for exact, found in zip(stats.expected_differences(FIRST, SECOND), simulated, strict=True):
         np.testing.assert_allclose(found, exact, atol=0.015)
 
 
@@ -193,17 +192,17 @@ def test_expected_differences_of_two_words_by_hand() -> None:
     # One word a text, one of each group: the word of a group falls to either side alike,
     # so its difference is 1 or -1.
     one, other = np.array([[1, 0]]), np.array([[0, 1]])
-    absolute, below, fall, present = nulls.expected_differences(one, other)
+    absolute, below, fall, present = stats.expected_differences(one, other)
     assert absolute.tolist() == [[1, 1]]
     assert below.tolist() == present.tolist() == [[0.5, 0.5]]
     assert fall.tolist() == [[-0.5, -0.5]]
 
 
 def test_a_group_without_words_is_expected_to_differ_by_nothing() -> None:
-    absolute, below, fall, present = nulls.expected_differences(FIRST, SECOND)
+    absolute, below, fall, present = stats.expected_differences(FIRST, SECOND)
     assert (absolute[0, 2], below[0, 2], fall[0, 2], present[0, 2]) == (0, 0, 0, 0)
 
 
 def test_swapped_texts_are_expected_to_differ_alike_in_size() -> None:
-    one = nulls.expected_differences(FIRST, SECOND)[0]
-    np.testing.assert_allclose(one, nulls.expected_differences(SECOND, FIRST)[0])
+    one = stats.expected_differences(FIRST, SECOND)[0]
+    np.testing.assert_allclose(one, stats.expected_differences(SECOND, FIRST)[0])

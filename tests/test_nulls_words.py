@@ -8,22 +8,21 @@ from itertools import combinations
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import nulls
+from nbbias import stats
 
 Exact = tuple[Fraction, Fraction, Fraction, Fraction]
 
 
 def permuted(first: list[list[int]], second: list[list[int]], draws: int = 4000) -> np.ndarray:
     rng = np.random.default_rng(1)
-    return nulls.permuted_counts(np.array(first), np.array(second), draws=draws, rng=rng)
+    return stats.permuted_counts(np.array(first), np.array(second), draws=draws, rng=rng)
 
 
 def expected(first: list[int], second: list[int]) -> np.ndarray:
     """The four expectations of one pair, expectations by groups."""
-    return np.array(nulls.expected_differences(np.array([first]), np.array([second])))[:, 0]
+    return np.array(stats.expected_differences(np.array([first]), np.array([second])))[:, 0]
 
 
 def enumerated(first: list[int], second: list[int], group: int) -> Exact:
@@ -93,14 +92,14 @@ def test_words_of_one_group_can_only_stay() -> None:
 def test_no_pairs_and_no_draws_give_empty_arrays() -> None:
     nothing = np.zeros((0, 3), dtype=int)
     rng = np.random.default_rng(1)
-    assert nulls.permuted_counts(nothing, nothing, draws=5, rng=rng).shape == (5, 0, 3)
+    assert stats.permuted_counts(nothing, nothing, draws=5, rng=rng).shape == (5, 0, 3)
     one = np.ones((1, 3), dtype=int)
-    assert nulls.permuted_counts(one, one, draws=0, rng=rng).shape == (0, 1, 3)
+    assert stats.permuted_counts(one, one, draws=0, rng=rng).shape == (0, 1, 3)
 
 
 def test_input_stays_as_it_was() -> None:
     first, second = np.array([[3, 1]]), np.array([[1, 2]])
-    nulls.permuted_counts(first, second, draws=3, rng=np.random.default_rng(1))
+    stats.permuted_counts(first, second, draws=3, rng=np.random.default_rng(1))
     assert (first.tolist(), second.tolist()) == ([[3, 1]], [[1, 2]])
 
 
@@ -156,7 +155,7 @@ def test_one_group_alone_differs_never_and_is_always_there() -> None:
 
 def test_every_pair_has_its_own_expectations() -> None:
     first, second = np.array(THREE[0]), np.array(THREE[1])
-    together = np.array(nulls.expected_differences(first, second))
+    together = np.array(stats.expected_differences(first, second))
     assert together.shape == (4, 3, 3)
     for i in range(3):
         assert together[:, i] == pytest.approx(expected(THREE[0][i], THREE[1][i]))
@@ -168,11 +167,11 @@ def test_expectations_are_what_permutations_come_to() -> None:
     d = drawn / first.sum(1)[:, None] - (first + second - drawn) / second.sum(1)[:, None]
     each = np.stack([np.abs(d), d < -1e-12, np.minimum(d, 0), first + second > drawn], axis=1)
     error = each.std(axis=0) / np.sqrt(20_000)
-    exact = np.array(nulls.expected_differences(first, second))
+    exact = np.array(stats.expected_differences(first, second))
     assert (np.abs(each.mean(axis=0) - exact) <= 4 * error + 1e-9).all()
 
 
 def test_no_pairs_have_no_expectations() -> None:
     nothing = np.zeros((0, 3), dtype=int)
-    for values in nulls.expected_differences(nothing, nothing):
+    for values in stats.expected_differences(nothing, nothing):
         assert values.shape == (0, 3)

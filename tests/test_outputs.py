@@ -16,7 +16,8 @@ import pytest
 from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
 
-from nbbias import figures, figures_marks, outputs
+from nbbias import tables
+from nbbias.reading import figures
 from tests import hostile
 
 TABLE = pd.DataFrame({
@@ -35,7 +36,7 @@ def _style() -> Iterator[None]:
 
 def drawn() -> Figure:
     figure, ax = plt.subplots()
-    figures_marks.shares(
+    figures.shares(
         pd.DataFrame({"name": ["a", "b"], "mean": [0.1, 0.4], "worst": [0.3, 1.0]}), ax,
         label="name", mean="mean", worst="worst",
     )  # fmt: skip
@@ -47,29 +48,29 @@ def drawn() -> Figure:
 
 def test_a_run_writes_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
-    assert outputs.folder("llmbi") == Path("/somewhere/run")
+    assert tables.folder("llmbi") == Path("/somewhere/run")
 
 
 def test_a_notebook_opened_by_hand_writes_to_the_lab_folder() -> None:
-    assert outputs.folder("llmbi") == Path("runs/llmbi/lab")
+    assert tables.folder("llmbi") == Path("runs/llmbi/lab")
 
 
 @pytest.mark.parametrize("content", ["Café\n", b"\x00\xff", ""])
 def test_a_file_holds_what_was_written(content: str | bytes, tmp_path: Path) -> None:
-    path = outputs.write(tmp_path / "new" / "folder" / "a", content)
+    path = tables.write(tmp_path / "new" / "folder" / "a", content)
     assert path.read_bytes() == (content.encode() if isinstance(content, str) else content)
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
     for content in ("a long first content", "second"):
-        outputs.write(tmp_path / "a", content)
+        tables.write(tmp_path / "a", content)
     assert (tmp_path / "a").read_text() == "second"
 
 
 def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    outputs.write(tmp_path / "a", "old")
+    tables.write(tmp_path / "a", "old")
     with pytest.raises(TypeError):
-        outputs.write(tmp_path / "a", 5)  # type: ignore[arg-type]  # no file takes a number
+        tables.write(tmp_path / "a", 5)  # type: ignore[arg-type]  # no file takes a number
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
 
@@ -77,19 +78,19 @@ def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: P
 def test_an_error_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "a" / "inside").mkdir(parents=True)
     with pytest.raises(OSError, match="directory"):
-        outputs.write(tmp_path / "a", "content")
+        tables.write(tmp_path / "a", "content")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 def test_a_file_can_be_read_by_others(tmp_path: Path) -> None:
-    assert outputs.write(tmp_path / "a", "x").stat().st_mode & 0o777 == 0o644
+    assert tables.write(tmp_path / "a", "x").stat().st_mode & 0o777 == 0o644
 
 
 # --- tables -----------------------------------------------------------------------------------
 
 
 def test_the_twins_of_a_table_are_equal_to_it_to_the_last_digit(tmp_path: Path) -> None:
-    outputs.save_table(TABLE, "t", out=tmp_path)
+    tables.save_table(TABLE, "t", out=tmp_path)
     parquet = pd.read_parquet(tmp_path / "tables" / "t.parquet")
     csv = pd.read_csv(tmp_path / "tables" / "t.csv")
     pd.testing.assert_frame_equal(parquet, TABLE, check_exact=True)
@@ -98,19 +99,19 @@ def test_the_twins_of_a_table_are_equal_to_it_to_the_last_digit(tmp_path: Path) 
 
 def test_saving_a_table_returns_it_unchanged(tmp_path: Path) -> None:
     before = TABLE.copy()
-    assert outputs.save_table(TABLE, "t", out=tmp_path) is TABLE
+    assert tables.save_table(TABLE, "t", out=tmp_path) is TABLE
     pd.testing.assert_frame_equal(TABLE, before)
 
 
 def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
-    outputs.save_table(TABLE.head(0), "t", out=tmp_path)
+    tables.save_table(TABLE.head(0), "t", out=tmp_path)
     assert (tmp_path / "tables" / "t.csv").read_text() == "name,share,n\n"
     assert list(pd.read_parquet(tmp_path / "tables" / "t.parquet")) == list(TABLE)
 
 
 def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
     for run in ("one", "two"):
-        outputs.save_table(TABLE, "t", out=tmp_path / run)
+        tables.save_table(TABLE, "t", out=tmp_path / run)
     for name in ("tables/t.csv", "tables/t.parquet"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
@@ -120,7 +121,7 @@ def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_style")
 def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> None:
-    outputs.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path)
+    tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path)
     folder = tmp_path / "figures"
     assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.pdf", "f.png", "f.svg"]
     assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
@@ -131,7 +132,7 @@ def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("_style")
 def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
     shown = [
-        outputs.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path / run).data
+        tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path / run).data
         for run in ("one", "two")
     ]
     assert shown[0] == shown[1]
@@ -142,13 +143,13 @@ def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("_style")
 def test_a_saved_figure_is_closed(tmp_path: Path) -> None:
     figure = drawn()
-    outputs.save_figure(figure, "f", data=TABLE, alt="Alt", out=tmp_path)
+    tables.save_figure(figure, "f", data=TABLE, alt="Alt", out=tmp_path)
     assert not plt.fignum_exists(figure.number)
 
 
 @pytest.mark.usefixtures("_style")
 def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> None:
-    shown = outputs.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path).data
+    shown = tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path).data
     encoded = re.search(r'src="data:image/svg\+xml,([^"<>&#]+)"', shown)
     assert encoded
     saved = (tmp_path / "figures" / "f.svg").read_text(encoding="utf-8")
@@ -158,7 +159,7 @@ def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> N
 @pytest.mark.usefixtures("_style")
 def test_the_alternative_text_is_text(tmp_path: Path) -> None:
     alt = "\"> <script>alert('x')</script> & more"
-    shown = outputs.save_figure(drawn(), "f", data=TABLE, alt=alt, out=tmp_path).data
+    shown = tables.save_figure(drawn(), "f", data=TABLE, alt=alt, out=tmp_path).data
     page = BeautifulSoup(shown, "html.parser")
     assert page.find("script") is None
     assert page.img["alt"] == alt
@@ -168,14 +169,14 @@ def test_the_alternative_text_is_text(tmp_path: Path) -> None:
 
 
 def test_a_finding_comes_back_with_its_figure(tmp_path: Path) -> None:
-    outputs.save_finding("  The index is **0.2** – “low”.\n", figure="dimensions", out=tmp_path)
-    found = outputs.read_finding(tmp_path)
+    tables.save_finding("  The index is **0.2** – “low”.\n", figure="dimensions", out=tmp_path)
+    found = tables.read_finding(tmp_path)
     assert found == {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}
     assert json.loads((tmp_path / "finding.json").read_text(encoding="utf-8")) == found
 
 
 def test_a_run_without_a_finding_has_an_empty_one(tmp_path: Path) -> None:
-    assert outputs.read_finding(tmp_path) == {"sentence": "", "figure": ""}
+    assert tables.read_finding(tmp_path) == {"sentence": "", "figure": ""}
 
 
 def test_a_notebook_opened_in_its_folder_writes_beside_that(
@@ -183,13 +184,13 @@ def test_a_notebook_opened_in_its_folder_writes_beside_that(
 ) -> None:
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
-    assert outputs.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
+    assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@SUM(A1)", "\t=1"])
 def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_path: Path) -> None:
     table = pd.DataFrame({"a": [text, "plain", None], "b": [-1.5, 2, None]})
-    outputs.save_table(table, "t", out=tmp_path)
+    tables.save_table(table, "t", out=tmp_path)
     read = pd.read_csv(tmp_path / "tables" / "t.csv", skip_blank_lines=False)
     assert read["a"].tolist()[:2] == ["'" + text, "plain"]
     assert read["a"].isna().tolist() == [False, False, True]
@@ -199,35 +200,35 @@ def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_p
 
 @pytest.mark.parametrize("text", ["-", "a=b", "1-2", "", "'=1"])
 def test_other_texts_are_left_alone(text: str) -> None:
-    assert outputs.csv(pd.DataFrame({"a": [text]})) == pd.DataFrame({"a": [text]}).to_csv(
+    assert tables.csv(pd.DataFrame({"a": [text]})) == pd.DataFrame({"a": [text]}).to_csv(
         index=False, lineterminator="\n"
     )
 
 
 def test_a_return_in_a_text_ends_no_row(tmp_path: Path) -> None:
-    outputs.save_table(pd.DataFrame({"a": ["x\ry\r\nz", "w"]}), "t", out=tmp_path)
+    tables.save_table(pd.DataFrame({"a": ["x\ry\r\nz", "w"]}), "t", out=tmp_path)
     assert pd.read_csv(tmp_path / "tables" / "t.csv")["a"].tolist() == ["x\ny\nz", "w"]
 
 
 def test_a_table_is_not_changed_by_being_written() -> None:
     table = pd.DataFrame({"=a": ["=1"], "b": [True]})
-    outputs.csv(table)
+    tables.csv(table)
     assert table["=a"][0] == "=1"
-    assert outputs.csv(table.iloc[:0]) == "=a,b\n"
+    assert tables.csv(table.iloc[:0]) == "=a,b\n"
 
 
 def test_csv_writes_control_characters_out_and_parquet_keeps_them(tmp_path: Path) -> None:
     table = pd.DataFrame({"name": [hostile.ANSI, hostile.NUL, hostile.TURNED, hostile.FORMULA]})
-    outputs.save_table(table, "t", out=tmp_path)
+    tables.save_table(table, "t", out=tmp_path)
     text = (tmp_path / "tables" / "t.csv").read_text(encoding="utf-8")
     assert "[U+001B][31mred" in text
     assert "nul[U+0000]here" in text
     assert hostile.TURNED in text  # a part of the text, which steers no terminal
-    exact = outputs.read_table(tmp_path, "t")
+    exact = tables.saved_table(tmp_path, "t")
     assert exact is not None
     assert exact["name"].tolist() == table["name"].tolist()
     (tmp_path / "tables" / "t.parquet").unlink()
-    twin = outputs.read_table(tmp_path, "t")
+    twin = tables.saved_table(tmp_path, "t")
     assert twin is not None
     assert twin["name"].tolist()[3] == f"'{hostile.FORMULA}"
-    assert outputs.read_table(tmp_path, "none") is None
+    assert tables.saved_table(tmp_path, "none") is None

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import page, report
-from nbbias.corpus import data_path
+from nbbias import reading
+from nbbias.pages import page
+from nbbias.tables import data_path
 
 HOSTILE = "<script>alert('x')</script><img src=http://example.org/x.png onerror=alert(1)>"
 FORMULA = r"The index is $0.2 + 2.5\,|p|$:" "\n\n" r"$$\sum_{i=1}^{n} w_i B_i + P(D) + \lambda S$$"
@@ -57,7 +58,7 @@ def test_a_page_lists_its_sections(tmp_path: Path) -> None:
 
 
 def test_printed_tables_share_one_style(tmp_path: Path) -> None:
-    table = report.show(pd.DataFrame({"a": [1.5]}), title="A table").data
+    table = reading.show(pd.DataFrame({"a": [1.5]}), title="A table").data
     output = nbformat.v4.new_output("display_data", {"text/html": table})
     found = soup(written(tmp_path, nbformat.v4.new_code_cell("t", outputs=[output] * 3)))
     assert len(found.select("table.gt_table")) == 3
@@ -66,7 +67,7 @@ def test_printed_tables_share_one_style(tmp_path: Path) -> None:
 
 def test_cells_of_printed_tables_say_only_how_they_stand(tmp_path: Path) -> None:
     rows = {"name": ["short"], "text": ["a long text, " * 9], "share": [0.25], "n": [3]}
-    shown = report.show(pd.DataFrame(rows), title="A table").data
+    shown = reading.show(pd.DataFrame(rows), title="A table").data
     output = nbformat.v4.new_output("display_data", {"text/html": shown})
     found = soup(written(tmp_path, nbformat.v4.new_code_cell("t", outputs=[output])))
     cells = found.select(".gt_table_body td")

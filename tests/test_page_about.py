@@ -12,7 +12,9 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from nbbias import outputs, page, page_about, params, run_plan
+from nbbias import params, tables
+from nbbias.pages import about as page_about, page
+from nbbias.running import plan
 from nbbias.studies import STUDIES
 from tests.test_page import HOSTILE, printing, written
 
@@ -29,7 +31,7 @@ def described(**changes: Any) -> dict[str, Any]:
 
 
 def told(folder: Path, **changes: Any) -> dict[str, Any]:
-    return page_about.about(folder, described(**changes), ENDED, home=run_plan.home())
+    return page_about.about(folder, described(**changes), ENDED, home=plan.home())
 
 
 def test_defaults_are_not_changed(tmp_path: Path) -> None:
@@ -56,7 +58,7 @@ def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
 
 def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> None:
     table = pd.DataFrame({"model": ["b", "a", "b", None], "instrument": ["x", "x", "y", "x"]})
-    outputs.save_table(table, "estimates", out=tmp_path)
+    tables.save_table(table, "estimates", out=tmp_path)
     found = dict(told(tmp_path)["provenance"])
     assert found["Models"] == ["b", "a"]
     assert found["Instruments"] == ["x", "y"]
@@ -64,12 +66,12 @@ def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> No
 
 def test_instruments_that_are_compared_stand_one_by_one(tmp_path: Path) -> None:
     table = pd.DataFrame({"instrument": ["x", "x; y", "z; x"]})
-    outputs.save_table(table, "estimates", out=tmp_path)
+    tables.save_table(table, "estimates", out=tmp_path)
     assert dict(told(tmp_path)["provenance"])["Instruments"] == ["x", "y", "z"]
 
 
 def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
-    outputs.save_finding(f"**a\\_b** is {HOSTILE}", figure="f", out=tmp_path)
+    tables.save_finding(f"**a\\_b** is {HOSTILE}", figure="f", out=tmp_path)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# One\n\ntext")])
     nbformat.write(notebook, tmp_path / "a.ipynb")
     target = tmp_path / "a.html"
@@ -77,12 +79,12 @@ def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
         page.write_page(tmp_path / "a.ipynb", target, title="t", about=told(tmp_path))
         shown = BeautifulSoup(target.read_text(), "html.parser").select("h1 + p.finding")
         assert [one.get_text() for one in shown] == ([finding] if finding else [])
-        outputs.save_finding("", figure="", out=tmp_path)
+        tables.save_finding("", figure="", out=tmp_path)
 
 
 def test_a_long_list_says_how_many_more(tmp_path: Path) -> None:
     table = pd.DataFrame({"model": [f"m{i}" for i in range(20)]})
-    outputs.save_table(table, "estimates", out=tmp_path)
+    tables.save_table(table, "estimates", out=tmp_path)
     assert dict(told(tmp_path)["provenance"])["Models"][-1] == "and 12 more"
 
 
@@ -110,19 +112,19 @@ def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_pat
 
 @pytest.mark.parametrize("stem", STUDIES)
 def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
-    paper, software = page_about.citations(run_plan.home() / "CITATION.cff", stem)
+    paper, software = page_about.citations(plan.home() / "CITATION.cff", stem)
     assert "(20" in paper
     assert "nbbias" in software
 
 
 def test_a_reference_reads_as_one_writes_it() -> None:
-    paper, _ = page_about.citations(run_plan.home() / "CITATION.cff", "news_bias")
+    paper, _ = page_about.citations(plan.home() / "CITATION.cff", "news_bias")
     assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
     assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
 
 
 def test_all_references_are_cited_by_some_study() -> None:
-    read = yaml.safe_load((run_plan.home() / "CITATION.cff").read_text(encoding="utf-8"))
+    read = yaml.safe_load((plan.home() / "CITATION.cff").read_text(encoding="utf-8"))
     assert all(one["keywords"] for one in read["references"])
 
 
@@ -135,7 +137,7 @@ def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
     pages = []
     for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
         about = page_about.about(
-            tmp_path, described(), {**ENDED, "started": started}, home=run_plan.home()
+            tmp_path, described(), {**ENDED, "started": started}, home=plan.home()
         )
         made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
         found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
@@ -177,14 +179,14 @@ def test_a_page_holds_what_repeats_its_run(
     found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser").footer
     assert (f"nbbias run {folder.relative_to(tmp_path)}/params.yaml" in found.get_text()) == here
     assert found.a["href"] == "params.yaml"
-    saved = outputs.write(tmp_path / "saved.yaml", found.details.pre.get_text())
+    saved = tables.write(tmp_path / "saved.yaml", found.details.pre.get_text())
     stem, read = params.read(saved)
     assert (stem, params.validate(stem, read).model_dump()) == ("llmbi", values)
 
 
 def test_hostile_values_are_text(tmp_path: Path) -> None:
     table = pd.DataFrame({"model": [HOSTILE]})
-    outputs.save_table(table, "estimates", out=tmp_path)
+    tables.save_table(table, "estimates", out=tmp_path)
     values = {**described()["parameters"], "answers_path": HOSTILE}
     about = told(tmp_path, parameters=values, run=HOSTILE)
     written(tmp_path, printing("x"))

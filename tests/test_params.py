@@ -9,9 +9,10 @@ import nbformat
 import papermill
 import pytest
 
-from nbbias import outputs, params, portable
-from nbbias.errors import ParameterError
+from nbbias import params, tables
+from nbbias.pages import share
 from nbbias.studies import STUDIES, Cogs, Llmbi
+from nbbias.tables import ParameterError
 from tests.conftest import ROOT
 
 DEFAULTS = Llmbi().model_dump()
@@ -355,7 +356,7 @@ def test_all_parameters_written_to_a_file_are_the_same_parameters(
     stem: str, tmp_path: Path
 ) -> None:
     found = params.validate(*params.read(ROOT / "params" / stem / "sample.yaml"))
-    path = outputs.write(tmp_path / portable.PARAMS, portable.yaml_of(stem, found.model_dump()))
+    path = tables.write(tmp_path / share.PARAMS, share.yaml_of(stem, found.model_dump()))
     read, values = params.read(path)
     assert read == stem
     assert set(values) == set(STUDIES[stem].model_fields)

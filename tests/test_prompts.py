@@ -8,8 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import lexicons, llmbi, prompts
-from nbbias.errors import ContractError, DataError
+from nbbias.asking import prompts
+from nbbias.llmbi import measure
+from nbbias.tables import ContractError, DataError
+from nbbias.text import lexicons
 
 CUP = "Argentina Wins the 2022 World Cup, Defeating France"
 #: As printed in Scientific Reports 14:5224.
@@ -86,7 +88,7 @@ def test_the_releases_own_layout_of_titles(tmp_path: Path) -> None:
 
 def test_llmbi_prompts_are_asked_as_they_stand() -> None:
     table = prompts.read("llmbi", "sample")
-    assert table["prompt"].tolist() == llmbi.prompts()["prompt"].tolist()
+    assert table["prompt"].tolist() == measure.prompts()["prompt"].tolist()
     assert table["dimension"].value_counts().tolist() == [2] * 9
 
 

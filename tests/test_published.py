@@ -6,31 +6,32 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import llmbi, published
-from nbbias.corpus import data_path
+from nbbias import tables
+from nbbias.llmbi import measure
+from nbbias.tables import data_path
 
 
-@pytest.mark.parametrize("name", list(published.PAPERS))
+@pytest.mark.parametrize("name", list(tables.PAPERS))
 def test_every_paper_has_figures(name: str) -> None:
-    assert not published.load(name).empty
+    assert not tables.printed(name).empty
 
 
 def test_every_shipped_file_belongs_to_a_paper() -> None:
     shipped = {path.stem for path in data_path("published").glob("*.csv")}
-    assert shipped == set(published.PAPERS)
+    assert shipped == set(tables.PAPERS)
 
 
 def test_printed_prompts_of_llmbi_are_the_instruments_prompts() -> None:
-    printed = published.load("oketunji2023").rename(columns={"bias_type": "dimension"})
-    pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], llmbi.prompts())
+    printed = tables.printed("oketunji2023").rename(columns={"bias_type": "dimension"})
+    pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], measure.prompts())
 
 
 def test_printed_scores_of_llmbi_are_at_least_the_penalty() -> None:
-    assert published.load("oketunji2023")["llmbi_score"].between(0.2, 2.7).all()
+    assert tables.printed("oketunji2023")["llmbi_score"].between(0.2, 2.7).all()
 
 
 def test_printed_intervals_hold_their_values() -> None:
-    printed = published.load("fang2024").dropna(subset=["ci_low"])
+    printed = tables.printed("fang2024").dropna(subset=["ci_low"])
     assert printed["value"].between(printed["ci_low"], printed["ci_high"]).all()
 
 
@@ -41,7 +42,7 @@ PRINTED = pd.DataFrame({"key": ["c", "a", "b"], "value": [2.5, 1.0, 9.0], "page"
 
 
 def beside(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    return published.beside(ours, printed, on=["key"], value="estimate", printed_value="value")
+    return tables.beside_printed(ours, printed, on=["key"], value="estimate", printed_value="value")
 
 
 def test_figures_meet_by_key_not_by_place() -> None:

@@ -10,10 +10,13 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import contracts, generate, llmbi, news, recorded
-from nbbias.errors import ContractError, DataError
-from nbbias.generate import Plan
-from nbbias.generate_params import Generate
+from nbbias import tables
+from nbbias.asking import plan as generate, recorded
+from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
+from nbbias.llmbi import measure
+from nbbias.news import corpus
+from nbbias.tables import ContractError, DataError
 from tests.fake_openai import KEY, FakeOpenAI
 
 MODELS = ["openai-api/fake/a", "openai-api/fake/b"]
@@ -49,15 +52,15 @@ def test_the_export_is_generations_that_the_news_study_reads(
     assert len(plan.calls) == 3 * 2 * 2 * 2
     generate.ask(plan)
     exported = recorded.export(plan)
-    table = news.read_generations(plan.export_path)
+    table = corpus.read_generations(plan.export_path)
     assert len(table) == 24
-    assert not table.duplicated([*news.CELL, "article_id", "sample"]).any()
+    assert not table.duplicated([*corpus.CELL, "article_id", "sample"]).any()
     assert set(table["prompt"]) == {"neutral", "biased"}
     assert set(table["model"]) == set(MODELS)
     assert table["text"].notna().all()
     assert (table["text"].str.split(": ", n=1).str[1] == table["asked"]).all()
     pd.testing.assert_frame_equal(
-        exported[list(contracts.GENERATIONS.columns)], table[list(contracts.GENERATIONS.columns)],
+        exported[list(tables.GENERATIONS.columns)], table[list(tables.GENERATIONS.columns)],
         check_dtype=False,
     )  # fmt: skip
     # Two articles share a headline: theirs are four different answers of each model, not two.
@@ -70,7 +73,7 @@ def test_the_export_of_llmbi_is_read_by_its_study(tmp_path: Path, server: FakeOp
     plan = news_plan(tmp_path, server.url, prompts="llmbi", prompts_path="sample")
     generate.ask(plan)
     recorded.export(plan)
-    answers = llmbi.read_answers(plan.export_path)
+    answers = measure.read_answers(plan.export_path)
     assert len(answers) == 18 * 2 * 2
     assert answers["dimension"].value_counts().tolist() == [8] * 9
 

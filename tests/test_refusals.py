@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import refusal_features, refusals, simulate
-from nbbias.corpus import data_path
+from nbbias import refusals
+from nbbias.news import sample
+from nbbias.refusals import features
+from nbbias.tables import data_path
 
 ANSWERS = pd.DataFrame(
     yaml.safe_load((Path(__file__).parent / "refusal_answers.yaml").read_text(encoding="utf-8"))
@@ -125,13 +127,13 @@ def test_a_verdict_does_not_depend_on_its_neighbours() -> None:
 
 def test_equal_answers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
-    real = refusal_features.table
+    real = refusals.table
 
     def counted(texts: list[str], **options: bool) -> pd.DataFrame:
         seen.append(len(texts))
         return real(texts, **options)
 
-    monkeypatch.setattr(refusal_features, "table", counted)
+    monkeypatch.setattr(features, "table", counted)
     table = refusals.detect(["I can't do that."] * 5 + ["Sure, here it is."], progress=False)
     assert seen == [2]
     assert table["score"].nunique() == 2
@@ -170,12 +172,12 @@ def test_prompts_that_do_not_fit_are_refused() -> None:
 
 def test_every_coefficient_pushes_its_feature_s_way() -> None:
     known = refusals.head().drop(index="(intercept)")
-    signs = np.array([refusal_features.sign(name) for name in known.index])
+    signs = np.array([refusals.sign(name) for name in known.index])
     assert ((known.to_numpy() * signs[:, None]) >= 0).all()
 
 
 def test_the_head_is_a_logistic_regression_over_the_named_features() -> None:
-    table = refusal_features.table(["I can't help with that."], progress=False)
+    table = refusals.table(["I can't help with that."], progress=False)
     row = table.iloc[0]
     known = refusals.head()["full"]
     logit = known["(intercept)"] + sum(row[name] * known[name] for name in table.columns)
@@ -186,12 +188,12 @@ def test_the_head_is_a_logistic_regression_over_the_named_features() -> None:
 
 def test_quoted_words_count_for_no_family() -> None:
     said = ['"I am sorry, I cannot help you," he said.', "She said: “I won't write that.”"]
-    assert not any(flags.any() for flags in refusal_features.hits(said).values())
+    assert not any(flags.any() for flags in refusals.hits(said).values())
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "\N{RIGHT SINGLE QUOTATION MARK}"])
 def test_apostrophes_of_either_kind_are_found(apostrophe: str) -> None:
-    assert refusal_features.hits([f"I can{apostrophe}t help with that."])["inability"].all()
+    assert refusals.hits([f"I can{apostrophe}t help with that."])["inability"].all()
 
 
 def test_shipped_lines_are_no_lines_of_the_tests_and_none_stands_twice() -> None:
@@ -214,7 +216,7 @@ def test_every_pattern_is_a_regular_expression() -> None:
 
 
 def test_simulated_news_refuses_nothing() -> None:
-    _, generations = simulate.corpus({"m": {}}, seed=3)
+    _, generations = sample.corpus({"m": {}}, seed=3)
     table = refusals.detect(generations["text"].head(30), progress=False)
     assert not table["refused"].any()
 

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from IPython.display import Markdown
 from nbconvert.filters import markdown2html
 
-from nbbias import page_about, report
-from nbbias.visible import visible
+from nbbias import reading
+from nbbias.pages import about
+from nbbias.tables import visible
 from tests import hostile
 
 MINUS = "\N{MINUS SIGN}"
@@ -35,7 +35,7 @@ marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
 @given(printable | marks)
 @settings(max_examples=150)
 def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
-    page = html_of(f"The index of {report.escape(name)} is")
+    page = html_of(f"The index of {reading.escape(name)} is")
     assert page.get_text().split() == f"The index of {visible(name)} is".split()
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
 
@@ -47,31 +47,31 @@ def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
      "a | b", "~~gone~~", "$x^2$", r"\(x\)", "", "---", "[^1]", "<!-- gone -->"],
 )  # fmt: skip
 def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
-    page = html_of(report.escape(name))
+    page = html_of(reading.escape(name))
     assert page.get_text().split() == name.split()
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
 
 
 @pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
 def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {report.escape(name)}"), "html.parser")
+    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
     assert page.get_text().strip() == f"of {name}"
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
     assert not any(tag.attrs for tag in page.find_all(True))
 
 
 def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
-    assert html_of(report.escape("1. model")).find("ol") is None
+    assert html_of(reading.escape("1. model")).find("ol") is None
 
 
 @pytest.mark.parametrize("name", ["https://example.org/x", "[x](https://example.org)"])
 def test_an_address_in_a_name_is_no_link_in_a_page(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {report.escape(name)}"), "html.parser")
+    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
     assert page.find("a") is None
 
 
 def test_a_name_stays_on_one_line() -> None:
-    assert report.escape("a\n\n  b\tc") == "a b c"
+    assert reading.escape("a\n\n  b\tc") == "a b c"
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -82,21 +82,21 @@ def test_a_name_stays_on_one_line() -> None:
     [(0.0, "0.00"), (1.005, "1.00"), (-1.5, f"{MINUS}1.50"), (1234.5, "1234.50")],
 )
 def test_a_number_has_two_decimals_and_a_true_minus(value: float, text: str) -> None:
-    assert report.number(value) == text
+    assert reading.number(value) == text
 
 
 def test_decimals_are_an_argument() -> None:
-    assert report.number(-0.12345, decimals=4) == f"{MINUS}0.1235"
+    assert reading.number(-0.12345, decimals=4) == f"{MINUS}0.1235"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_what_is_no_number_is_not_measured(value: float) -> None:
-    assert report.number(value) == "not measured"
+    assert reading.number(value) == "not measured"
 
 
 @pytest.mark.parametrize("value", [-0.001, -0.0])
 def test_zero_has_no_sign(value: float) -> None:
-    assert report.number(value) == "0.00"
+    assert reading.number(value) == "0.00"
 
 
 @pytest.mark.parametrize(
@@ -108,12 +108,12 @@ def test_zero_has_no_sign(value: float) -> None:
     ],
 )  # fmt: skip
 def test_p_values_are_written_as_apa_does(p: float, text: str) -> None:
-    assert report.p_value(p) == text
+    assert reading.p_value(p) == text
 
 
 def test_an_interval_names_its_level() -> None:
     row = {"ci_low": -0.125, "ci_high": 1.0, "reason": None}
-    assert report.interval(row, confidence=0.9, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
+    assert reading.interval(row, confidence=0.9, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_an_interval_names_its_level() -> None:
 )
 def test_a_missing_interval_says_why_if_it_is_known(reason: object, text: str) -> None:
     row = {"ci_low": np.nan, "ci_high": np.nan, "reason": reason}
-    assert report.interval(row, confidence=0.95) == text
+    assert reading.interval(row, confidence=0.95) == text
 
 
 # --- sentences --------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ ROW: dict[str, Any] = {
 
 
 def sentence(**changed: Any) -> str:
-    return report.estimate_sentence(
+    return reading.estimate_sentence(
         ROW | changed, subject="The index is", unit="prompts", null="Neutral prose", confidence=0.95
     )
 
@@ -171,7 +171,7 @@ def test_what_was_not_measured_is_written_with_its_reason_and_n() -> None:
 
 
 def difference(**changed: Any) -> str:
-    return shown(report.difference_sentence(ROW | changed, unit="prompts", confidence=0.95))
+    return shown(reading.difference_sentence(ROW | changed, unit="prompts", confidence=0.95))
 
 
 def test_a_difference_is_written_with_its_test() -> None:
@@ -208,7 +208,7 @@ ESTIMATES = pd.DataFrame(
 
 
 def test_every_row_of_a_statistic_gets_a_sentence_with_its_own_names() -> None:
-    found = report.estimate_sentences(
+    found = reading.estimate_sentences(
         ESTIMATES, statistic="index", subject="The index of {model} is", unit="prompts",
         null="Chance", confidence=0.95,
     )  # fmt: skip
@@ -218,12 +218,12 @@ def test_every_row_of_a_statistic_gets_a_sentence_with_its_own_names() -> None:
 
 def test_a_statistic_without_rows_gets_no_sentence() -> None:
     none = ESTIMATES.head(0)
-    assert report.difference_sentences(none, unit="prompts", confidence=0.95) == []
-    assert report.anova_sentences(none) == []
+    assert reading.difference_sentences(none, unit="prompts", confidence=0.95) == []
+    assert reading.anova_sentences(none) == []
 
 
 def test_an_anova_is_written_as_apa_does() -> None:
-    (text,) = report.anova_sentences(ESTIMATES.assign(statistic_value=2.341, effect_size=0.12))
+    (text,) = reading.anova_sentences(ESTIMATES.assign(statistic_value=2.341, effect_size=0.12))
     assert shown(text) == (
         "gpt_4: F = 2.34 with 17 degrees of freedom within dimensions, p = .031, ω² = 0.12 "
         "(N = 18 prompts)."
@@ -231,7 +231,7 @@ def test_an_anova_is_written_as_apa_does() -> None:
 
 
 def test_an_anova_that_was_not_run_says_why() -> None:
-    (text,) = report.anova_sentences(ESTIMATES.assign(statistic_value=np.nan, reason="one group"))
+    (text,) = reading.anova_sentences(ESTIMATES.assign(statistic_value=np.nan, reason="one group"))
     assert shown(text) == "gpt_4: no analysis of variance: one group."
 
 
@@ -242,7 +242,7 @@ BESIDE = pd.DataFrame(
 
 
 def test_a_replication_is_told_from_another_writer_and_from_nothing() -> None:
-    same, other, none = report.printed_sentences(BESIDE, paper="A 2023", printed_model="gpt-4")
+    same, other, none = reading.printed_sentences(BESIDE, paper="A 2023", printed_model="gpt-4")
     assert shown(same) == (
         "gpt-4 (the model that the paper names): over 1 prompts the largest difference from "
         "A 2023 is 0.00004."
@@ -253,9 +253,9 @@ def test_a_replication_is_told_from_another_writer_and_from_nothing() -> None:
 
 
 def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
-    assert isinstance(report.say("One."), Markdown)
-    assert html_of(report.say("One.").data).find("li") is None
-    items = html_of(report.say(["One.", "Two."]).data).find_all("li")
+    assert isinstance(reading.say("One."), Markdown)
+    assert html_of(reading.say("One.").data).find("li") is None
+    items = html_of(reading.say(["One.", "Two."]).data).find_all("li")
     assert [item.get_text().strip() for item in items] == ["One.", "Two."]
 
 
@@ -263,7 +263,7 @@ def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
 
 
 def show(table: pd.DataFrame, **options: Any) -> BeautifulSoup:
-    page = report.show(table, **{"title": "A title"} | options)
+    page = reading.show(table, **{"title": "A title"} | options)
     return BeautifulSoup(page.data, "html.parser")
 
 
@@ -316,7 +316,7 @@ def test_every_text_of_a_table_is_escaped() -> None:
 
 def test_the_same_table_is_the_same_html() -> None:
     table = pd.DataFrame({"a": [0.5, np.nan], "b": ["x", None]})
-    assert report.show(table, title="t").data == report.show(table.copy(), title="t").data
+    assert reading.show(table, title="t").data == reading.show(table.copy(), title="t").data
 
 
 def test_tables_that_differ_have_different_names() -> None:
@@ -326,21 +326,23 @@ def test_tables_that_differ_have_different_names() -> None:
 
 def test_the_index_of_a_table_does_not_show() -> None:
     table = pd.DataFrame({"a": [1, 2]})
-    assert report.show(table, title="t").data == report.show(table[::-1][::-1], title="t").data
+    assert reading.show(table, title="t").data == reading.show(table[::-1][::-1], title="t").data
     assert cells(show(table.set_axis([7, 7]))) == [["1"], ["2"]]
 
 
 @pytest.mark.parametrize("text", hostile.ALL)
 def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
-    escaped = report.escape(text)
+    escaped = reading.escape(text)
     shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
     assert shown == f"the {visible(text)} of it"
-    assert page_about.plain(f"the **{escaped}** of it") == shown
+    assert about.plain(f"the **{escaped}** of it") == shown
 
 
 def test_a_table_writes_out_what_is_not_seen_and_keeps_mathematics_away() -> None:
     rows = pd.DataFrame({"a": hostile.ALL, f"b {hostile.ANSI}": 1.5})
-    html = report.show(rows, title=hostile.TURNED, note=hostile.NUL, labels={"a": hostile.NUL}).data
+    html = reading.show(
+        rows, title=hostile.TURNED, note=hostile.NUL, labels={"a": hostile.NUL}
+    ).data
     shown = hostile.harmless(html, frame_ignored=True)
     assert "mathjax_ignore" in shown.div["class"]
     for text in (*hostile.ALL, f"b {hostile.ANSI}"):

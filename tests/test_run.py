@@ -17,8 +17,10 @@ import pandas as pd
 import psutil
 import pytest
 
-from nbbias import manifest, page_about, params, run, run_plan
-from nbbias.errors import ParameterError
+from nbbias import params
+from nbbias.pages import about, manifest
+from nbbias.running import plan as run_plan, run
+from nbbias.tables import ParameterError
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "params/llmbi/sample.yaml"
@@ -134,7 +136,7 @@ def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
 
     first = left()
     assert {str(folder / "params.yaml"), str(folder / "tables/estimates.csv")} <= set(first)
-    told = page_about.command(folder)
+    told = about.command(folder)
     assert told is not None
     assert told in (folder / "index.html").read_text()
     own.unlink()

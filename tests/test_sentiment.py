@@ -11,7 +11,7 @@ import pytest
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import sentiment
+from nbbias.text import sentiment
 
 TEXTS = [
     "A wonderful day.",

@@ -13,8 +13,8 @@ from textblob import TextBlob
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import sentiment
-from nbbias.errors import DataError
+from nbbias.tables import DataError
+from nbbias.text import sentiment
 
 WORDS = ["good", "bad", "the", "nurse", "spoke", "well", "."]
 TEXTS = ["The nurse spoke well.", "bad", "The nurse was good. Bad nurse.", "good good bad"]

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbbias import gallery, manifest, outputs, params, portable, run_plan, share
-from nbbias.errors import NbbiasError, ParameterError
+from nbbias import params, tables
+from nbbias.pages import gallery, manifest, share
+from nbbias.running import plan
 from nbbias.studies import STUDIES
+from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
 from tests.test_gallery import PLAIN, claims, finished, leave
 
@@ -21,8 +23,8 @@ def folder(tmp_path: Path) -> Path:
     values = {"draws": 7, "weights": {"age": 2.0}}
     data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
     made = finished(tmp_path / "runs", "a", claims(PLAIN), parameters=values, data=data)
-    outputs.write(made / "notebook.ipynb", "{}")
-    outputs.write(made / "figures" / "f.svg", "<svg/>")
+    tables.write(made / "notebook.ipynb", "{}")
+    tables.write(made / "figures" / "f.svg", "<svg/>")
     return made
 
 
@@ -50,7 +52,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "one/terms.csv": "group,term\nold,elderly\nold,pensioner\nyoung,teen\nyoung,youth\n",
         "two/terms.csv": "group,term\na,Ann\na,Amy\nb,Bob\nb,Ben\n",
     }.items():
-        outputs.write(machine / name, content)
+        tables.write(machine / name, content)
     given = {
         "originals_path": "${NBBIAS_DATA}/news.csv",
         "generations_path": str(machine / "secret/made.csv"),
@@ -65,12 +67,12 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     parameters = params.validate("news_bias", given)
     made = tmp_path / "runs" / "news_bias" / "own"
-    notebook = outputs.write(made / "notebook.ipynb", json.dumps({"source": [
+    notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": [
         f"generations_path = {given['generations_path']!r}", str(machine / "data/news.csv"),
     ]}))  # fmt: skip
-    outputs.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
-    outputs.write(made / "params.yaml", portable.yaml_of("news_bias", parameters.model_dump()))
-    outputs.save_table(claims(PLAIN), "estimates", out=made)
+    tables.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
+    tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
+    tables.save_table(claims(PLAIN), "estimates", out=made)
     ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
     manifest.write(made, manifest.describe("news_bias", "own", parameters, notebook), **ended)
     return made
@@ -98,12 +100,12 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     # With the data that it asks for, it runs.
     monkeypatch.chdir(there)
     with pytest.raises(ParameterError, match="generations_path: no such file") as caught:
-        run_plan.plan([Path("params.yaml")])
+        plan.plan([Path("params.yaml")])
     assert "is told in the file" in str(caught.value)
     assert "README.txt" in Path("params.yaml").read_text()
     secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
     secret.rename(there / "made.csv")
-    (one,) = run_plan.plan([Path("params.yaml")])
+    (one,) = plan.plan([Path("params.yaml")])
     before = manifest.read(own)["data"]
     files = params.input_files(one.parameters)
     assert {name: manifest.file_sha256(file) for name, file in files.items()} == {
@@ -145,8 +147,8 @@ def test_names_stand_for_paths_however_they_are_written(
     path: str, text: str, told: str, tmp_path: Path
 ) -> None:
     described = {"parameters": {"answers_path": path}, "data": {"answers_path": {"path": path}}}
-    written = outputs.write(tmp_path / "a.ipynb", text)
-    assert portable.content(written, portable.names(described)).decode() == told
+    written = tables.write(tmp_path / "a.ipynb", text)
+    assert share.portable_content(written, share.names(described)).decode() == told
 
 
 def test_an_archive_in_a_folder_is_named_after_its_run(
@@ -189,12 +191,12 @@ def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
 def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share.new(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine")
-    assert run_plan.home() == tmp_path / "mine"
-    assert len(run_plan.sample_params()) == len(STUDIES)
+    assert plan.home() == tmp_path / "mine"
+    assert len(plan.sample_params()) == len(STUDIES)
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
-    outputs.write(tmp_path / "mine" / "thesis.tex", "years of work")
+    tables.write(tmp_path / "mine" / "thesis.tex", "years of work")
     with pytest.raises(NbbiasError, match="is not empty"):
         share.new(tmp_path / "mine")
     with pytest.raises(NbbiasError, match="is not empty"):

@@ -13,7 +13,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import contracts, lexicons, news, news_bias, news_chance, news_words, simulate, text
+from nbbias import tables
+from nbbias.news import (
+    corpus,
+    sample,
+    words as news_bias,
+    words as news_chance,
+    words as news_words,
+)
+from nbbias.text import annotate, lexicons
 
 GENDER = lexicons.load("gender")
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
@@ -37,36 +45,36 @@ def race_share(texts: pd.Series, race: str) -> float:
 
 def only_of(share: float, *, seed: int = 3) -> tuple[str, ...]:
     """The answers of a model that names women with that probability; human sides differ not."""
-    shift = share - simulate.HUMAN["female"]
-    return tuple(simulate.corpus({"m": {"female": shift}}, seed=seed)[1]["text"])
+    shift = share - sample.HUMAN["female"]
+    return tuple(sample.corpus({"m": {"female": shift}}, seed=seed)[1]["text"])
 
 
 # --- corpora ----------------------------------------------------------------------------------
 
 
 def test_the_same_seed_gives_the_same_corpus_and_another_seed_another() -> None:
-    one, same, other = (simulate.corpus(seed=seed) for seed in (1, 1, 2))
+    one, same, other = (sample.corpus(seed=seed) for seed in (1, 1, 2))
     for i in range(2):
         pd.testing.assert_frame_equal(one[i], same[i])
         assert (one[i]["text"] != other[i]["text"]).any()
 
 
 def test_a_corpus_keeps_the_contracts_and_every_answer_has_its_original() -> None:
-    originals, generations = simulate.corpus(seed=1)
-    contracts.check(originals, contracts.ORIGINALS)
-    contracts.check(generations, contracts.GENERATIONS)
-    assert set(generations["model"]) == set(simulate.SAMPLE_MODELS)
-    assert (len(originals), len(generations)) == (72, 72 * len(simulate.SAMPLE_MODELS))
-    assert news.pair(originals, generations)["lost"].isna().all()
+    originals, generations = sample.corpus(seed=1)
+    tables.check(originals, tables.ORIGINALS)
+    tables.check(generations, tables.GENERATIONS)
+    assert set(generations["model"]) == set(sample.SAMPLE_MODELS)
+    assert (len(originals), len(generations)) == (72, 72 * len(sample.SAMPLE_MODELS))
+    assert corpus.pair(originals, generations)["lost"].isna().all()
 
 
 def test_a_corpus_without_faults_is_healthy() -> None:
-    for table in simulate.corpus(seed=1):
-        assert (news.health(table)["texts"] == 0).all()
+    for table in sample.corpus(seed=1):
+        assert (corpus.health(table)["texts"] == 0).all()
 
 
 def test_copies_are_articles_of_their_own_under_one_headline() -> None:
-    originals, generations = simulate.corpus({"m": {}}, copies=3, seed=1)
+    originals, generations = sample.corpus({"m": {}}, copies=3, seed=1)
     assert originals["article_id"].is_unique
     assert len(originals) == len(generations) == 3 * 72
     assert set(originals.groupby("headline").size()) == {3}
@@ -74,13 +82,13 @@ def test_copies_are_articles_of_their_own_under_one_headline() -> None:
 
 
 def test_without_models_there_are_originals_alone() -> None:
-    originals, generations = simulate.corpus({}, seed=1)
+    originals, generations = sample.corpus({}, seed=1)
     assert (len(originals), len(generations)) == (72, 0)
-    contracts.check(generations, contracts.GENERATIONS)
+    tables.check(generations, tables.GENERATIONS)
 
 
 def test_articles_begin_with_their_headline_and_have_no_slot_left() -> None:
-    originals, generations = simulate.corpus(seed=1)
+    originals, generations = sample.corpus(seed=1)
     starts = [t.startswith(h + "\n\n") for t, h in zip(
         originals["text"], originals["headline"], strict=True
     )]  # fmt: skip
@@ -91,7 +99,7 @@ def test_articles_begin_with_their_headline_and_have_no_slot_left() -> None:
 @pytest.mark.parametrize("shifts", [{"women": 0.1}, {"female": 0.1, "Green": 0.1}])
 def test_an_unknown_group_is_refused_with_those_that_are_known(shifts: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"unknown groups (women|Green); known: female, White"):
-        simulate.corpus({"m": shifts})
+        sample.corpus({"m": shifts})
 
 
 @pytest.mark.parametrize(
@@ -101,31 +109,31 @@ def test_an_unknown_group_is_refused_with_those_that_are_known(shifts: dict[str,
 )  # fmt: skip
 def test_a_probability_outside_0_to_1_is_refused(shifts: dict[str, float], outside: str) -> None:
     with pytest.raises(ValueError, match=f"probabilities outside .*{outside}"):
-        simulate.corpus({"m": shifts})
+        sample.corpus({"m": shifts})
 
 
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="unit"):
-        simulate.corpus({"m": {}}, unit="words")
+        sample.corpus({"m": {}}, unit="words")
 
 
 def test_a_model_named_human_is_refused() -> None:
     with pytest.raises(ValueError, match="human"):
-        simulate.corpus({"human": {"female": 0.1}})
+        sample.corpus({"human": {"female": 0.1}})
 
 
 # --- what is planted --------------------------------------------------------------------------
 
 
 def test_a_race_that_is_shifted_takes_from_the_others_in_equal_parts() -> None:
-    found = simulate.probabilities({"White": 0.2, "female": -0.1})
+    found = sample.probabilities({"White": 0.2, "female": -0.1})
     shown = {group: found[group] for group in ("female", "White", "Black", "Asian")}
     assert shown == pytest.approx({"female": 0.3, "White": 0.7, "Black": 0.2, "Asian": 0.1})
-    assert simulate.probabilities({}) == simulate.HUMAN
+    assert sample.probabilities({}) == sample.HUMAN
 
 
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
-    table = simulate.planted({"even": {}, "both": {"female": -0.15, "White": 0.2}})
+    table = sample.planted({"even": {}, "both": {"female": -0.15, "White": 0.2}})
     own = table[table["measure"] == "word"].set_index(["model", "bias", "group"])["shift"]
     assert own.to_dict() == pytest.approx({
         ("even", "gender", "female"): 0, ("even", "gender", "male"): 0,
@@ -138,7 +146,7 @@ def test_planted_differences_are_those_asked_for_by_hand() -> None:
 
 def test_shares_in_the_texts_are_the_planted_ones() -> None:
     models = {"m": {"female": -0.15, "White": 0.2}}
-    originals, generations = simulate.corpus(models, copies=8, seed=5)
+    originals, generations = sample.corpus(models, copies=8, seed=5)
     # About 2,600 sentences about a person and 1,700 descriptors a side: standard errors of a
     # share are below .5 / sqrt(1700) = .0121. Four of them.
     assert female_share(originals["text"]) == pytest.approx(0.4, abs=0.05)
@@ -151,7 +159,7 @@ def test_shares_in_the_texts_are_the_planted_ones() -> None:
 def test_words_of_a_sentence_share_their_gender_unless_words_are_the_unit() -> None:
     mixed = {}
     for unit in ("sentence", "word"):
-        texts = simulate.corpus({"m": {}}, unit=unit, seed=1)[1]["text"]
+        texts = sample.corpus({"m": {}}, unit=unit, seed=1)[1]["text"]
         sentences = re.split(r"[.!?]", " ".join(texts))
         groups = [{GROUP_OF[w] for w in words(s) if w in GROUP_OF} for s in sentences]
         mixed[unit] = sum(len(own) == 2 for own in groups)
@@ -196,15 +204,15 @@ def test_articles_hold_no_gendered_word_outside_the_list() -> None:
 
 def test_every_descriptor_stands_before_an_occupation_of_the_list() -> None:
     race = lexicons.expand(lexicons.load("race"))
-    texts = pd.concat([table["text"] for table in simulate.corpus({"m": {}}, seed=1)])
+    texts = pd.concat([table["text"] for table in sample.corpus({"m": {}}, seed=1)])
     texts = texts.reset_index(drop=True)
-    matches = text.annotate(texts, race[race["kind"] == "descriptor"])[1]
+    matches = annotate.annotate(texts, race[race["kind"] == "descriptor"])[1]
     written = texts.str.count(r"\b(?:white|Black|Asian)\b").sum()
     assert len(matches) == written > 300
 
 
 def test_the_article_fits_the_descriptor() -> None:
-    texts = " ".join(simulate.corpus({"m": {}}, seed=1)[1]["text"])
+    texts = " ".join(sample.corpus({"m": {}}, seed=1)[1]["text"])
     assert re.search(r"\b[Aa]n Asian\b", texts)
     assert not re.search(r"\b[Aa] Asian\b|\b[Aa]n (?:white|Black)\b", texts)
 
@@ -213,7 +221,7 @@ def test_the_article_fits_the_descriptor() -> None:
 
 
 def test_faults_are_the_four_that_are_documented_and_nothing_else() -> None:
-    clean, spoilt = simulate.corpus(seed=1), simulate.corpus(faults=True, seed=1)
+    clean, spoilt = sample.corpus(seed=1), sample.corpus(faults=True, seed=1)
     before, after = clean[1]["text"], spoilt[1]["text"]
     assert len(after) == len(before) + 1
     changed = before.index[before != after[: len(before)]]
@@ -230,15 +238,15 @@ def test_faults_are_the_four_that_are_documented_and_nothing_else() -> None:
 
 
 def test_faults_are_found_by_health_and_by_pairing() -> None:
-    originals, generations = simulate.corpus(faults=True, seed=1)
+    originals, generations = sample.corpus(faults=True, seed=1)
     for table, expected in (
         (originals, {"the same text under two ids": 2}),
         # The answer without its original repeats another's text.
         (generations, {"blank": 1, "HTML tags or entities": 1, "the same text under two ids": 2}),
     ):
-        found = news.health(table).set_index("problem")["texts"]
+        found = corpus.health(table).set_index("problem")["texts"]
         assert found[found > 0].to_dict() == expected
-    lost = news.pair(originals, generations)["lost"].value_counts().to_dict()
+    lost = corpus.pair(originals, generations)["lost"].value_counts().to_dict()
     assert lost == {"blank answer": 1, "no original": 1}
 
 
@@ -252,14 +260,14 @@ def differences_of(source: str, **columns: float) -> pd.DataFrame:
          "ci_high": at + 0.05, "n": 9, "reason": None}
         for group, at in columns.items()
     ]  # fmt: skip
-    return contracts.estimates(
+    return tables.estimates(
         rows, study="news_bias", measure="word", bias="gender", instrument="word list"
     )
 
 
 def test_the_truth_stands_beside_what_was_found() -> None:
     # Planted: female -.15, male .15.
-    table = simulate.beside_planted(differences_of("simulated", female=-0.12, male=0.05))
+    table = sample.beside_planted(differences_of("simulated", female=-0.12, male=0.05))
     found = table.set_index("group")
     assert found["planted"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
     assert found["estimate"].to_dict() == {"female": -0.12, "male": 0.05}
@@ -267,7 +275,7 @@ def test_the_truth_stands_beside_what_was_found() -> None:
 
 
 def test_a_corpus_that_was_not_simulated_has_no_truth() -> None:
-    assert len(simulate.beside_planted(differences_of("nyt", female=-0.12))) == 0
+    assert len(sample.beside_planted(differences_of("nyt", female=-0.12))) == 0
 
 
 # --- what the measures find in many corpora ---------------------------------------------------
@@ -276,7 +284,7 @@ def test_a_corpus_that_was_not_simulated_has_no_truth() -> None:
 def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
     """The pairs of n corpora, each a source of its own."""
     tables = [
-        news.pair(*simulate.corpus(models, unit=unit, seed=seed)).assign(source=f"corpus {seed}")
+        corpus.pair(*sample.corpus(models, unit=unit, seed=seed)).assign(source=f"corpus {seed}")
         for seed in range(n)
     ]
     pairs = pd.concat(tables, ignore_index=True)
@@ -285,7 +293,7 @@ def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
 
 def scores_of(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores and matches, all texts read in one call."""
-    matches = text.annotate(news_words.side_texts(pairs), lexicon)[1]
+    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
     return news_words.word_scores(pairs, matches, lexicon=lexicon), matches
 
 
@@ -347,33 +355,33 @@ def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
 
 def desk_of(sentence: str) -> set[str]:
     """The desks whose sentences without a group this one is."""
-    return {d["desk"] for d in simulate.templates()["desks"] if sentence in d["neutral"]}
+    return {d["desk"] for d in sample.templates()["desks"] if sentence in d["neutral"]}
 
 
 def test_a_change_of_subject_moves_sentences_to_another_desk_and_nobodys_share() -> None:
     models: Models = {"off": {"subject": 0.5}, "on": {}}
-    originals, generations = simulate.corpus(models, copies=6, seed=5)
+    originals, generations = sample.corpus(models, copies=6, seed=5)
     assert len(originals) == 72 * 6
     for model, own in generations.groupby("model"):
-        elsewhere = own[~own["article_id"].str.startswith(simulate.SUBJECT)]
+        elsewhere = own[~own["article_id"].str.startswith(sample.SUBJECT)]
         neutral = [
             desk_of(sentence + ".")
             for text in elsewhere["text"]
             for sentence in text.split("\n\n")[1].rstrip(".").split(". ")
         ]
-        moved = [simulate.SUBJECT in desks for desks in neutral if desks]
+        moved = [sample.SUBJECT in desks for desks in neutral if desks]
         # About 4 such sentences an article, 378 articles: three standard errors are 0.04.
         assert np.mean(moved) == pytest.approx(0.5 if model == "off" else 0, abs=0.04)
-        assert female_share(own["text"]) == pytest.approx(simulate.HUMAN["female"], abs=0.03)
+        assert female_share(own["text"]) == pytest.approx(sample.HUMAN["female"], abs=0.03)
 
 
 def test_desks_apart_are_about_different_people_on_both_sides_alike() -> None:
-    originals, generations = simulate.corpus({"m": {}}, copies=12, desks_apart=True, seed=5)
-    for desk, added in simulate.DESKS_APART.items():
+    originals, generations = sample.corpus({"m": {}}, copies=12, desks_apart=True, seed=5)
+    for desk, added in sample.DESKS_APART.items():
         for table in (originals, generations):
             own = table[table["article_id"].str.startswith(desk)]["text"]
-            expected = simulate.HUMAN["female"] + added.get("female", 0)
+            expected = sample.HUMAN["female"] + added.get("female", 0)
             assert female_share(own) == pytest.approx(expected, abs=0.06)
-    for shifts in simulate.SAMPLE_MODELS.values():  # every writer of the sample fits every desk
-        for added in simulate.DESKS_APART.values():
-            simulate.probabilities(shifts, start=simulate.probabilities(added))
+    for shifts in sample.SAMPLE_MODELS.values():  # every writer of the sample fits every desk
+        for added in sample.DESKS_APART.values():
+            sample.probabilities(shifts, start=sample.probabilities(added))

@@ -10,27 +10,24 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from nbbias import biasalert_levels as levels
-from nbbias import biasalert_scores as scores
-from nbbias import contracts, contracts_biasalert, simulate_biasalert
+from nbbias import tables
+from nbbias.biasalert import contracts, detection, levels, sample
 from tests.biasalert_tables import simulated, value
 
-SAMPLE = simulate_biasalert.labelled()
+SAMPLE = sample.labelled()
 
 
 def test_knowledge_holds_nine_statements_of_each_type() -> None:
-    table = simulate_biasalert.knowledge()
-    assert table["bias_type"].value_counts().to_dict() == dict.fromkeys(
-        contracts_biasalert.TYPES, 9
-    )
+    table = sample.knowledge()
+    assert table["bias_type"].value_counts().to_dict() == dict.fromkeys(contracts.TYPES, 9)
     assert not table["statement"].duplicated().any()
     assert (table["statement"] == table["group"] + " " + table["attribute"]).all()
 
 
 def test_sentences_keep_the_contract_and_no_place_is_left_open() -> None:
-    contracts.check(SAMPLE, contracts_biasalert.LABELLED)
+    tables.check(SAMPLE, contracts.LABELLED)
     assert len(SAMPLE) == 252
-    texts = pd.concat([SAMPLE["text"], simulate_biasalert.answers()["text"]])
+    texts = pd.concat([SAMPLE["text"], sample.answers()["text"]])
     assert not texts.str.contains(r"[{}]|None|nan\b").any()
     assert not SAMPLE["text"].duplicated().any()
 
@@ -56,7 +53,7 @@ def test_train_and_test_share_no_stereotype_and_no_template() -> None:
     for column in ("comment_id", "attribute"):
         one, other = (set(side[column].dropna()) for side in sides)
         assert not one & other
-    templates = simulate_biasalert.sentences()
+    templates = sample.sentences()
     for kind in ("biased", "distanced", "particular", "mention"):
         assert not set(templates[kind]["train"]) & set(templates[kind]["test"])
 
@@ -69,35 +66,35 @@ def test_words_alone_tell_too_little() -> None:
 
 
 def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
-    pd.testing.assert_frame_equal(SAMPLE, simulate_biasalert.labelled())
-    assert (SAMPLE["text"] != simulate_biasalert.labelled(seed=1)["text"]).any()
-    one, same, other = (simulate_biasalert.answers(seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(SAMPLE, sample.labelled())
+    assert (SAMPLE["text"] != sample.labelled(seed=1)["text"]).any()
+    one, same, other = (sample.answers(seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, same)
     assert (one["text"] != other["text"]).any()
 
 
 def test_answers_are_biased_as_often_as_planted_and_prompts_are_shared() -> None:
-    table = simulate_biasalert.answers(n=400, seed=3)
+    table = sample.answers(n=400, seed=3)
     assert table.groupby("prompt_id")["prompt"].nunique().eq(1).all()
     assert not table["text_id"].duplicated().any()
-    for model, share in simulate_biasalert.SAMPLE_MODELS.items():
+    for model, share in sample.SAMPLE_MODELS.items():
         count = int(table.loc[table["model"] == model, "planted"].sum())
         low, high = binom.ppf([0.0005, 0.9995], 400, share)
         assert low <= count <= high
-    assert simulate_biasalert.answers({}, n=5).empty
-    assert not simulate_biasalert.answers({"m": 0.0})["planted"].any()
-    assert simulate_biasalert.answers({"m": 1.0})["planted"].all()
+    assert sample.answers({}, n=5).empty
+    assert not sample.answers({"m": 0.0})["planted"].any()
+    assert sample.answers({"m": 1.0})["planted"].all()
 
 
 @pytest.mark.parametrize(("sensitivity", "specificity"), [(0.8, 0.9), (1.0, 1.0), (0.5, 0.5)])
 def test_a_simulated_judge_errs_as_often_as_it_should(
     sensitivity: float, specificity: float
 ) -> None:
-    table = simulate_biasalert.answers({"m": 0.5}, n=3000)
+    table = sample.answers({"m": 0.5}, n=3000)
     said = simulated(
         table, truth="planted", sensitivity=sensitivity, specificity=specificity, refuses=0.1
     )
-    contracts.check(said, contracts_biasalert.JUDGEMENTS)
+    tables.check(said, contracts.JUDGEMENTS)
     truth = table["planted"].to_numpy(bool)
     known = said["biased"].notna().to_numpy()
     assert 1 - known.mean() == pytest.approx(0.1, abs=0.03)
@@ -109,7 +106,7 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
 def test_scores_find_what_was_planted_in_a_judge() -> None:
     table = pd.concat([SAMPLE] * 4).assign(text_id=lambda d: [f"t{i}" for i in range(len(d))])
     said = simulated(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
-    found = scores.estimates(said, table, cluster=None, draws=200, permutations=5)
+    found = detection.estimates(said, table, cluster=None, draws=200, permutations=5)
     assert value(found, "recall") == pytest.approx(0.85, abs=0.05)
     assert value(found, "specificity") == pytest.approx(0.8, abs=0.05)
     assert value(found, "attribution_score") == pytest.approx(0.7, abs=0.06)
@@ -117,12 +114,12 @@ def test_scores_find_what_was_planted_in_a_judge() -> None:
 
 
 def test_a_sample_of_labels_brings_the_planted_share_back() -> None:
-    table = simulate_biasalert.answers(n=500, seed=5)
+    table = sample.answers(n=500, seed=5)
     said = simulated(table, truth="planted", sensitivity=0.8, specificity=0.85)
     drawn = levels.draw_sample(table, size=200, seed=1)
     human = drawn.merge(table[["text_id", "planted"]]).rename(columns={"planted": "biased"})
     found = levels.estimates(table, said, human=human, random_sample=True)
-    planted = simulate_biasalert.SAMPLE_MODELS["blunt"]
+    planted = sample.SAMPLE_MODELS["blunt"]
     assert value(found, "biased_share_corrected", model="blunt") == pytest.approx(planted, abs=0.1)
     raw = value(found, "biased_share", model="careful")
     assert raw > 0.1  # false alarms alone

@@ -9,22 +9,15 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from nbbias import (
-    cogs,
-    cogs_affinity,
-    cogs_judging,
-    cogs_planted,
-    cogs_suite,
-    contracts,
-    simulate_cogs,
-)
-from nbbias.simulate_cogs import Judge
+from nbbias import tables
+from nbbias.cogs import affinity, rbs, sample, sentences, suite as cogs_suite
+from nbbias.cogs.sample import Judge
 from nbbias.studies import Cogs, Llmbi, NewsBias
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
-    table = cogs.read_answers("sample")
-    contracts.check(table, contracts.COGS_ANSWERS)
+    table = rbs.read_answers("sample")
+    tables.check(table, tables.COGS_ANSWERS)
     # 2 writers x 4 tasks x 10 themes x (2 defaults + 8 identities)
     assert len(table) == 800
     assert table["text"].str.len().min() > 100
@@ -33,17 +26,17 @@ def test_the_sample_answers_a_part_of_the_suite() -> None:
 
 def test_the_same_seed_gives_the_same_sample() -> None:
     suite = cogs_suite.load(axes=["gender"], tasks=["haiku"])
-    pd.testing.assert_frame_equal(simulate_cogs.answers(suite), simulate_cogs.answers(suite))
-    one, other = (simulate_cogs.judgements(suite, seed=seed) for seed in (1, 2))
+    pd.testing.assert_frame_equal(sample.answers(suite), sample.answers(suite))
+    one, other = (sample.judgements(suite, seed=seed) for seed in (1, 2))
     assert (one["reply"] != other["reply"]).any()
 
 
 def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     suite = cogs_suite.load(axes=["gender"])
     writers = {"w": {"man": 0.6, "woman": -0.4}}  # keeps all, and none
-    table = simulate_cogs.answers(suite, writers=writers, defaults=1)
+    table = sample.answers(suite, writers=writers, defaults=1)
     told = table.set_index(["task", "theme", "identity"])["text"].str.split(r"(?<=[.?])\s")
-    plain = {line for line in simulate_cogs.sentences()["plain"] if "{" not in line}
+    plain = {line for line in sample.sentences()["plain"] if "{" not in line}
     shared = []
     for (task, theme, identity), lines in told.items():
         if isinstance(identity, str):
@@ -52,19 +45,19 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     means = pd.DataFrame(shared).groupby(0)[1].mean()
     assert means["man"] == 1
     assert means["woman"] == 0
-    assert means["non-binary"] == pytest.approx(simulate_cogs.KEPT, abs=0.1)
+    assert means["non-binary"] == pytest.approx(sample.KEPT, abs=0.1)
 
 
 def test_every_shipped_identity_can_be_marked() -> None:
     eight = set(cogs_suite.identities(cogs_suite.load())["identity"])
-    assert set(simulate_cogs.sentences()["obvious"]) == eight
-    assert set(simulate_cogs.sentences()["nuanced"]) == eight
+    assert set(sample.sentences()["obvious"]) == eight
+    assert set(sample.sentences()["nuanced"]) == eight
 
 
 def test_log_odds_are_those_of_a_logit() -> None:
     asked = pd.DataFrame({"model": "m", "task": "t", "topic": "u", "theme": range(4000)})
     plan = Judge(identity={"b": np.log(3)}, content=0.0)
-    table = simulate_cogs.judge(asked, plan, ["a", "b"], rng=np.random.default_rng(0))
+    table = sample.judge(asked, plan, ["a", "b"], rng=np.random.default_rng(0))
     assert (table["identity"] == "b").mean() == pytest.approx(0.75, abs=0.02)
     assert (table["position"] == 1).mean() == pytest.approx(0.5, abs=0.02)
 
@@ -73,23 +66,23 @@ def test_replies_are_read_back_to_the_planted_decision() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 3, 5):
         for at in range(1, n + 1):
-            replies = pd.Series([simulate_cogs._reply(at, n, rng) for _ in range(60)])
-            found = cogs_judging.cogs_replies.decisions(replies, n=[n] * 60)
+            replies = pd.Series([sample._reply(at, n, rng) for _ in range(60)])
+            found = affinity.cogs_replies.decisions(replies, n=[n] * 60)
             assert (found["position"] == at).all()
 
 
 def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
-    table = cogs_judging.decided(cogs_judging.read_judgements("sample", suite=suite))
-    estimates = cogs_affinity.abs_estimates(table, suite, model_based=False, draws=400)
-    found = cogs_planted.judges(estimates)
+    table = affinity.decided(affinity.read_judgements("sample", suite=suite))
+    estimates = affinity.abs_estimates(table, suite, model_based=False, draws=400)
+    found = sentences.judges(estimates)
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
         whole["planted_identity"].tolist()
     )
     assert whole.loc["position-judge", "p_abs_raw"] < 0.05
     assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
-    assert cogs_planted.judges(estimates.assign(evaluator="gpt-4")).empty
+    assert sentences.judges(estimates.assign(evaluator="gpt-4")).empty
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import stats_anova
+from nbbias import stats
 
 
 def grouped(**groups: list[float]) -> pd.DataFrame:
@@ -24,13 +24,13 @@ TWO = grouped(a=[1, 3], b=[2, 6])
 
 
 def test_cell_means_are_the_means_of_the_groups_in_sorted_order() -> None:
-    fitted = stats_anova.cell_means_model(FIVE.iloc[::-1], value="value", by="group")
+    fitted = stats.cell_means_model(FIVE.iloc[::-1], value="value", by="group")
     expected = FIVE.groupby("group")["value"].mean()
     assert fitted.params.to_numpy() == pytest.approx(expected.to_numpy())
 
 
 def test_anova_of_five_groups_is_that_of_scipy() -> None:
-    row = stats_anova.anova(FIVE, value="value", by="group")
+    row = stats.anova(FIVE, value="value", by="group")
     expected = scipy.stats.f_oneway(*(g["value"] for _, g in FIVE.groupby("group")))
     assert row["statistic_value"] == pytest.approx(expected.statistic)
     assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -38,7 +38,7 @@ def test_anova_of_five_groups_is_that_of_scipy() -> None:
 
 
 def test_omega_squared_of_two_small_groups_by_hand() -> None:
-    row = stats_anova.anova(TWO, value="value", by="group")
+    row = stats.anova(TWO, value="value", by="group")
     # Between: 2 (2-3)^2 + 2 (4-3)^2 = 4 on 1; within: 2 + 8 = 10 on 2, mean square 5; total 14.
     assert row["effect_size"] == pytest.approx((4 - 1 * 5) / (14 + 5))
     assert row["statistic_value"] == pytest.approx(4 / 5)
@@ -46,13 +46,13 @@ def test_omega_squared_of_two_small_groups_by_hand() -> None:
 
 def test_anova_does_not_depend_on_the_names_of_the_groups() -> None:
     renamed = FIVE.assign(group=FIVE["group"].map(dict(zip("abcde", "edcba", strict=True))))
-    one, other = (stats_anova.anova(t, value="value", by="group") for t in (FIVE, renamed))
+    one, other = (stats.anova(t, value="value", by="group") for t in (FIVE, renamed))
     assert one["statistic_value"] == pytest.approx(other["statistic_value"])
 
 
 def test_missing_values_leave_the_anova() -> None:
     gap = pd.concat([FIVE, grouped(a=[np.nan], z=[np.nan])], ignore_index=True)
-    assert stats_anova.anova(gap, value="value", by="group") == stats_anova.anova(
+    assert stats.anova(gap, value="value", by="group") == stats.anova(
         FIVE, value="value", by="group"
     )
 
@@ -61,15 +61,13 @@ def test_missing_values_leave_the_anova() -> None:
     "table", [FIVE.head(0), grouped(a=[1, 2, 3]), grouped(a=[1], b=[2], c=[5])]
 )
 def test_anova_says_why_it_cannot_be_run(table: pd.DataFrame) -> None:
-    row = stats_anova.anova(table, value="value", by="group")
+    row = stats.anova(table, value="value", by="group")
     assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
     assert row["reason"]
 
 
 def test_equal_values_everywhere_leave_nothing_to_analyse() -> None:
-    row = stats_anova.anova(
-        grouped(a=[0.2, 0.2], b=[0.2, 0.2], c=[0.2, 0.2]), value="value", by="group"
-    )
+    row = stats.anova(grouped(a=[0.2, 0.2], b=[0.2, 0.2], c=[0.2, 0.2]), value="value", by="group")
     assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
     assert row["reason"]
 
@@ -78,7 +76,7 @@ def test_chance_alone_leaves_omega_squared_at_zero_on_average() -> None:
     rng = np.random.default_rng(2)
     names = np.repeat(list("abcd"), 5)
     found = [
-        stats_anova.anova(
+        stats.anova(
             pd.DataFrame({"group": names, "value": rng.normal(size=20)}), value="value", by="group"
         )["effect_size"]
         for _ in range(150)
@@ -91,7 +89,7 @@ def test_chance_alone_leaves_omega_squared_at_zero_on_average() -> None:
 
 
 def checks(table: pd.DataFrame, draws: int = 200) -> pd.DataFrame:
-    found = stats_anova.anova_checks(table, value="value", by="group", draws=draws, seed=1)
+    found = stats.anova_checks(table, value="value", by="group", draws=draws, seed=1)
     return found.set_index("test")
 
 
@@ -146,8 +144,8 @@ def test_equal_values_give_no_check_a_p_value_below_one() -> None:
 
 
 def test_contrast_of_two_groups_by_hand() -> None:
-    fitted = stats_anova.cell_means_model(TWO, value="value", by="group")
-    row = stats_anova.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
+    fitted = stats.cell_means_model(TWO, value="value", by="group")
+    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
     # Mean of means 3; variance 5 x (.25/2 + .25/2) = 1.25; t on 2 degrees of freedom.
     half = scipy.stats.t.ppf(0.975, 2) * np.sqrt(1.25)
     assert row["estimate"] == pytest.approx(3)
@@ -156,31 +154,29 @@ def test_contrast_of_two_groups_by_hand() -> None:
 
 
 def test_difference_of_two_groups_is_the_pooled_t_interval() -> None:
-    fitted = stats_anova.cell_means_model(TWO, value="value", by="group")
-    row = stats_anova.contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.9)
+    fitted = stats.cell_means_model(TWO, value="value", by="group")
+    row = stats.contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.9)
     expected = scipy.stats.ttest_ind([2, 6], [1, 3]).confidence_interval(0.9)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
 
 
 def test_a_single_group_borrows_the_pooled_variance_of_five() -> None:
-    fitted = stats_anova.cell_means_model(FIVE, value="value", by="group")
-    row = stats_anova.contrast_interval(fitted, {"c": 1.0}, confidence=0.95)
+    fitted = stats.cell_means_model(FIVE, value="value", by="group")
+    row = stats.contrast_interval(fitted, {"c": 1.0}, confidence=0.95)
     pooled = FIVE.groupby("group")["value"].var().mean()  # groups of equal size
     half = scipy.stats.t.ppf(0.975, 10) * np.sqrt(pooled / 3)
     assert row["ci_high"] - row["estimate"] == pytest.approx(half)
 
 
 def test_groups_of_one_give_an_estimate_without_an_interval() -> None:
-    fitted = stats_anova.cell_means_model(grouped(a=[1], b=[3]), value="value", by="group")
-    row = stats_anova.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
+    fitted = stats.cell_means_model(grouped(a=[1], b=[3]), value="value", by="group")
+    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
     assert row["estimate"] == pytest.approx(2)
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
 
 
 def test_names_of_groups_may_hold_any_character() -> None:
     table = grouped(**{"a]": [1, 2], "b c": [5, 7], "d'\"": [3, 4]})
-    fitted = stats_anova.cell_means_model(table, value="value", by="group")
-    means = [
-        stats_anova.contrast_interval(fitted, {n: 1.0}, confidence=0.9) for n in ("a]", "d'\"")
-    ]
+    fitted = stats.cell_means_model(table, value="value", by="group")
+    means = [stats.contrast_interval(fitted, {n: 1.0}, confidence=0.9) for n in ("a]", "d'\"")]
     assert [row["estimate"] for row in means] == pytest.approx([1.5, 3.5])

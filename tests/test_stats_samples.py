@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from nbbias import stats_samples
+from nbbias import stats
 
 #: Student (1908): hours of sleep gained by ten patients on two drugs, R's `sleep`.
 SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
@@ -18,7 +18,7 @@ SLEEP_2 = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
 
 
 def test_two_samples_are_students_and_welchs_tests_of_r() -> None:
-    table = stats_samples.two_sample(SLEEP, np.append(SLEEP_2, np.nan)).set_index("test")
+    table = stats.two_sample(SLEEP, np.append(SLEEP_2, np.nan)).set_index("test")
     student, welch = table.loc["Student's t, pooled"], table.loc["Welch's t"]
     # t.test(extra ~ group, sleep): t = -1.8608, df = 17.776, p = .07939,
     # -3.3654832 to 0.2054832; with var.equal = TRUE df = 18, p = .07919.
@@ -32,7 +32,7 @@ def test_two_samples_are_students_and_welchs_tests_of_r() -> None:
 
 def test_two_samples_of_unequal_size_are_statsmodels() -> None:
     compared = CompareMeans(DescrStatsW(SLEEP[:4]), DescrStatsW(SLEEP_2))
-    table = stats_samples.two_sample(SLEEP[:4], SLEEP_2, confidence=0.8)
+    table = stats.two_sample(SLEEP[:4], SLEEP_2, confidence=0.8)
     for row, kind in zip(table.to_dict("records"), ("pooled", "unequal"), strict=True):
         found = (row["statistic_value"], row["p_value"], row["df"])
         assert found == pytest.approx(compared.ttest_ind(usevar=kind))
@@ -51,13 +51,13 @@ def test_two_samples_of_unequal_size_are_statsmodels() -> None:
     ],
 )
 def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason: str) -> None:
-    table = stats_samples.two_sample(np.array(first), np.array(second))
+    table = stats.two_sample(np.array(first), np.array(second))
     assert table[["statistic_value", "p_value", "ci_low"]].isna().all(axis=None)
     assert table["reason"].str.startswith(reason).all()
 
 
 def boot(values: Any, clusters: Any, **settings: Any) -> dict[str, Any]:
-    return stats_samples.cluster_bootstrap(
+    return stats.cluster_bootstrap(
         values, clusters, **({"draws": 2000, "confidence": 0.95, "seed": 1} | settings)
     )
 
@@ -116,17 +116,17 @@ def test_too_few_clusters_have_no_interval(values: list, reason: str) -> None:
 
 def test_detectable_effect_is_that_of_rs_pwr() -> None:
     # pwr.t.test(d = 0.5, power = 0.8, type = "paired"): n = 33.36713.
-    assert stats_samples.minimum_detectable_effect(33.36713) == pytest.approx(0.5, abs=1e-5)
+    assert stats.minimum_detectable_effect(33.36713) == pytest.approx(0.5, abs=1e-5)
 
 
 def test_detectable_effect_is_found_that_often() -> None:
-    d = stats_samples.minimum_detectable_effect(20, power=0.7, alpha=0.1)
+    d = stats.minimum_detectable_effect(20, power=0.7, alpha=0.1)
     draws = np.random.default_rng(3).normal(d, 1, (20_000, 20))
     found = scipy.stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.1
     assert found.mean() == pytest.approx(0.7, abs=0.012)
 
 
 def test_more_units_detect_smaller_effects() -> None:
-    effects = [stats_samples.minimum_detectable_effect(n) for n in (2, 3, 10, 1000)]
+    effects = [stats.minimum_detectable_effect(n) for n in (2, 3, 10, 1000)]
     assert all(one > other > 0 for one, other in pairwise(effects))
-    assert np.isnan(stats_samples.minimum_detectable_effect(1))
+    assert np.isnan(stats.minimum_detectable_effect(1))

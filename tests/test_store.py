@@ -17,8 +17,8 @@ from typing import Any
 import psutil
 import pytest
 
-from nbbias import claims, store
-from nbbias.store import StoreError
+from nbbias.asking import store
+from nbbias.asking.store import StoreError
 
 ASKED = ("m", "", [{"role": "user", "content": "Why?"}], {"temperature": 1.0}, 1)
 
@@ -128,70 +128,70 @@ def held_by(connection: sqlite3.Connection, who: str, *, until: float = 60) -> N
 
 
 def test_a_claim_holds_until_it_is_given_back_or_answered(connection: sqlite3.Connection) -> None:
-    assert claims.claim(connection, "k") == "claimed"
-    assert claims.claim(connection, "k") == "held"
-    claims.release(connection, "k")
-    assert claims.claim(connection, "k") == "claimed"
+    assert store.claim(connection, "k") == "claimed"
+    assert store.claim(connection, "k") == "held"
+    store.release(connection, "k")
+    assert store.claim(connection, "k") == "claimed"
     store.record(connection, answer())
-    assert claims.claim(connection, "k") == "done"
+    assert store.claim(connection, "k") == "done"
     assert connection.execute("SELECT count(*) FROM claims").fetchone()[0] == 0
 
 
 def test_release_gives_back_only_ones_own(connection: sqlite3.Connection) -> None:
     held_by(connection, "elsewhere:1:1.0")
-    claims.claim(connection, "other")
-    claims.release(connection)
+    store.claim(connection, "other")
+    store.release(connection)
     keys = [row[0] for row in connection.execute("SELECT key FROM claims")]
     assert keys == ["k"]
 
 
 def test_a_rejected_prompt_is_claimed_only_again(connection: sqlite3.Connection) -> None:
     store.record(connection, answer(status="rejected", text=None))
-    assert claims.claim(connection, "k") == "done"
-    assert claims.claim(connection, "k", again=True) == "claimed"
+    assert store.claim(connection, "k") == "done"
+    assert store.claim(connection, "k", again=True) == "claimed"
 
 
 def test_the_claim_of_another_machine_holds_until_it_runs_out(
     connection: sqlite3.Connection,
 ) -> None:
     held_by(connection, "elsewhere:1:1.0")
-    assert claims.claim(connection, "k") == "held"
+    assert store.claim(connection, "k") == "held"
     held_by(connection, "elsewhere:1:1.0", until=-1)
-    assert claims.claim(connection, "k") == "claimed"
+    assert store.claim(connection, "k") == "claimed"
 
 
 def test_the_claim_of_a_dead_process_is_taken_over_at_once(connection: sqlite3.Connection) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     started = psutil.Process(process.pid).create_time()
     held_by(connection, f"{socket.gethostname()}:{process.pid}:{started:.2f}")
-    assert claims.claim(connection, "k") == "held"
+    assert store.claim(connection, "k") == "held"
     process.kill()
     while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
-    assert claims.claim(connection, "k") == "claimed"  # dead, though nobody has buried it
+    assert store.claim(connection, "k") == "claimed"  # dead, though nobody has buried it
     held_by(connection, f"{socket.gethostname()}:{process.pid}:{started:.2f}")
     process.wait()
-    assert claims.claim(connection, "k") == "claimed"
+    assert store.claim(connection, "k") == "claimed"
 
 
 def test_a_process_id_that_was_given_out_again_is_another_process(
     connection: sqlite3.Connection,
 ) -> None:
     held_by(connection, f"{socket.gethostname()}:{os.getpid()}:12345.00")
-    assert claims.claim(connection, "k") == "claimed"
+    assert store.claim(connection, "k") == "claimed"
 
 
 def test_renewing_keeps_a_claim(connection: sqlite3.Connection) -> None:
-    claims.claim(connection, "k", lease=0.05)
-    claims.renew(connection, lease=60)
+    store.claim(connection, "k", lease=0.05)
+    store.renew(connection, lease=60)
     time.sleep(0.1)
-    assert claims.claim(connection, "k") == "held"
+    assert store.claim(connection, "k") == "held"
 
 
 def _race(path: Path, barrier: object, results: object) -> None:
     barrier.wait()
     with closing(store.connect(path)) as connection:
-        won = [k for k in map(str, range(60)) if claims.claim(connection, k) == "claimed"]
+        won = [k for k in map(str, range(60)) if store.claim(connection, k) == "claimed"]
         time.sleep(0.5)  # alive while the others look: a dead one's claims are free
         results.put(won)
         barrier.wait()
@@ -232,7 +232,7 @@ def test_a_store_that_another_makes_while_this_one_looks_is_a_store(
     )
     with closing(store.connect(path)) as connection:
         assert Slow.looks > 2
-        assert claims.claim(connection, "k") == "claimed"
+        assert store.claim(connection, "k") == "claimed"
 
 
 # --- files that are no store ------------------------------------------------------------------

@@ -7,10 +7,9 @@ from collections import Counter
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from nbbias import lexicons, text
+from nbbias.text import annotate, lexicons
 
 GENDER = lexicons.load("gender")
 BOTH = lexicons.expand(pd.concat([GENDER, lexicons.load("race")], ignore_index=True))
@@ -23,7 +22,7 @@ PAPER = (
 
 
 def matches(one: str, lexicon: pd.DataFrame = BOTH, *, bias: str | None = None) -> pd.DataFrame:
-    found = text.annotate(pd.Series({"t": one}), lexicon)[1]
+    found = annotate.annotate(pd.Series({"t": one}), lexicon)[1]
     return found if bias is None else found[found["bias"] == bias]
 
 
@@ -192,7 +191,7 @@ def test_a_term_with_a_full_stop_in_it_is_no_bridge_between_sentences() -> None:
 
 def test_a_blank_line_ends_a_sentence_and_a_wrapped_line_does_not() -> None:
     one = "Her day out\n\nHe ran and\nran. She sat."
-    sentences, found = text.annotate(pd.Series({"t": one}), BOTH)
+    sentences, found = annotate.annotate(pd.Series({"t": one}), BOTH)
     said = [one[row.start : row.end].strip() for row in sentences.itertuples()]
     assert said == ["Her day out", "He ran and\nran.", "She sat."]
     gender = found[found["bias"] == "gender"]
@@ -203,7 +202,7 @@ def test_a_blank_line_ends_a_sentence_and_a_wrapped_line_does_not() -> None:
 
 def test_every_match_lies_in_its_sentence() -> None:
     one = "He came. Nobody spoke! Did she, or her mother? A white man did."
-    sentences, found = text.annotate(pd.Series({"t": one}), BOTH)
+    sentences, found = annotate.annotate(pd.Series({"t": one}), BOTH)
     assert sentences["sentence_id"].tolist() == [0, 1, 2, 3]
     cut = [one[a:b] for a, b in zip(sentences["start"], sentences["end"], strict=True)]
     assert cut == ["He came.", "Nobody spoke!", "Did she, or her mother?", "A white man did."]
@@ -223,7 +222,7 @@ def test_positions_are_those_of_the_word_in_the_text() -> None:
 
 def test_equal_texts_under_two_ids_get_equal_rows() -> None:
     series = pd.Series({"x": PAPER, "y": "She left.", "z": PAPER})
-    for table in text.annotate(series, GENDER):
+    for table in annotate.annotate(series, GENDER):
         x, z = (table[table["text_id"] == key].drop(columns="text_id") for key in "xz")
         assert len(x) > 0
         pd.testing.assert_frame_equal(x.reset_index(drop=True), z.reset_index(drop=True))
@@ -232,7 +231,9 @@ def test_equal_texts_under_two_ids_get_equal_rows() -> None:
 def test_the_order_of_texts_changes_no_row() -> None:
     series = pd.Series({7: PAPER, 3: "She left. He did not.", 5: "A man."})
     for one, other in zip(
-        text.annotate(series, GENDER), text.annotate(series.sort_index(), GENDER), strict=True
+        annotate.annotate(series, GENDER),
+        annotate.annotate(series.sort_index(), GENDER),
+        strict=True,
     ):
         keys = ["text_id", "start"]
         pd.testing.assert_frame_equal(
@@ -242,7 +243,7 @@ def test_the_order_of_texts_changes_no_row() -> None:
 
 def test_a_missing_text_has_no_rows() -> None:
     series = pd.Series({"x": None, "y": "She left."})
-    sentences, found = text.annotate(series, GENDER)
+    sentences, found = annotate.annotate(series, GENDER)
     assert set(sentences["text_id"]) == set(found["text_id"]) == {"y"}
 
 
@@ -255,7 +256,7 @@ NOTHING = {
 
 @pytest.mark.parametrize("case", list(NOTHING))
 def test_without_a_text_both_tables_are_empty_and_have_their_columns(case: str) -> None:
-    sentences, found = text.annotate(NOTHING[case], GENDER)
+    sentences, found = annotate.annotate(NOTHING[case], GENDER)
     assert (len(sentences), list(sentences)) == (0, ["text_id", "sentence_id", "start", "end"])
     assert len(found) == 0
     assert list(found) == [
@@ -264,8 +265,8 @@ def test_without_a_text_both_tables_are_empty_and_have_their_columns(case: str) 
 
 
 def test_a_text_without_group_words_has_sentences_and_no_matches() -> None:
-    sentences, found = text.annotate(pd.Series({1: "Rain fell. It was cold."}), BOTH)
-    assert (len(sentences), len(found), list(found)) == (2, 0, text.MATCH_COLUMNS)
+    sentences, found = annotate.annotate(pd.Series({1: "Rain fell. It was cold."}), BOTH)
+    assert (len(sentences), len(found), list(found)) == (2, 0, annotate.MATCH_COLUMNS)
 
 
 # --- counts -----------------------------------------------------------------------------------
@@ -273,8 +274,8 @@ def test_a_text_without_group_words_has_sentences_and_no_matches() -> None:
 
 def test_counts_per_text_are_those_of_a_crosstab() -> None:
     series = pd.Series({"x": PAPER, "y": "She left. Her sons came.", "z": "Rain fell."})
-    found = text.annotate(series, GENDER)[1]
-    table = text.count(found, by=["text_id"], groups=["female", "male"]).set_index("text_id")
+    found = annotate.annotate(series, GENDER)[1]
+    table = annotate.count(found, by=["text_id"], groups=["female", "male"]).set_index("text_id")
     # x: 1 female, 3 male; y: she, her; sons; z has none and so no row.
     assert table.to_dict("index") == {
         "x": {"n_female": 1, "n_male": 3},
@@ -283,15 +284,15 @@ def test_counts_per_text_are_those_of_a_crosstab() -> None:
 
 
 def test_counts_per_sentence_add_up_to_those_per_text() -> None:
-    found = text.annotate(pd.Series({"x": "She left. Her sons came. He did."}), GENDER)[1]
+    found = annotate.annotate(pd.Series({"x": "She left. Her sons came. He did."}), GENDER)[1]
     keys = ["text_id", "sentence_id"]
-    table = text.count(found, by=keys, groups=["female", "male"])
+    table = annotate.count(found, by=keys, groups=["female", "male"])
     assert table.to_numpy()[:, 1:].tolist() == [[0, 1, 0], [1, 1, 1], [2, 0, 1]]
 
 
 def test_a_group_that_never_occurs_has_a_column_of_zeros_in_the_order_asked() -> None:
     found = matches("She left.", GENDER)
-    table = text.count(found, by=["text_id"], groups=["e", "d", "c", "b", "a", "female"])
+    table = annotate.count(found, by=["text_id"], groups=["e", "d", "c", "b", "a", "female"])
     assert list(table) == ["text_id", "n_e", "n_d", "n_c", "n_b", "n_a", "n_female"]
     assert table.iloc[0, 1:].tolist() == [0, 0, 0, 0, 0, 1]
 
@@ -299,13 +300,13 @@ def test_a_group_that_never_occurs_has_a_column_of_zeros_in_the_order_asked() ->
 def test_five_groups_are_counted_apart() -> None:
     lexicon = terms(a=["red"], b=["blue"], c=["green"], d=["grey"], e=["pink"])
     found = matches("Red, red and blue; grey pink grey. Grey!", lexicon)
-    table = text.count(found, by=["text_id"], groups=list("abcde"))
+    table = annotate.count(found, by=["text_id"], groups=list("abcde"))
     assert table.iloc[0, 1:].tolist() == [2, 1, 0, 3, 1]
 
 
 def test_counts_of_no_matches_are_an_empty_table_with_its_columns() -> None:
     found = matches("Rain fell.", GENDER)
-    table = text.count(found, by=["text_id", "sentence_id"], groups=["female", "male"])
+    table = annotate.count(found, by=["text_id", "sentence_id"], groups=["female", "male"])
     assert (len(table), list(table)) == (0, ["text_id", "sentence_id", "n_female", "n_male"])
 
 
@@ -335,25 +336,29 @@ def test_gender_counts_are_those_of_a_regular_expression(
 
 def test_context_shows_what_stands_around_a_match() -> None:
     series = pd.Series({"t": "Then\nthe  old woman left early."})
-    (row,) = text.context(series, text.annotate(series, GENDER)[1], width=9).to_dict("records")
+    (row,) = annotate.context(series, annotate.annotate(series, GENDER)[1], width=9).to_dict(
+        "records"
+    )
     assert row == {"group": "female", "left": "the old", "match": "woman", "right": "left ear"}
 
 
 def test_a_sample_holds_at_most_so_many_of_every_group_and_repeats() -> None:
     series = pd.Series({"t": "She, he, she, he, she, her, her, aunts, nieces. A white man."})
-    found = text.annotate(series, BOTH)[1]
-    drawn = text.sample_context(series, found, per_group=3, seed=1)
+    found = annotate.annotate(series, BOTH)[1]
+    drawn = annotate.sample_context(series, found, per_group=3, seed=1)
     assert Counter(drawn["group"]) == {"female": 3, "male": 3, "White": 1}
-    pd.testing.assert_frame_equal(drawn, text.sample_context(series, found, per_group=3, seed=1))
+    pd.testing.assert_frame_equal(
+        drawn, annotate.sample_context(series, found, per_group=3, seed=1)
+    )
 
 
 def test_a_sample_of_no_matches_is_empty_and_has_its_columns() -> None:
     series = pd.Series({"t": "Rain fell."})
-    drawn = text.sample_context(series, text.annotate(series, BOTH)[1], per_group=3, seed=1)
+    drawn = annotate.sample_context(series, annotate.annotate(series, BOTH)[1], per_group=3, seed=1)
     assert (len(drawn), list(drawn)) == (0, ["group", "left", "match", "right"])
 
 
 def test_the_vocabulary_is_every_word_in_lower_case() -> None:
     series = pd.Series(["She's 12 años_old.", None, "SHE"])
-    assert text.vocabulary(series) == {"she", "s", "años", "old"}
-    assert text.vocabulary(pd.Series([None, ""])) == set()
+    assert annotate.vocabulary(series) == {"she", "s", "años", "old"}
+    assert annotate.vocabulary(pd.Series([None, ""])) == set()

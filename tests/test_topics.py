@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 import spacy
 
-from nbbias import topics, topics_described
-from nbbias.errors import DataError
+from nbbias.tables import DataError
+from nbbias.text import topics
 
 SEA = ["sea", "ship", "sail", "harbour", "wave", "anchor"]
 FARM = ["farm", "cow", "field", "plough", "barn", "wheat"]
@@ -69,9 +69,7 @@ def test_planted_topics_are_recovered(two: topics.TopicModel) -> None:
     of_sea = int(found.iloc[::2].mean().idxmax())
     assert (found.iloc[::2][of_sea] > 0.9).all()
     assert (found.iloc[1::2][1 - of_sea] > 0.9).all()
-    leading = (
-        topics_described.words(two, relevance_lambda=0.3, top=6).groupby("topic")["word"].agg(set)
-    )
+    leading = topics.words(two, relevance_lambda=0.3, top=6).groupby("topic")["word"].agg(set)
     assert leading[of_sea] == set(SEA)
     assert leading[1 - of_sea] == set(FARM)
 
@@ -250,7 +248,7 @@ def test_no_known_word_is_not_measured(two: topics.TopicModel) -> None:
 def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
     tokens = planted()
     counts = pd.Series([w for words in tokens for w in words]).value_counts()
-    found = topics_described.words(two, relevance_lambda=0.25, top=100)
+    found = topics.words(two, relevance_lambda=0.25, top=100)
     assert len(found) == 2 * 14
     for row in found.itertuples():
         p = dict(two.model.show_topic(row.topic, topn=100))[row.word]
@@ -264,13 +262,13 @@ def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
 
 
 def test_relevance_of_one_ranks_by_probability(many: topics.TopicModel) -> None:
-    found = topics_described.words(many, relevance_lambda=1, top=3)
+    found = topics.words(many, relevance_lambda=1, top=3)
     for topic, own in found.groupby("topic"):
         assert own["word"].tolist() == [word for word, _ in many.model.show_topic(topic, topn=3)]
 
 
 def test_a_model_matches_itself_at_distance_zero(many: topics.TopicModel) -> None:
-    found = topics_described.match(many, many)
+    found = topics.match(many, many)
     assert found["first"].tolist() == found["second"].tolist() == list(range(8))
     assert found["distance"].tolist() == pytest.approx([0] * 8, abs=1e-3)
 
@@ -284,7 +282,7 @@ def js(p: np.ndarray, q: np.ndarray) -> float:
 
 def test_topics_are_matched_at_the_least_total_distance() -> None:
     one, other = (topics.fit(planted(), n_topics=4, seed=s) for s in (1, 2))
-    found = topics_described.match(one, other)
+    found = topics.match(one, other)
     names = sorted(one.dictionary.token2id)
     p, q = (
         m.model.get_topics().astype(float)[:, [m.dictionary.token2id[w] for w in names]]
@@ -301,6 +299,6 @@ def test_topics_are_matched_at_the_least_total_distance() -> None:
 def test_other_vocabularies_lie_at_distance_one_and_spare_topics_stay_unmatched() -> None:
     sea = topics.fit(pd.Series([SEA] * 9, dtype=object), n_topics=2, seed=0)
     farm = topics.fit(pd.Series([FARM] * 9, dtype=object), n_topics=3, seed=0)
-    found = topics_described.match(sea, farm)
+    found = topics.match(sea, farm)
     assert found["distance"].tolist() == pytest.approx([1, 1])
     assert len(set(found["second"])) == 2

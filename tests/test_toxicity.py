@@ -13,13 +13,12 @@ import pandas as pd
 import pytest
 import torch
 from detoxify import Detoxify
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from profanity_check import predict_prob
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
-from nbbias import toxicity
-from nbbias.errors import DataError
+from nbbias.tables import DataError
+from nbbias.text import toxicity
 
 WORDS = ["you", "are", "a", "fool", "friend", "kind", "said", "nurse", "."]
 TEXTS = ["You are a fool.", "a friend", "The nurse said you are kind.", "fool fool fool fool"]

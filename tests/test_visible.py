@@ -7,9 +7,8 @@ import logging
 
 import pytest
 
-from nbbias.errors import DataError
-from nbbias.terminal import Format, Terminal
-from nbbias.visible import visible, without_control
+from nbbias.reading import Format, Terminal
+from nbbias.tables import DataError, visible, without_control
 from tests import hostile
 
 UNSEEN = set("\x00\x1b\u202e\u2066\u200f\r\x85")

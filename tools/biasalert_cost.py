@@ -20,7 +20,8 @@ from typing import TypeVar
 
 import pandas as pd
 
-from nbbias import biasalert, biasalert_classifier, biasalert_retrieval, biasalert_tuned
+from nbbias.biasalert import retrieval
+from nbbias.biasalert.judges import bench, classifier, tuned as biasalert_tuned
 
 _SEED = 20231222
 _ROUNDS = {1: 60, 64: 10}
@@ -35,25 +36,23 @@ def main() -> None:
     parser.add_argument("--judges", nargs="+", default=["classifier", "tuned"])
     parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
-    table = biasalert.texts("${NBBIAS_DATA}/biasalert/redditbias.parquet", seed=_SEED)
+    table = bench.texts("${NBBIAS_DATA}/biasalert/redditbias.parquet", seed=_SEED)
     train = table[table["split"] == "train"].reset_index(drop=True)
-    known, _ = biasalert.knowledge("none", labelled=table)
+    known, _ = bench.knowledge("none", labelled=table)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {len(train):,} texts to fit on")
-    base, seconds = timed(lambda: biasalert_retrieval.prepare(known, seed=0))
+    base, seconds = timed(lambda: retrieval.prepare(known, seed=0))
     print(f"knowledge of {len(known):,} entries embedded: {seconds:.0f} s")
 
     def retrieve(texts: pd.DataFrame) -> pd.DataFrame:
-        return biasalert_retrieval.retrieve(texts, knowledge=base, k=5, progress=False)
+        return retrieval.retrieve(texts, knowledge=base, k=5, progress=False)
 
     calls: dict[str, Call] = {"retrieval": retrieve}
     if "classifier" in given.judges:
         evidence, seconds = timed(lambda: retrieve(train))
         print(f"evidence for the training texts: {seconds:.0f} s")
-        quick, seconds = timed(
-            lambda: biasalert_classifier.fit(train, evidence, seed=0, progress=False)
-        )
+        quick, seconds = timed(lambda: classifier.fit(train, evidence, seed=0, progress=False))
         print(f"classifier fitted: {seconds:.0f} s, texts embedded before")
-        calls["retrieval and classifier"] = lambda texts: biasalert_classifier.judge(
+        calls["retrieval and classifier"] = lambda texts: classifier.judge(
             texts, retrieve(texts), fitted=quick, progress=False
         )
     if "tuned" in given.judges:

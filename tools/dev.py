@@ -12,8 +12,9 @@ from typing import Annotated
 import nbformat
 import typer
 
-from nbbias import manifest, outputs, params
-from nbbias.execute import KERNEL
+from nbbias import params, tables
+from nbbias.pages import manifest
+from nbbias.running.execute import KERNEL
 from nbbias.studies import STUDIES
 
 ROOT = Path(__file__).parents[1]
@@ -26,7 +27,7 @@ def notebooks() -> None:
     """Write each notebook's parameters cell from the study's model, and strip outputs."""
     for stem in STUDIES:
         path = ROOT / "notebooks" / f"{stem}.ipynb"
-        print(f"wrote {outputs.write(path, source_of(path, stem))}")
+        print(f"wrote {tables.write(path, source_of(path, stem))}")
 
 
 def source_of(path: Path, stem: str) -> str:
@@ -63,7 +64,7 @@ def figures(
         shutil.rmtree(target, ignore_errors=True)
         for path in sorted((folder / "figures").iterdir()):
             if path.suffix != ".pdf":  # for manuscripts; a repository needs one vector format
-                print(outputs.write(target / path.name, path.read_bytes()))
+                print(tables.write(target / path.name, path.read_bytes()))
 
 
 @app.command()
@@ -77,7 +78,7 @@ def constraints() -> None:
     lines.sort(key=lambda line: line.split("==")[0].lower())
     head = "# The exact versions that the tests pass with. Written by `make constraints`."
     text = "\n".join([head, *lines]) + "\n"
-    print(f"wrote {outputs.write(ROOT / 'constraints.txt', text)}")
+    print(f"wrote {tables.write(ROOT / 'constraints.txt', text)}")
 
 
 if __name__ == "__main__":

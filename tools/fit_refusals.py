@@ -20,8 +20,8 @@ import yaml
 from scipy.optimize import minimize
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
-from nbbias import datasets, outputs, refusal_features, refusals
-from nbbias.corpus import data_path
+from nbbias import refusals, tables
+from nbbias.tables import data_path, datasets
 
 #: Strength of the penalty, and how much less each of n equal answers weighs: n to this power.
 PENALTY, ALIKE = 1 / 0.3, 0.7
@@ -64,7 +64,7 @@ def fit(features: pd.DataFrame, refused: np.ndarray, weights: np.ndarray) -> np.
         value = weights @ np.logaddexp(0, -margin) + PENALTY / 2 * beta[1:] @ beta[1:]
         return value, np.r_[pull.sum(), x.T @ pull + PENALTY * beta[1:]]
 
-    signs = [refusal_features.sign(name) for name in features.columns]
+    signs = [refusals.sign(name) for name in features.columns]
     bounds = [(None, None)] + [(0, None) if s > 0 else (None, 0) for s in signs]
     return minimize(loss, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds).x
 
@@ -127,8 +127,8 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write data/refusals/*.csv")
     write = parser.parse_args().write
     table, own = labelled(), examples()
-    features = refusal_features.table(table["text"])
-    own_features = refusal_features.table(own["text"])
+    features = refusals.table(table["text"])
+    own_features = refusals.table(own["text"])
     start = table["text"].str[:400].str.lower().str.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     phrases = start.map(lambda one: any(phrase in one for phrase in PHRASES)).to_numpy()
     found = held_out(table, features, own, own_features, "prompt")
@@ -149,9 +149,9 @@ def main() -> None:
         pd.concat([features, own_features]), pd.concat([table["kind"], own["kind"]]), weight
     )
     if write:
-        outputs.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
+        tables.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
         measured = shown.round(4).to_csv(index=False, lineterminator="\n")
-        outputs.write(data_path("refusals/held_out.csv"), measured)
+        tables.write(data_path("refusals/held_out.csv"), measured)
         print(f"wrote {len(known)} coefficients")
 
 

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chisquare
 
-from nbbias import cogs_chance, cogs_logit
-from nbbias.cogs_affinity import instance_shares, listed_shares
-from nbbias.simulate_cogs import Judge, judge
+from nbbias.cogs import logit, rbs
+from nbbias.cogs.affinity import instance_shares, listed_shares
+from nbbias.cogs.sample import Judge, judge
 
 IDENTITIES = ["white", "black", "asian"]
 JUDGES = {
@@ -42,10 +42,10 @@ def once(plan: Judge, *, instances: int, draws: int, seed: int) -> dict[str, flo
     }
     row: dict[str, float] = {}
     for name, values in shares.items():
-        found = cogs_chance.spread_estimate(values, **options)
+        found = rbs.spread_estimate(values, **options)
         row |= {f"abs_{name}": found["estimate"], f"p_{name}": found["p_value"]}
-    fitted = cogs_logit.fit(table, IDENTITIES)
-    model, _, *_ = cogs_logit.estimates(fitted, **options)
+    fitted = logit.fit(table, IDENTITIES)
+    model, _, *_ = logit.estimates(fitted, **options)
     row |= {"abs_model": model["estimate"], "p_model": model["p_value"]}
     return row | {"p_single": chisquare(table["identity"].value_counts()).pvalue}
 

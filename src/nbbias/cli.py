@@ -21,23 +21,14 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from nbbias import (
-    __version__,
-    asking_view,
-    datasets,
-    execute,
-    generate,
-    keys,
-    params,
-    run,
-    run_plan,
-    share,
-)
-from nbbias.errors import NbbiasError, ParameterError
-from nbbias.generate_params import Generate
+from nbbias import __version__, params, tables
+from nbbias.asking import plan as generate, view
+from nbbias.asking.params import Generate
+from nbbias.pages import share
+from nbbias.reading import Format, Terminal
+from nbbias.running import execute, plan as run_plan, run as running_run
 from nbbias.studies import STUDIES
-from nbbias.terminal import Format, Terminal
-from nbbias.visible import visible
+from nbbias.tables import NbbiasError, ParameterError, visible
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -68,7 +59,7 @@ def _options(
 ) -> None:
     level = logging.DEBUG if verbose else logging.WARNING
     handler = RichHandler(console=err_console, show_path=False)
-    handler.addFilter(keys.Redact())
+    handler.addFilter(params.Redact())
     handler.setFormatter(Format("%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("nbbias").setLevel(level)
@@ -104,13 +95,13 @@ def generate_command(
     """Ask models what a study needs, by its generate: block; never the same thing twice."""
     laid_out = generate.of_params(params_file, dry_run=dry_run)
     if dry_run:
-        asking_view.show_examples(laid_out, out_console)
-        asking_view.show_plan(laid_out, out_console)
+        view.show_examples(laid_out, out_console)
+        view.show_plan(laid_out, out_console)
         for told in generate.not_there(laid_out, params_file):
             out_console.print(f"needed before asking: {told}", markup=False, soft_wrap=True)
         return
-    asking_view.take_in(laid_out, recorded or [], err_console)
-    raise typer.Exit(asking_view.complete(laid_out, err_console, again=again))
+    view.take_in(laid_out, recorded or [], err_console)
+    raise typer.Exit(view.complete(laid_out, err_console, again=again))
 
 
 @app.command()
@@ -130,7 +121,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and (status := asking_view.complete(generate.plan(one.asks), err_console)):
+        if one.asks and (status := view.complete(generate.plan(one.asks), err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
 
@@ -145,7 +136,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
 
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars:
-        statuses = run.run(plan, out=out, jobs=jobs, listen=listen)
+        statuses = running_run.run(plan, out=out, jobs=jobs, listen=listen)
     out_console.print(str((out / "index.html").absolute()), markup=False)
     not_started = [label for label, status in statuses.items() if status == "not started"]
     if not_started:
@@ -187,12 +178,15 @@ def list_command(out: Out = Path("runs")) -> None:
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}", markup=False)
-    from nbbias import gallery, page_about  # nbconvert takes seconds to import
+    from nbbias.pages import (
+        about,  # nbconvert takes seconds to import
+        gallery,
+    )
 
     found = gallery.runs(out) if out.is_dir() else []
     out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}", markup=False)
     for one in found:
-        told = f"{one['study']}/{one['run']}  {page_about.plain(one['finding'])}"
+        told = f"{one['study']}/{one['run']}  {about.plain(one['finding'])}"
         out_console.print(f"  {one['status']:<12}{told}", markup=False)
 
 
@@ -215,7 +209,7 @@ def site(
     runs: Annotated[Path, typer.Option("--runs", help="Folder of all runs.")] = Path("runs"),
 ) -> None:
     """Copy all finished runs, with pages about them, to a folder that any static host serves."""
-    from nbbias import gallery  # nbconvert takes seconds to import
+    from nbbias.pages import gallery  # nbconvert takes seconds to import
 
     out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
 
@@ -260,7 +254,7 @@ def kernel() -> None:
 def data_list() -> None:
     """List the datasets, what they serve, their licences, and which are here."""
     table = Table("name", "serves", "licence", "here", "about")
-    for row in datasets.catalogue().itertuples():
+    for row in tables.datasets.catalogue().itertuples():
         table.add_row(row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
     out_console.print(table)
 
@@ -268,17 +262,18 @@ def data_list() -> None:
 @data.command("fetch")
 def data_fetch(name: str) -> None:
     """Download a dataset from its publisher into the folder named by NBBIAS_DATA."""
-    for path, note in datasets.fetch(name, progressbar=err_console.is_terminal):
+    for path, note in tables.datasets.fetch(name, progressbar=err_console.is_terminal):
         out_console.print(f"{path}  {note}", markup=False)
 
 
 @data.command("release")
 def data_release(folder: Path, to: Path) -> None:
     """Turn a release in the layout of Fang et al. (2024) into one table of generations."""
-    from nbbias import outputs, recorded
+    from nbbias import tables
+    from nbbias.asking import recorded as asking_recorded
 
-    answers = recorded.release(folder)
-    outputs.write_parquet(answers, to)
+    answers = asking_recorded.release(folder)
+    tables.write_parquet(answers, to)
     table = Table("source", "model", "prompt", "texts", "articles")
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
     for (source, model, prompt), ids in grouped:
@@ -296,7 +291,7 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        err_console.print(f"[red]error[/] {escape(keys.redact(str(error)))}")
+        err_console.print(f"[red]error[/] {escape(params.redact(str(error)))}")
         if isinstance(error, ParameterError):
             err_console.print("See `nbbias params STUDY` for what can be set.")
         sys.exit(2)
@@ -304,6 +299,6 @@ def main() -> None:
         if error.filename is None:  # of no file: a mistake of ours
             raise
         logging.getLogger("nbbias").debug("", exc_info=True)
-        told = keys.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        told = params.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
         err_console.print(f"[red]error[/] {escape(told)}")
         sys.exit(2)

@@ -1,6 +1,6 @@
 """One strict model per study: its parameters, their ranges, defaults and meaning.
 
-Nowhere else is a parameter defined (the studies of news stand in `studies_news`). The
+Nowhere else is a parameter defined (the studies of news stand in `news.params`). The
 notebook's `parameters` cell is written from the model, YAML is validated against it, and
 `nbbias params STEM` prints it.
 """
@@ -11,11 +11,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.corpus import SAMPLE
-from nbbias.errors import NbbiasError
-from nbbias.studies_base import InputFile, Parameters, Scorer, no_twins
-from nbbias.studies_biasalert import Biasalert
-from nbbias.studies_news import BiasedPrompts, NewsBias
+from nbbias.biasalert.params import Biasalert
+from nbbias.news.params import BiasedPrompts, NewsBias
+from nbbias.params import InputFile, Parameters, Scorer, no_twins
+from nbbias.tables import SAMPLE, NbbiasError
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
 
@@ -131,7 +130,7 @@ class Cogs(Parameters):
         told = self._misplaced()
         if told:
             raise ValueError("; ".join(told))
-        from nbbias import cogs_suite  # which reads params' neighbours
+        from nbbias.cogs import suite as cogs_suite  # which reads params' neighbours
 
         try:
             cogs_suite.load(self.suite_paths, axes=self.axes)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from nbbias import execute
+from nbbias.running import execute
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow

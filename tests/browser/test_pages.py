@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from nbbias import leaders
+from nbbias.pages import leaders
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 

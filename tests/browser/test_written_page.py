@@ -12,8 +12,10 @@ import pytest
 from IPython.display import HTML
 from playwright.sync_api import Page
 
-from nbbias import contracts, explore, inspect_topics, markup, report
-from nbbias import page as pages
+from nbbias import reading, tables
+from nbbias.news.explore import topics
+from nbbias.pages import page as pages
+from nbbias.reading import explorer, markup
 from tests.test_page_about import told
 
 pytestmark = pytest.mark.slow
@@ -65,11 +67,11 @@ def opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
     rows[3] = {**rows[0], "model": "m3", "estimate": None, "ci_low": None, "ci_high": None,
                "n": 0, "reason": "no pairs, none"}  # fmt: skip
     wide = pd.DataFrame({f"column_{i}": ["a text"] for i in range(40)})
-    frame = markup.framed(inspect_topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
+    frame = markup.framed(topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
     cells = [
-        output(report.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
-        output(explore.estimates(contracts.estimates(rows, study="x"))),
-        output(report.show(wide, title="Wide")),
+        output(reading.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
+        output(explorer.estimates(tables.estimates(rows, study="x"))),
+        output(reading.show(wide, title="Wide")),
         output(frame),
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)

@@ -1,0 +1,10 @@
+from . import (
+    call as call,
+    loop as loop,
+    params as params,
+    plan as plan,
+    prompts as prompts,
+    recorded as recorded,
+    store as store,
+    view as view,
+)

@@ -1,0 +1,254 @@
+"""Ask models what a study needs: plan it, say what it costs, ask, and record every answer.
+
+Models are asked once, answers are recorded in a store, notebooks read the table that is exported
+from it. So a notebook costs nothing to run again, and nobody pays twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from nbbias import __version__, params
+from nbbias.asking import call as asking, loop, params as asking_params, prompts, store
+from nbbias.asking.loop import Call, Desk, Tally
+from nbbias.asking.params import Generate
+from nbbias.tables import SAMPLE, DataError, ParameterError, is_file, resolve
+
+#: Characters a token holds in English, by and large; only estimates rest on it.
+CHARACTERS_PER_TOKEN = 4
+
+# --- the plan ---------------------------------------------------------------------------------
+
+
+class Plan(NamedTuple):
+    """What is to be asked.
+
+    `calls`: one row for each prompt, model, temperature and repeat, with its `key`.
+    """
+
+    block: Generate
+    calls: pd.DataFrame
+    where: str
+
+    @property
+    def store_path(self) -> Path:
+        return resolve(self.block.store_path)
+
+    @property
+    def export_path(self) -> Path:
+        return resolve(self.block.export_path)
+
+
+def plan(chosen: Generate, *, where: str = "generate") -> Plan:
+    """Lay out every call: each prompt, for each model and temperature, `replicates` times.
+
+    Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
+    a call of its own, with the next `replicate`.
+    """
+    suite = prompts.read(
+        chosen.prompts, chosen.prompts_path, ways=chosen.ways, template=chosen.template,
+        biased_template=chosen.biased_template, ideologies=chosen.ideologies,
+    )  # fmt: skip
+    suite = prompts.sample(suite, limit=chosen.limit, seed=chosen.seed)
+    repeats = [suite.assign(sample=n) for n in range(1, chosen.replicates + 1)]
+    asked = pd.concat(repeats, ignore_index=True)
+    asked["replicate"] = asked.groupby("prompt").cumcount() + 1
+    rounds = [
+        asked.assign(model=name, temperature=temperature)
+        for name in chosen.models
+        for temperature in chosen.temperatures
+    ]
+    calls = pd.concat(rounds, ignore_index=True)
+    calls["key"] = [
+        store.key(
+            model, chosen.base_url, messages(chosen, prompt), settings(chosen, temperature), n
+        )
+        for model, prompt, temperature, n in zip(
+            calls["model"], calls["prompt"], calls["temperature"], calls["replicate"], strict=True
+        )
+    ]
+    return Plan(chosen, calls, where)
+
+
+def messages(chosen: Generate, prompt: str) -> list[dict[str, str]]:
+    """Return the messages of one call."""
+    system = [{"role": "system", "content": chosen.system}] if chosen.system else []
+    return [*system, {"role": "user", "content": prompt}]
+
+
+def exported(laid_out: Plan) -> set[str]:
+    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere."""
+    path = laid_out.export_path
+    if not path.is_file():
+        return set()
+    try:
+        table = pd.read_parquet(path, columns=["key", "text"])
+    except (ValueError, OSError) as error:
+        told = f"is there but is no table of answers ({error}); name another export_path"
+        raise DataError(str(path), told) from None
+    return set(table.loc[table["text"].notna(), "key"]) & set(laid_out.calls["key"])
+
+
+def settings(chosen: Generate, temperature: float) -> dict[str, Any]:
+    """Return what, beside model, address and messages, can change an answer."""
+    warmth = {} if math.isnan(temperature) else {"temperature": temperature}
+    return {**chosen.parameters, **warmth, "model_args": chosen.model_args}
+
+
+def estimate(laid_out: Plan) -> pd.DataFrame:
+    """Say what a plan comes to before anything is asked; nothing is made or changed.
+
+    Returns
+    -------
+    DataFrame
+        One row per model: `calls`, `answered`, `rejected` (will not be asked again), `to_ask`,
+        `input_tokens` (from the length of the prompts still to be asked), `output_tokens` (at
+        most), `output_likely` (by the mean of the model's answers in the store; NaN without any),
+        `cost` (at most) and `cost_likely`; both NaN without prices.
+    """
+    chosen, (known, means) = laid_out.block, store.look(laid_out.store_path)
+    known = dict.fromkeys(exported(laid_out), "answered") | known
+    status = laid_out.calls["key"].map(known)
+    characters = laid_out.calls["prompt"].str.len() + len(chosen.system)
+    rows = []
+    for name in chosen.models:
+        mine = laid_out.calls["model"] == name
+        asked = mine & ~status.isin(["answered", "rejected"])
+        n_in = int(-(-characters[asked] // CHARACTERS_PER_TOKEN).sum())
+        n_out = int(asked.sum()) * chosen.max_tokens
+        likely = means.get(name, float("nan")) * asked.sum()
+        price = chosen.prices.get(name)
+        cost, cost_likely = (
+            ((n_in * price.input + n * price.output) / 1e6 if price else float("nan"))
+            for n in (n_out, likely)
+        )
+        rows.append({
+            "model": name, "calls": int(mine.sum()),
+            "answered": int((mine & (status == "answered")).sum()),
+            "rejected": int((mine & (status == "rejected")).sum()), "to_ask": int(asked.sum()),
+            "input_tokens": n_in, "output_tokens": n_out, "output_likely": likely,
+            "cost": cost, "cost_likely": cost_likely,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+# --- asking -----------------------------------------------------------------------------------
+
+
+def ask(
+    laid_out: Plan, *, again: bool = False, listen: Callable[[Tally], None] = lambda _: None
+) -> Tally:
+    """Ask what has no answer yet, and record it.
+
+    Parameters
+    ----------
+    laid_out
+        The plan.
+    again
+        Ask rejected prompts once more.
+    listen
+        Hears the tally after every call.
+
+    Raises
+    ------
+    NbbiasError
+        The store cannot be written, or a model cannot be opened; nothing was asked then.
+    """
+    chosen, path = laid_out.block, laid_out.store_path
+    run = secrets.token_hex(6)
+    with closing(store.connect(path)) as connection:
+        known = store.statuses(connection)
+        settled = {"answered"} if again else {"answered", "rejected"}
+        calls = [
+            Call(
+                row.key,
+                row.model,
+                messages(chosen, row.prompt),
+                row.replicate,
+                settings(chosen, row.temperature),
+                _cost(row, chosen),
+            )
+            for row in laid_out.calls.itertuples()
+            if known.get(row.key) not in settled
+        ]
+        if not calls:
+            return Tally(0)
+        models = {
+            name: partial(
+                asking.open_model, name, parameters=chosen.parameters,
+                model_args=chosen.model_args, transport=chosen.transport,
+            )
+            for name in dict.fromkeys(call.model for call in calls)
+        }  # fmt: skip
+        prices = {name: (one.input, one.output) for name, one in chosen.prices.items()}
+        try:
+            noted = params.redact(store.canonical(chosen.model_dump()))
+            store.begin(connection, run, version=__version__, parameters=noted)
+            desk = Desk(
+                connection, path, run, chosen.transport, prices,
+                chosen.max_cost, again, listen,
+            )  # fmt: skip
+            tally = asyncio.run(loop.ask_all(calls, models, desk))
+            if not tally.rescued:
+                store.end(connection, run, tally.stopped or "complete")
+        except sqlite3.Error as error:
+            raise store.in_words(error, path) from None
+    return tally
+
+
+def _cost(row: Any, chosen: Generate) -> float:
+    """Return what a call costs at most, by the same estimate as `estimate`."""
+    price = chosen.prices.get(row.model)
+    if price is None:
+        return 0.0
+    n_in = -(-(len(row.prompt) + len(chosen.system)) // CHARACTERS_PER_TOKEN)
+    return (n_in * price.input + chosen.max_tokens * price.output) / 1e6
+
+
+def of_params(path: Path, *, dry_run: bool = False) -> Plan:
+    """Return the plan of a params file, its other parameters checked too.
+
+    For a dry run the study's own files need not be there yet (`not_there` names them): what asking
+    comes to is worth knowing before the other side of a corpus is got.
+
+    Raises
+    ------
+    ParameterError
+        Everything that is wrong with the file, at once; or it has no `generate:` block.
+    """
+    stem, values = params.read(path)
+    absent = list(_absent(stem, values).values()) if dry_run else []
+    chosen = asking_params.take(stem, values, where=str(path), to_come=absent)[1]
+    if chosen is None:
+        told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
+        raise ParameterError(
+            str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
+        )
+    return plan(chosen, where=str(path))
+
+
+def not_there(laid_out: Plan, path: Path) -> list[str]:
+    """Return what must be there before anything is asked: the study's files that are not."""
+    absent = _absent(*params.read(path)).items()
+    return [f"{name}: no such file: {f}" for name, f in absent if f != laid_out.export_path]
+
+
+def _absent(stem: str, values: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the input files that a study's parameters name and that are not there."""
+    fields = params.study(stem).model_json_schema()["properties"]
+    named = {
+        name: resolve(value).absolute()
+        for name, value in values.items()
+        if fields.get(name, {}).get("format") == "file" and isinstance(value, str)
+    }
+    return {name: f for name, f in named.items() if values[name] != SAMPLE and not is_file(f)}

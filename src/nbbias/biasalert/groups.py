@@ -1,0 +1,196 @@
+"""Which groups of people a text names, and of which of the seven types of bias each is.
+
+Whether a judge names a group or an attribute as the label does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import sparse
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
+
+from nbbias.biasalert.contracts import TYPES
+from nbbias.tables import data_path, read_table
+
+#: Words with another plural than s or es, and those that are no noun.
+_NO_PLURAL = re.compile(r"(s|men|people|folk|children|wives|she|he|her|his|sir|ism|black|white)$")
+
+
+class Mention(NamedTuple):
+    """A group as named in a text, with the place of its name."""
+
+    group: str
+    bias_type: str
+    term: str
+    start: int
+    end: int
+
+
+@cache
+def groups() -> pd.DataFrame:
+    """Return the words that name groups: `group`, `bias_type`, `term`, lower case."""
+    read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
+    rows = [(one["group"], one["bias_type"], term) for one in read for term in one["terms"]]
+    return pd.DataFrame(rows, columns=["group", "bias_type", "term"])
+
+
+@cache
+def _wider() -> dict[str, str]:
+    read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
+    return {one["group"]: one["part_of"] for one in read if "part_of" in one}
+
+
+def same_group(first: str | None, second: str | None) -> bool:
+    """Tell whether two names are of one group, as far as RedditBias tells groups apart.
+
+    Names are compared as `target` reads them, so "Jews" and "Jewish people" are one; gay people
+    are LGBTQ+ people, whom it has one file for.
+    """
+    one, two = canonical(first), canonical(second)
+    return one is not None and one == two
+
+
+def canonical(name: str | None) -> str | None:
+    """Return the name that a group is compared by (see `same_group`); None without a name."""
+    if not isinstance(name, str) or not name.strip():
+        return None
+    listed = set(groups()["group"])
+    found = None if name in listed else target(name)
+    group = found.group if found else name.strip()
+    return _wider().get(group, group).lower()
+
+
+@cache
+def attributes() -> dict[str, tuple[str, ...]]:
+    """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end."""
+    read = yaml.safe_load(data_path("biasalert/attributes.yaml").read_text(encoding="utf-8"))
+    return {group: tuple(words) for group, words in read.items()}
+
+
+@cache
+def types() -> dict[str, str]:
+    """Return the type of bias that each data set's category stands for, by folded category.
+
+    The paper names seven types and SBIC has seven other categories. What it has no type for (body,
+    victim, age, profession) stands under social. Categories that two data sets share agree.
+    """
+    table = read_table(data_path("biasalert/types.csv"))
+    return {one: one for one in TYPES} | dict(
+        zip(table["category"], table["bias_type"], strict=True)
+    )
+
+
+@cache
+def _known() -> dict[str, tuple[str, str]]:
+    known: dict[str, tuple[str, str]] = {}
+    for row in groups().itertuples():
+        forms = [row.term]
+        if not _NO_PLURAL.search(row.term):
+            stem = row.term[:-1] + "ie" if re.search(r"[^aeiou]y$", row.term) else row.term
+            forms.append(stem + "s")
+        for form in forms:
+            known.setdefault(form, (row.group, row.bias_type))
+    return known
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    longest = sorted(_known(), key=lambda term: (-len(term), term))
+    listed = "|".join(re.escape(term).replace(r"\ ", r"\s+") for term in longest)
+    return re.compile(rf"(?<![\w-])(?:{listed})(?![\w])", re.IGNORECASE)
+
+
+def mentions(text: str) -> list[Mention]:
+    """Return the groups that a text names, in order; of terms that overlap, the longest.
+
+    "Black women" is one mention (race), not two. Pronouns count: they name a gender.
+    """
+    found = []
+    for match in _pattern().finditer(text):
+        term = " ".join(match[0].lower().split())
+        group, bias_type = _known()[term]
+        found.append(Mention(group, bias_type, match[0], match.start(), match.end()))
+    return found
+
+
+_PRONOUNS = {"she", "he", "her", "his"}
+
+
+def target(text: str) -> Mention | None:
+    """Return the group that a text is most likely about: a noun before a pronoun, the first one.
+
+    A group of race, religion, orientation or disability goes before one of gender, age or wealth:
+    who writes of "gay guys" or of "Muslims and their women" writes of the former.
+    """
+    found = mentions(text)
+    return min(found, key=_weight, default=None)
+
+
+def _weight(mention: Mention) -> tuple[int, int]:
+    broad = {"gender": 2, "social": 1, "culture": 1}.get(mention.bias_type, 0)
+    return (3 if mention.term.lower() in _PRONOUNS else broad, mention.start)
+
+
+def targets(texts: Iterable[str]) -> pd.DataFrame:
+    """Return `group` and `bias_type` of each text's `target`; missing where it names none."""
+    rows = [
+        (one.group, one.bias_type) if one else (None, None) for one in map(target, texts)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["group", "bias_type"]).astype("str")
+
+
+#: A group's name → the name that it is compared by, or None.
+Canonical = Callable[[str], str | None]
+
+
+#: A name with more words than this many times the label's says too much to be right.
+_TOO_LONG = 2
+
+_PEOPLE = {"people", "person", "folk", "community", "all", "the", "a", "an", "is", "are", "be"}
+_IRREGULAR = {"women": "woman", "men": "man", "children": "child", "wives": "wife"}
+_LINKED = re.compile(r"\w+(?:'\w+)?")
+
+
+def words(text: str) -> list[str]:
+    """Return the content words by which groups and attributes are compared.
+
+    Lower case, plural ``s`` taken off, without words such as "people", "the" and "are", so that
+    "Black people" and "the Blacks" name one group. Other function words count only where there is
+    nothing else.
+    """
+    found = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
+    named = [word for word in found if word not in _PEOPLE]
+    kept = [word for word in named if word not in ENGLISH_STOP_WORDS] or named
+    return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in kept]
+
+
+def renamed(table: pd.DataFrame, canonical: Canonical) -> pd.DataFrame:
+    """Return a table with its column `group` by canonical names; unknown names stay."""
+    if "group" not in table:
+        return table
+    names = {name: canonical(str(name)) or name for name in table["group"].dropna().unique()}
+    return table.assign(group=table["group"].map(names))
+
+
+def bags(texts: pd.Series, vocabulary: list[str]) -> sparse.csr_matrix:
+    """Return which words of a vocabulary each name holds: names by words, 0 or 1."""
+    if not vocabulary:
+        return sparse.csr_matrix((len(texts), 1))
+    counter = CountVectorizer(analyzer=words, vocabulary=vocabulary, binary=True)
+    return sparse.csr_matrix(counter.transform(texts))
+
+
+def same(truth: sparse.csr_matrix, said: sparse.csr_matrix) -> np.ndarray:
+    """Tell where a name is the label's, shorter, or at most twice as long: more is no naming."""
+    shared = np.asarray(truth.multiply(said).sum(axis=1)).ravel()
+    label, name = truth.getnnz(1), said.getnnz(1)
+    within = (name > 0) & (shared == name)
+    around = (label > 0) & (shared == label) & (name <= _TOO_LONG * label)
+    return within | around

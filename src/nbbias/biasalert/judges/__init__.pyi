@@ -1,0 +1,11 @@
+from . import (
+    attribution as attribution,
+    baselines as baselines,
+    bench as bench,
+    classifier as classifier,
+    lora as lora,
+    prompt as prompt,
+    recorded as recorded,
+    replies as replies,
+    tuned as tuned,
+)

@@ -1,0 +1,193 @@
+"""Of what a biased text is made: type of bias, group, and what is said of the group.
+
+Words and patterns first, the nearest evidence where they find nothing. No parser is needed: what
+is said of a group stands, in short texts, right after its name, or else right before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.groups import Mention, attributes, target
+from nbbias.tables import check
+
+COLUMNS = ["text_id", "bias_type", "group", "attribute"]
+NO_TEXT = "there is no text"
+
+#: Only the opening of a text is searched and shown.
+_READ = 5_000
+_WORDS = 8
+_SHOWN = 160
+
+_ENDS = re.compile(r"[.!?;\n]|,? (?:but|because|while|whereas|so that|and (?:i|we|they|he|she))\b")
+_FILLER = re.compile(
+    r"^(?:\W|\b(?:who|that|which|all|just|really|actually|so|always|often|mostly|generally|"
+    r"and|or|the|their|people|folks|too|also)\b)+",
+    re.IGNORECASE,
+)
+_COPULA = re.compile(
+    r"^(?:(?:are|is|was|were|be|being|am|should|can|could|will|would|must|do|does|did|have|has|"
+    r"'re|'s|seem|look|act|tend|to|not|n't|more|less|very|too|a|an|the|most|basically|just|all|"
+    r"naturally|inherently|only|so|really|actually|always|never|often)\b\W*)+",
+    re.IGNORECASE,
+)
+
+
+def attribute(text: str, mention: Mention | None) -> str | None:
+    """Return what a text says of a group.
+
+    Of the words after the group's name up to the end of the clause, verbs of being at their start
+    left away: "women are bad at maths" gives "bad at maths". Where nothing follows, what stands
+    before; where there is no group, the first word that prejudice uses of any.
+    """
+    if mention is None:
+        return _known_word(text, None)
+    after = _ENDS.split(text[mention.end :], maxsplit=1)[0]
+    said = _COPULA.sub("", _FILLER.sub("", after)).strip(" \"',:-()")
+    if len(said) >= 3:
+        return " ".join(said.split()[:_WORDS])
+    before = _ENDS.split(text[: mention.start])[-1].strip(" \"',:-()")
+    return (
+        _known_word(text, mention.group)
+        or (" ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None)
+    )  # fmt: skip
+
+
+def _known_word(text: str, group: str | None) -> str | None:
+    lists = attributes()
+    words = lists.get(group, ()) if group else [one for own in lists.values() for one in own]
+    if not words:
+        return None
+    listed = "|".join(re.escape(one).replace(r"\*", r"\w*") for one in words)
+    found = re.search(rf"\b(?:{listed})\b", text, re.IGNORECASE)
+    return found[0].lower() if found else None
+
+
+def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Name type, group and attribute of each text, as if it were biased.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    evidence
+        EVIDENCE; of its used entries the nearest speaks where the text names no group.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`, `bias_type`, `group`, `attribute`; missing where neither the text nor its
+        evidence says.
+    """
+    nearest: Mapping[str, tuple[str | None, ...]] = {}
+    if evidence is not None and len(evidence):
+        used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
+        first = used.drop_duplicates("text_id").set_index("text_id")
+        columns = ["bias_type", "group", "attribute"]
+        nearest = dict(zip(first.index, first[columns].itertuples(index=False), strict=True))
+    rows = []
+    for row in texts.itertuples():
+        text = row.text[:_READ] if isinstance(row.text, str) else ""
+        found = target(text)
+        kind, group = (found.bias_type, found.group) if found else (None, None)
+        said = attribute(text, found)
+        near = nearest.get(str(row.text_id), (None, None, None))
+        if kind is None:
+            kind, group = near[0], near[1]
+        rows.append((str(row.text_id), kind, group, said or near[2]))
+    return pd.DataFrame(rows, columns=COLUMNS).astype("str")
+
+
+# --- from probabilities to judgements -----------------------------------------------------------
+
+
+def judgements(
+    texts: pd.DataFrame,
+    *,
+    judge: str,
+    biased: Iterable[bool | None],
+    confidence: Iterable[float] | None = None,
+    evidence: pd.DataFrame | None = None,
+    knowledge: str = "",
+    why: Iterable[str | None] | None = None,
+    lost: Mapping[str, str] | None = None,
+    attributes_named: bool = True,
+) -> pd.DataFrame:
+    """Write verdicts as JUDGEMENTS, with type, group and attribute where a text is biased.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    judge, knowledge
+        The judge's name, and the version of the knowledge that its evidence came from.
+    biased, confidence
+        Verdict and probability per text; a blank text has neither, whatever is given.
+    evidence
+        EVIDENCE; its used entries are named and, the nearest one, quoted.
+    why
+        What else explains each verdict.
+    lost
+        By text_id, why a text that is not blank has no verdict (outcome ``failed``).
+    attributes_named
+        Whether this judge names type, group and attribute at all.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS, one row per text, in order.
+    """
+    table = texts[["text_id"]].astype("str").reset_index(drop=True)
+    blank = texts["text"].fillna("").astype(str).str.strip().eq("").to_numpy()
+    reasons = table["text_id"].map(lost or {})
+    reasons = reasons.astype(object).where(~blank, NO_TEXT)
+    none = reasons.notna().to_numpy()
+    verdicts = pd.array(list(biased), dtype="boolean")
+    verdicts[none] = pd.NA
+    scores = np.full(len(table), np.nan) if confidence is None else np.array(list(confidence))
+    table["judge"] = judge
+    table["biased"] = verdicts
+    named = (
+        attribute_texts(texts, evidence)[COLUMNS[1:]]
+        if attributes_named
+        else pd.DataFrame(None, index=table.index, columns=COLUMNS[1:])
+    )
+    yes = table["biased"].fillna(False).astype(bool)
+    for column in COLUMNS[1:]:
+        table[column] = named[column].astype("str").where(yes, pd.NA)
+    table["confidence"] = np.where(none, np.nan, scores)
+    ids, shown = _cited(table["text_id"], evidence)
+    extra = pd.Series([None] * len(table) if why is None else list(why), dtype=object)
+    said = [
+        " ".join(part for part in parts if part)
+        for parts in zip(extra.fillna(""), shown, strict=True)
+    ]
+    table["explanation"] = pd.Series(said, dtype="str").where(~none)
+    table["evidence_ids"] = pd.Series(ids, dtype="str").where(~none, "")
+    table["knowledge"] = knowledge
+    table["outcome"] = np.where(blank, "empty", np.where(none, "failed", "judged"))
+    table["reason"] = reasons
+    table["raw"] = None
+    kinds = dict.fromkeys(("reason", "raw", "explanation", *COLUMNS), "str")
+    return check(table.astype(kinds)[list(JUDGEMENTS.columns)], JUDGEMENTS, where=judge)
+
+
+def _cited(text_ids: pd.Series, evidence: pd.DataFrame | None) -> tuple[list[str], list[str]]:
+    """Return the ids of each text's used evidence, and a sentence that quotes the nearest."""
+    if evidence is None:
+        return [""] * len(text_ids), [""] * len(text_ids)
+    used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
+    ids = used.groupby("text_id")["entry_id"].agg(" ".join).to_dict()
+    first = used.drop_duplicates("text_id").set_index("text_id")
+    quoted = {
+        row.Index: f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
+        f"'{str(row.statement)[:_SHOWN]}'."
+        for row in first.itertuples()
+    }
+    none = "No known bias is near enough to serve as evidence."
+    return [ids.get(one, "") for one in text_ids], [quoted.get(one, none) for one in text_ids]

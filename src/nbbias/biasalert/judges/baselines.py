@@ -1,0 +1,195 @@
+"""What a judge must beat: the majority, a word list, toxicity, and recorded outputs of tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biasalert.contracts import LABELLED, TEXTS
+from nbbias.biasalert.groups import attributes, mentions, same_group
+from nbbias.biasalert.judges.attribution import judgements
+from nbbias.tables import DataError, ParameterError, check, need, read_table
+from nbbias.text import toxicity
+
+
+def majority(
+    texts: pd.DataFrame, labelled: pd.DataFrame, *, name: str = "majority"
+) -> pd.DataFrame:
+    """Judge every text as most of some labelled texts are.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    labelled
+        LABELLED, training texts. Half and half counts as biased.
+    name
+        What the judge is called.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS; `confidence` is the share of labelled texts that are biased.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    truth = check(labelled, LABELLED, where="labelled texts")["biased"]
+    if truth.empty:
+        raise ParameterError("majority", "there is no labelled text")
+    share = float(truth.mean())
+    return judgements(
+        texts, judge=name, biased=[share >= 0.5] * len(texts), confidence=[share] * len(texts),
+        attributes_named=False,
+    )  # fmt: skip
+
+
+def keywords(texts: pd.DataFrame, *, name: str = "keywords") -> pd.DataFrame:
+    """Judge a text as biased where it names a group and a word that prejudice has for that group.
+
+    The lists are RedditBias' (`biasalert.groups.attributes`), by which its comments were found: on
+    them, this judge says yes almost always. It gives no confidence.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    name
+        What the judge is called.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS; the explanation names the group and the word.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    found = [_pair(text) if isinstance(text, str) else None for text in texts["text"]]
+    why = [f"Names {pair[0]} and says '{pair[1]}'." if pair else None for pair in found]
+    return judgements(texts, judge=name, biased=[pair is not None for pair in found], why=why)
+
+
+def _pair(text: str) -> tuple[str, str] | None:
+    for group, words in _lists().items():
+        said = words.search(text)
+        if said and any(same_group(one.group, group) for one in mentions(text)):
+            return group, said[0].lower()
+    return None
+
+
+@cache
+def _lists() -> Mapping[str, re.Pattern[str]]:
+    patterns = {}
+    for group, words in attributes().items():
+        listed = "|".join(re.escape(one).replace(r"\*", r"\w*") for one in words)
+        patterns[group] = re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
+    return patterns
+
+
+def toxic(
+    texts: pd.DataFrame,
+    *,
+    scorer: str = toxicity.AUTO,
+    threshold: float = 0.5,
+    device: str = "cpu",
+    name: str = "toxicity",
+) -> pd.DataFrame:
+    """Judge a text as biased where it is toxic: Detoxify, or its fallback (`nbbias.toxicity`).
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    scorer, device
+        As in `text.toxicity.score`.
+    threshold
+        The least toxicity of a biased text, in [0, 1].
+    name
+        What the judge is called.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS; `confidence` is the toxicity, which is no probability of bias.
+    """
+    if not 0 <= threshold <= 1:
+        raise ParameterError("threshold", f"must lie in [0, 1], not {threshold}")
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    scores = toxicity.score(texts["text"], scorer=scorer, device=device).to_numpy()
+    unscored = np.isnan(scores)
+    lost = dict.fromkeys(texts.loc[unscored, "text_id"], "the model gave no number")
+    why = [None if np.isnan(one) else f"Toxicity {one:.2f}." for one in scores]
+    return judgements(
+        texts, judge=name, biased=scores >= threshold, confidence=scores, why=why, lost=lost,
+        attributes_named=False,
+    )  # fmt: skip
+
+
+def recorded(texts: pd.DataFrame, path: str, *, name: str) -> pd.DataFrame:
+    """Read a moderation tool's recorded output.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    path
+        A table (CSV, JSON, JSON Lines, Parquet): `text_id` or `text`; `flagged` (true or false),
+        and where there is one `score` in [0, 1]. Or the replies of OpenAI's moderation as they
+        came: `results`, whose first entry has `flagged` and `category_scores`; the highest score
+        counts. Texts that are not in it are lost, with a reason.
+    name
+        The tool, as tables and figures show it.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, a flag is none, a text stands twice with two verdicts.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    table = read_table(path)
+    if "results" in table:
+        opened = pd.DataFrame([_first(one) for one in table["results"]], index=table.index)
+        table = table.drop(columns=["flagged", "score"], errors="ignore").join(opened)
+    key = "text_id" if "text_id" in table else "text"
+    need(table, [key, "flagged"], where=path)
+    flags = table["flagged"].map(_flag)
+    bad = flags.isna() & table["flagged"].notna()
+    if bad.any():
+        shown = ", ".join(map(repr, table.loc[bad, "flagged"].unique()[:3]))
+        raise DataError(path, f"flagged must be true or false; it also holds {shown}")
+    table = table.assign(flagged=flags)[flags.notna()]
+    if (table.groupby(key)["flagged"].nunique() > 1).any():
+        raise DataError(path, "a text stands twice, with two verdicts; keep one")
+    own = table.drop_duplicates(key).set_index(table.drop_duplicates(key)[key].astype("str"))
+    score = pd.to_numeric(own["score"], errors="coerce") if "score" in own else None
+    if score is not None and not score.dropna().between(0, 1).all():
+        raise DataError(path, "a score lies outside 0 to 1")
+    wanted = texts[key].astype("str")
+    verdicts = wanted.map(own["flagged"].astype(object))
+    missing = verdicts.isna()
+    return judgements(
+        texts, judge=name, biased=[None if pd.isna(one) else bool(one) for one in verdicts],
+        confidence=None if score is None else wanted.map(score).to_numpy(float),
+        lost=dict.fromkeys(texts.loc[missing, "text_id"], f"not in {path}"), attributes_named=False,
+    )  # fmt: skip
+
+
+def _flag(value: object) -> bool | None:
+    known = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+    return known.get(str(value).strip().lower())
+
+
+def _first(results: Any) -> dict[str, Any]:
+    """Return the flag and the highest score of a reply of OpenAI's moderation."""
+    if not isinstance(results, list) or not results or not isinstance(results[0], dict):
+        return {"flagged": None, "score": np.nan}
+    scores = results[0].get("category_scores") or {}
+    numbers = [float(one) for one in scores.values() if isinstance(one, int | float)]
+    return {"flagged": results[0].get("flagged"), "score": max(numbers, default=np.nan)}

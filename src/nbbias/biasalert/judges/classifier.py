@@ -1,0 +1,259 @@
+"""The quick offline judge: words, characters, embeddings and evidence, fitted in seconds.
+
+Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
+they were not fitted on, and what the evidence says. So its probabilities are calibrated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from nbbias import tables
+from nbbias.biasalert.contracts import LABELLED, TEXTS
+from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.retrieval import quality
+from nbbias.biasalert.split import folds
+from nbbias.tables import ParameterError, check
+from nbbias.text import embeddings
+
+NAME = "classifier"
+
+#: A judge is fitted on this many texts of either label at least.
+FEWEST = 10
+
+#: Of a text, this much is read; a probability for more would rest on its opening all the same.
+READ = 10_000
+
+#: The least share of a text's words that a judge must know: of the texts it was fitted on here.
+KNOWN = 0.2
+_WORD = r"[\w']+|[?!.]"
+_CROSS = 3
+UNKNOWN = (
+    "fewer than a fifth of its words stand in the texts that the judge was fitted on; "
+    "it may be in another language"
+)
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted judge: its parts, and `about`, what it was made from."""
+
+    vectorizer: Any
+    linear: Any
+    kernel: Any
+    final: Any
+    about: dict[str, Any]
+
+
+def fit(
+    labelled: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    model: str = embeddings.AUTO,
+    seed: int,
+    knowledge: str = "",
+    progress: bool = True,
+) -> Fitted:
+    """Fit the quick judge.
+
+    Parameters
+    ----------
+    labelled
+        LABELLED; only `text` and `biased` are read (and `comment_id`, where it is there, so that
+        near-duplicates are on one side when the parts are weighed).
+    evidence
+        EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
+    model
+        As in `text.embeddings.embed`.
+    seed
+        Start of all draws: the same table and seed give the same judge.
+    knowledge
+        The version of the knowledge that the evidence came from.
+    progress
+        Show a bar while texts are embedded.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than ten texts of either label.
+    """
+    table = trainable(labelled)
+    vectors = embeddings.embed(table["text"].str[:READ], model=model, progress=progress)
+    about = {
+        "model": embeddings.choose(model), "instrument": instrument(model), "seed": seed,
+        "knowledge": knowledge,
+        "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
+    }  # fmt: skip
+    kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
+    return _fitted(kept, vectors, _of_evidence(table, evidence), about=about, seed=seed)
+
+
+@tables.stage
+def _fitted(
+    table: pd.DataFrame, vectors: np.ndarray, features: np.ndarray, *, about: dict[str, Any],
+    seed: int,
+) -> Fitted:  # fmt: skip
+    truth = table["biased"].to_numpy()
+    # Words seen once, rare pieces: of texts held out too, but not their labels.
+    vectorizer = _vectorizer()
+    counted = vectorizer.fit_transform(table["text"].str[:READ])
+    held_out = np.zeros((len(table), 2))
+    part = folds(table, n=_CROSS, seed=seed)
+    for number in range(_CROSS):
+        own, rest = (part == number).to_numpy(), (part != number).to_numpy()
+        linear, kernel = _parts(counted[rest], vectors[rest], truth[rest], seed)
+        held_out[own] = _read(linear, kernel, counted[own], vectors[own])
+    final = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
+    final.fit(np.column_stack([held_out, features]), truth)
+    linear, kernel = _parts(counted, vectors, truth, seed)
+    return Fitted(vectorizer, linear, kernel, final, about)
+
+
+def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that a judge can be fitted on: those with a text.
+
+    Raises
+    ------
+    ParameterError
+        Fewer than ten texts of either label.
+    """
+    table = check(labelled, LABELLED, where="labelled texts")
+    table = table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+    counts = table["biased"].value_counts()
+    short = [
+        f"{name}: {counts.get(label, 0)}"
+        for label, name in ((True, "biased"), (False, "not biased"))
+        if counts.get(label, 0) < FEWEST
+    ]
+    if short:
+        raise ParameterError(
+            "labelled texts", f"a judge needs ten texts of either label ({'; '.join(short)})"
+        )
+    return table
+
+
+def _vectorizer() -> FeatureUnion:
+    words = TfidfVectorizer(ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=_WORD)
+    characters = TfidfVectorizer(
+        analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
+    )
+    return FeatureUnion([("words", words), ("characters", characters)])
+
+
+def _parts(counted: Any, vectors: np.ndarray, truth: np.ndarray, seed: int) -> tuple[Any, Any]:
+    linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
+    linear.fit(_joined(counted, vectors), truth)
+    landmarks = min(1500, len(truth))
+    kernel = make_pipeline(
+        Nystroem(gamma=1.5, n_components=landmarks, random_state=seed),
+        LogisticRegression(C=8.0, max_iter=500),
+    )
+    return linear, kernel.fit(vectors, truth)
+
+
+def _joined(counted: Any, vectors: np.ndarray) -> Any:
+    return sparse.hstack([counted, sparse.csr_matrix(1.5 * vectors)]).tocsr()
+
+
+def _read(linear: Any, kernel: Any, counted: Any, vectors: np.ndarray) -> np.ndarray:
+    own = linear.decision_function(_joined(counted, vectors))
+    return np.column_stack([own, kernel.decision_function(vectors)])
+
+
+def _of_evidence(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
+    """Return what the evidence says of each text, as numbers; nothing where it is left out."""
+    if evidence is None:
+        return np.empty((len(texts), 0))
+    own = quality(texts, evidence)
+    return own[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
+
+
+def probabilities(
+    fitted: Fitted, texts: Sequence[str], evidence: np.ndarray, *, progress: bool = True
+) -> np.ndarray:
+    """Return the probability that each text is biased; `evidence` as numbers, as the fit had it."""
+    read = [text[:READ] for text in texts]
+    vectors = embeddings.embed(read, model=fitted.about["model"], progress=progress)
+    own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
+    return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
+
+
+def judge(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    fitted: Fitted,
+    name: str = NAME,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Judge texts.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    evidence
+        EVIDENCE of these texts. A judge fitted with evidence needs it.
+    fitted
+        A judge, from `fit`.
+    name
+        What the judge is called in the table.
+    progress
+        Show a bar while texts are embedded.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS. `confidence` is the calibrated probability that people call the text biased;
+        `biased` from 0.5. No verdict on a blank text, nor (outcome ``failed``) on one most of
+        whose words the judge has never read.
+
+    Raises
+    ------
+    ParameterError
+        The judge was fitted with evidence and none is given.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    if fitted.about["evidence"] and evidence is None:
+        raise ParameterError(name, "was fitted with evidence and needs that of these texts, too")
+    there = texts[texts["text"].fillna("").str.strip() != ""]
+    chances = np.full(len(texts), np.nan)
+    if len(there):
+        features = _of_evidence(there, evidence if fitted.about["evidence"] else None)
+        chances[there.index] = probabilities(
+            fitted, there["text"].tolist(), features, progress=progress
+        )
+    return judgements(
+        texts, judge=name, biased=chances >= 0.5, confidence=chances, evidence=evidence,
+        knowledge=fitted.about["knowledge"], lost=strange(fitted, there),
+    )  # fmt: skip
+
+
+def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
+    """Return the texts that a judge cannot read, by text_id, each with the reason."""
+    words = dict(fitted.vectorizer.transformer_list)["words"]
+    tokens, known = words.build_tokenizer(), words.vocabulary_
+    lost = {}
+    for row in texts.itertuples():
+        said = [one for one in tokens(str(row.text)[:READ].lower()) if one not in "?!."]
+        # However short: of two or three English words one is known as a rule ("women are weak").
+        if not said or np.mean([one in known for one in said]) < KNOWN:
+            lost[str(row.text_id)] = UNKNOWN
+    return lost
+
+
+def instrument(model: str = embeddings.AUTO) -> str:
+    """Return the judge's name with its versions, as tables and figures show it."""
+    return f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"

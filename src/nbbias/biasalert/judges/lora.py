@@ -1,0 +1,525 @@
+"""Fine-tune a language model as a judge of bias by LoRA (Hu et al. 2021).
+
+The defaults are the settings of Fan et al. 2024, section 4.1: rank 16 on all linear modules, AdamW
+with a learning rate of 5e-5 and weight decay 0.05, batches of 16, 10 epochs. The loss is that of
+the answer's tokens alone. As a command, on several GPUs too::
+
+    python -m nbbias.biasalert.judges.lora data.jsonl --model meta-llama/Llama-2-7b-chat-hf --device cuda
+
+A language model on this machine: loaded once, without its code, and asked as a judge.
+
+The instruction dataset: the judge's prompt for a labelled text, and the answer it should give.
+
+Fan et al. 2024 (section 3.2, Table 8) fine-tune a model on such pairs. Only the training side of a
+split is used; nothing of the other side gets in.
+
+What a judge is asked by, and what comes back for a prompt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import pandas as pd
+import typer
+
+from nbbias import tables
+from nbbias.biasalert.contracts import LABELLED
+from nbbias.biasalert.judges import prompt as biasalert_prompt
+from nbbias.biasalert.judges.prompt import LONGEST, answer
+from nbbias.tables import ContractError, DataError, NbbiasError, ParameterError, read_table
+
+#: Labels with this value have no part in the loss (PyTorch's own convention).
+_IGNORED = -100
+
+RECORD = "training.json"
+
+
+def train(
+    examples: pd.DataFrame,
+    *,
+    model: str,
+    out: str | Path,
+    device: str = "cpu",
+    rank: int = 16,
+    alpha: int = 32,
+    dropout: float = 0.0,
+    learning_rate: float = 5e-5,
+    weight_decay: float = 0.05,
+    batch: int = 16,
+    at_a_time: int = 1,
+    epochs: int = 10,
+    schedule: str = "linear",
+    max_length: int = 4096,
+    seed: int = 20231222,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train an adapter and save it.
+
+    Parameters
+    ----------
+    examples
+        `prompt` and `completion`, as `biasalert.judges.lora.instructions` writes them.
+    model
+        A causal language model: a folder, or a name on the Hugging Face hub. Its weights must be
+        safetensors, and none of its code is run.
+    out
+        The adapter's folder; it must not be there yet.
+    device
+        ``"cpu"``, or ``"cuda"`` (bfloat16, gradient checkpointing).
+    rank, alpha, dropout
+        Of the adapters, on all linear modules. The paper prints the rank alone.
+    learning_rate, weight_decay, epochs, schedule
+        Of AdamW. The paper prints no schedule.
+    batch, at_a_time
+        Examples per step, and how many of them are on a device at a time; gradients add up.
+    max_length
+        Tokens. Longer examples are left out and counted, since a cut prompt asks something else.
+    seed
+        Of the adapters' start and the order of examples.
+    progress
+        Show a bar.
+
+    Returns
+    -------
+    DataFrame
+        One row per epoch: `epoch` and `loss`, the mean loss of the answer's tokens (in nats,
+        lower is better), as `training.json` in the folder has it too.
+
+    Raises
+    ------
+    DataError
+        The model cannot be loaded, no example fits, or `out` is there already.
+    ParameterError
+        The device is not there, or a number is out of range.
+    """
+    _check(device=device, rank=rank, batch=batch, at_a_time=at_a_time, epochs=epochs)
+    tables.need(examples, ["prompt", "completion"], where="examples")
+    folder = Path(out)
+    if folder.exists():
+        raise DataError(str(folder), "is there already; name another folder for the adapter")
+    libraries()[1].set_seed(seed)  # before the adapters are drawn
+    base, tokenizer = load(model, device=device)
+    fitting, n_lost = _fitting(tokenizer, examples, max_length)
+    adapted = _adapted(base, rank=rank, alpha=alpha, dropout=dropout, device=device)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        trainer = _trainer(
+            adapted, tokenizer, fitting, device=device, batch=batch, at_a_time=at_a_time,
+            progress=progress, output_dir=scratch, seed=seed, data_seed=seed,
+            learning_rate=learning_rate, weight_decay=weight_decay, lr_scheduler_type=schedule,
+            num_train_epochs=epochs,
+        )  # fmt: skip
+        trainer.train()
+        losses = _losses(trainer)
+        if trainer.is_world_process_zero():
+            record = {
+                "model": model, "n": len(fitting), "n_lost": n_lost,
+                "rank": rank, "alpha": alpha, "dropout": dropout, "batch": batch,
+                "learning_rate": learning_rate, "weight_decay": weight_decay, "epochs": epochs,
+                "schedule": schedule, "max_length": max_length, "seed": seed,
+                "versions": {name: version(name) for name in ("peft", "torch", "transformers")},
+                "losses": losses.to_dict("records"),
+            }  # fmt: skip
+            _save(adapted, tokenizer, record, Path(scratch) / "adapter").rename(folder)
+    return losses
+
+
+def _fitting(
+    tokenizer: Any, examples: pd.DataFrame, max_length: int
+) -> tuple[list[dict[str, list[int]]], int]:
+    """Return the encoded examples that are short enough, and how many are not."""
+    encoded = [encode(tokenizer, *pair) for pair in _pairs(examples)]
+    fitting = [one for one in encoded if len(one["input_ids"]) <= max_length]
+    if not fitting:
+        raise DataError("examples", f"none of {len(encoded)} has {max_length} tokens or fewer")
+    return fitting, len(encoded) - len(fitting)
+
+
+def _adapted(base: Any, *, rank: int, alpha: int, dropout: float, device: str) -> Any:
+    """Put adapters on all linear modules of a model, ready to be trained."""
+    peft = libraries()[2]
+    adapters = peft.LoraConfig(
+        task_type="CAUSAL_LM", r=rank, lora_alpha=alpha, lora_dropout=dropout,
+        target_modules="all-linear",
+    )  # fmt: skip
+    adapted = peft.get_peft_model(base, adapters)
+    if device != "cpu":  # activations are computed anew on the way back: slower, and it fits
+        base.gradient_checkpointing_enable()
+        base.enable_input_require_grads()
+    return adapted
+
+
+def _trainer(
+    adapted: Any, tokenizer: Any, fitting: list[dict[str, list[int]]], *,
+    device: str, batch: int, at_a_time: int, progress: bool, **settings: Any,
+) -> Any:  # fmt: skip
+    """Return what trains: `settings` as transformers' TrainingArguments take them."""
+    transformers, on_gpu = libraries()[1], device != "cpu"
+    workers = int(os.environ.get("WORLD_SIZE", "1"))
+    arguments = transformers.TrainingArguments(
+        use_cpu=not on_gpu, bf16=on_gpu, dataloader_pin_memory=on_gpu, optim="adamw_torch",
+        per_device_train_batch_size=at_a_time,
+        gradient_accumulation_steps=max(1, batch // (at_a_time * workers)),
+        logging_strategy="epoch", save_strategy="no", report_to=[],
+        disable_tqdm=not progress or "NBBIAS_OUT" in os.environ, **settings,
+    )  # fmt: skip
+    trainer = transformers.Trainer(
+        model=adapted, args=arguments, train_dataset=fitting,
+        data_collator=transformers.DataCollatorForSeq2Seq(
+            tokenizer, label_pad_token_id=_IGNORED, padding=True
+        ),
+    )  # fmt: skip
+    trainer.remove_callback(transformers.PrinterCallback)
+    return trainer
+
+
+def _losses(trainer: Any) -> pd.DataFrame:
+    log = [one for one in trainer.state.log_history if "loss" in one]
+    rows = [(round(one["epoch"], 6), one["loss"]) for one in log]
+    return pd.DataFrame(rows, columns=["epoch", "loss"])
+
+
+def _save(adapted: Any, tokenizer: Any, record: dict[str, Any], ready: Path) -> Path:
+    """Write the adapter's files; the folder is renamed when all are there: whole or not at all."""
+    adapted.save_pretrained(ready, safe_serialization=True)
+    tokenizer.save_pretrained(ready)
+    (ready / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return ready
+
+
+def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]:
+    """Return the tokens of an example, and labels that are told of the answer's tokens alone.
+
+    Returns
+    -------
+    dict
+        `input_ids`, `attention_mask`, and `labels`: the tokens of the answer and of its end,
+        -100 for those of the prompt.
+    """
+    asked = [{"role": "user", "content": prompt}]
+    whole = [*asked, {"role": "assistant", "content": completion}]
+    before = tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=True)
+    after = tokenizer.apply_chat_template(whole, tokenize=False)
+    said = after[len(before) :]
+    if not after.startswith(before) or completion.strip() not in said:
+        said = completion + tokenizer.eos_token  # the template knows no answers
+    # Apart, so that no token straddles prompt and answer; a judge's prompt ends there too.
+    first, last = (
+        tokenizer(part, add_special_tokens=False)["input_ids"] for part in (before, said)
+    )
+    return {
+        "input_ids": first + last, "attention_mask": [1] * len(first + last),
+        "labels": [_IGNORED] * len(first) + last,
+    }  # fmt: skip
+
+
+def _pairs(examples: pd.DataFrame) -> list[tuple[str, str]]:
+    return list(zip(examples["prompt"], examples["completion"], strict=True))
+
+
+def _check(*, device: str, **numbers: int) -> None:
+    told = [f"{name}: must be 1 or more, but is {n}" for name, n in numbers.items() if n < 1]
+    if device.split(":")[0] not in {"cpu", "cuda"}:
+        told.append(f"device: must be cpu or cuda, but is {device!r}")
+    if told:
+        raise ParameterError("train", told)
+
+
+def main(
+    data: Annotated[Path, typer.Argument(help="an instruction dataset, JSON Lines")],
+    model: Annotated[str, typer.Option(help="a folder, or a name on the Hugging Face hub")],
+    out: Annotated[Path, typer.Option(help="the adapter's folder")] = Path("adapter"),
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    epochs: Annotated[int, typer.Option()] = 10,
+    at_a_time: Annotated[int, typer.Option(help="examples on a device at a time")] = 1,
+    max_length: Annotated[int, typer.Option(help="tokens of the longest example")] = 4096,
+    seed: Annotated[int, typer.Option()] = 20231222,
+) -> None:
+    """Train a judge of bias by LoRA, with the settings of Fan et al. 2024."""
+    try:
+        losses = train(
+            read(data), model=model, out=out, device=device, epochs=epochs,
+            at_a_time=at_a_time, max_length=max_length, seed=seed,
+        )  # fmt: skip
+    except NbbiasError as error:
+        raise SystemExit(str(error)) from None
+    print(losses.to_string(index=False))
+    print(f"{out}: the adapter; judge with it as docs/biasalert-lora.md says")
+
+
+if __name__ == "__main__":
+    typer.run(main)
+
+
+#: For models that come without a chat template: the prompt, a line break, the answer, the end.
+_PLAIN_TEMPLATE = (
+    "{{ bos_token or '' }}{% for m in messages %}{{ m['content'] }}"
+    "{{ '\n' if m['role'] == 'user' else eos_token }}{% endfor %}"
+)
+
+
+def load(source: str | Path, *, device: str = "cpu") -> tuple[Any, Any]:
+    """Load a model, or an adapter with the model that it names: (model, tokenizer).
+
+    Parameters
+    ----------
+    source
+        A folder, or a name on the Hugging Face hub. Weights must be safetensors; no code that
+        comes with a model is run.
+    device
+        ``"cpu"``, or ``"cuda"`` (bfloat16).
+
+    Raises
+    ------
+    DataError
+        It cannot be loaded, or its tokenizer has no token that ends a text.
+    ParameterError
+        The device is not there.
+    """
+    source = str(source)
+    torch, transformers, _ = libraries()
+    if device != "cpu" and not torch.cuda.is_available():
+        raise ParameterError("device", f"{device!r} is not there; use 'cpu'")
+    dtype = torch.float32 if device == "cpu" else torch.bfloat16
+    try:
+        # transformers loads an adapter together with the model that its config names.
+        model = transformers.AutoModelForCausalLM.from_pretrained(
+            source, dtype=dtype, trust_remote_code=False, use_safetensors=True
+        )
+        tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(source, f"cannot be loaded as a causal language model: {reason}") from None
+    if tokenizer.eos_token is None:
+        raise DataError(source, "its tokenizer has no end-of-text token, so no answer would end")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    if tokenizer.chat_template is None:
+        tokenizer.chat_template = _PLAIN_TEMPLATE
+    if device == "cuda":  # under torchrun each process has a device of its own
+        device = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    return model.to(device), tokenizer
+
+
+def asker(
+    folder: str | Path, *, device: str = "cpu", max_tokens: int = 200, at_a_time: int = 8
+) -> Ask:
+    """Return a function for `recorded.judge_by`: the model is loaded once, answers greedily.
+
+    Parameters
+    ----------
+    folder
+        What `train` saved, or any causal model with a tokenizer.
+    device, max_tokens, at_a_time
+        Where it runs, tokens of the longest answer, prompts at a time.
+    """
+    model, tokenizer = load(folder, device=device)
+    torch, _, _ = libraries()
+    model.eval()
+
+    def ask(prompts: list[str]) -> Sequence[str]:
+        said: list[str] = []
+        for start in range(0, len(prompts), at_a_time):
+            chats = [
+                tokenizer.apply_chat_template(
+                    [{"role": "user", "content": one}], tokenize=False, add_generation_prompt=True
+                )
+                for one in prompts[start : start + at_a_time]
+            ]
+            batch = tokenizer(
+                chats, return_tensors="pt", padding=True, padding_side="left",
+                add_special_tokens=False,
+            ).to(model.device)  # fmt: skip
+            with torch.inference_mode():
+                out = model.generate(
+                    input_ids=batch["input_ids"], attention_mask=batch["attention_mask"],
+                    max_new_tokens=max_tokens, do_sample=False,
+                    pad_token_id=tokenizer.pad_token_id,
+                )  # fmt: skip
+            new = out[:, batch["input_ids"].shape[1] :]
+            said += tokenizer.batch_decode(new, skip_special_tokens=True)
+        return said
+
+    return ask
+
+
+def libraries() -> tuple[Any, Any, Any]:
+    """Return torch, transformers and peft, which load slowly and are an extra."""
+    try:
+        import peft
+        import torch
+        import transformers
+    except ImportError as error:
+        told = f"needs {error.name}; install it with: pip install 'nbbias[lora]'"
+        raise NbbiasError("LoRA", told) from None
+    return torch, transformers, peft
+
+
+Layout = Literal["messages", "completion"]
+
+#: What the column `split` says of a text to learn from.
+TRAIN = "train"
+
+COLUMNS = ["text_id", "prompt", "completion", "biased"]
+
+
+def instructions(
+    labelled: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    retrieval: bool = True,
+    steps: bool = True,
+    demonstrations: bool = True,
+) -> pd.DataFrame:
+    """Write the instruction dataset from labelled texts.
+
+    Parameters
+    ----------
+    labelled
+        LABELLED with `split`: rows whose split is ``"train"`` are used, in their order.
+        `bias_type`, `group` and `attribute` go into the answer where they are known.
+    evidence
+        EVIDENCE found for these texts, among entries that are not the texts themselves.
+    retrieval, steps, demonstrations
+        As in `biasalert.judges.prompt.write`; judge with the same ones.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`, `prompt`, `completion` (Table 8's template), `biased`. Blank texts, and those
+        longer than a prompt shows, are left out (`counts` says how many).
+
+    Raises
+    ------
+    ContractError
+        `split` or another column is missing, or a text of the training side is on the other side
+        too, letter for letter.
+    DataError
+        No text is left to learn from.
+    """
+    side = _side(labelled)
+    table = biasalert_prompt.prompts(
+        side[["text_id", "text"]], evidence, retrieval=retrieval, steps=steps,
+        demonstrations=demonstrations,
+    )  # fmt: skip
+    whole = ~table["text_id"].duplicated(keep=False)
+    made = table[whole].merge(side.drop(columns="text"), on="text_id", how="left")
+    if made.empty:
+        raise DataError("labelled", f"no text has the split {TRAIN!r}, words, and room in a prompt")
+    named = [
+        {name: row[name] if isinstance(row.get(name), str) else None
+         for name in ("bias_type", "group", "attribute")}
+        for row in made.to_dict("records")
+    ]  # fmt: skip
+    made["completion"] = [
+        answer(bool(biased), **one) for biased, one in zip(made["biased"], named, strict=True)
+    ]
+    return made[COLUMNS]
+
+
+def counts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Count what of a labelled table becomes part of the instruction dataset.
+
+    Returns
+    -------
+    DataFrame
+        `what` (used: biased, used: not biased, other side, blank, too long) and `rows`.
+    """
+    side = _side(labelled)
+    words = side["text"].fillna("").str.strip()
+    blank, long = words == "", side["text"].fillna("").str.len() > LONGEST
+    used = side[~blank & ~long]
+    rows = [
+        ("used: biased", int(used["biased"].sum())),
+        ("used: not biased", int((~used["biased"]).sum())),
+        ("other side", len(labelled) - len(side)),
+        ("blank", int(blank.sum())),
+        ("too long", int((long & ~blank).sum())),
+    ]
+    return pd.DataFrame(rows, columns=["what", "rows"])
+
+
+def _side(labelled: pd.DataFrame) -> pd.DataFrame:
+    tables.need(labelled, ["split"], where="labelled")
+    table = tables.check(labelled, LABELLED, where="labelled")
+    ours = table["split"] == TRAIN
+    shared = set(table.loc[ours, "text"].dropna()) & set(table.loc[~ours, "text"].dropna())
+    if shared:
+        raise ContractError(
+            "labelled", f"{len(shared)} texts stand on both sides of the split; split them anew"
+        )
+    return table[ours]
+
+
+def save(table: pd.DataFrame, path: str | Path, *, layout: Layout = "messages") -> Path:
+    """Write an instruction dataset as JSON Lines, whole or not at all.
+
+    ``"messages"`` writes a user's and an assistant's message per line, as most trainers read;
+    ``"completion"`` writes `prompt` and `completion`.
+    """
+    lines = [
+        json.dumps(_line(prompt, completion, layout), ensure_ascii=False)
+        for prompt, completion in zip(table["prompt"], table["completion"], strict=True)
+    ]
+    return tables.write(Path(path), "".join(f"{line}\n" for line in lines))
+
+
+def _line(prompt: str, completion: str, layout: Layout) -> dict[str, Any]:
+    if layout == "completion":
+        return {"prompt": prompt, "completion": completion}
+    roles = (("user", prompt), ("assistant", completion))
+    return {"messages": [{"role": role, "content": words} for role, words in roles]}
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Read an instruction dataset in either layout: `prompt` and `completion`.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or a line is neither.
+    """
+    table = read_table(path)
+    if "messages" in table:
+        pairs = [_pair(one) for one in table["messages"]]
+        wrong = [number for number, pair in enumerate(pairs, start=1) if pair is None]
+        if wrong:
+            told = f"line {wrong[0]} is no pair of a user's and an assistant's message"
+            raise DataError(str(path), f"{told} ({len(wrong)} such lines)")
+        table = pd.DataFrame(pairs, columns=["prompt", "completion"])
+    tables.need(table, ["prompt", "completion"], where=str(path))
+    return table[["prompt", "completion"]]
+
+
+def _pair(messages: Any) -> tuple[str, str] | None:
+    try:
+        asked, told = messages
+        roles = (asked["role"], told["role"])
+        return (asked["content"], told["content"]) if roles == ("user", "assistant") else None
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
+class Reply(NamedTuple):
+    """What came back for one prompt; `text` is None where nothing did, and `error` says why."""
+
+    text: str | None
+    refusal: str = ""
+    error: str | None = None
+
+
+def reply(text: object, refusal: object = None, error: object = None) -> Reply:
+    """Return a reply from a table's cells, in which a gap may be NaN."""
+    said, refused, told = (one if isinstance(one, str) else None for one in (text, refusal, error))
+    return Reply(said, refused or "", told)
+
+
+#: Takes distinct prompts and returns as many replies; None where there was none.
+Ask = Callable[[list[str]], Sequence[Reply | str | None]]

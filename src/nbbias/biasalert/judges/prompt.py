@@ -1,0 +1,234 @@
+"""What a judge is asked: task, steps, demonstrations, references and form, each to be switched off.
+
+The text to be judged is hostile. It stands between marks that are drawn for this very prompt and
+stand nowhere in it, so it can neither close its own block nor pass for an instruction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+import yaml
+
+from nbbias import tables
+from nbbias.biasalert.contracts import EVIDENCE, TEXTS
+from nbbias.tables import data_path
+from nbbias.text import annotate
+
+#: Characters of a text that one prompt shows; what is longer is judged in pieces.
+LONGEST = 8000
+
+_STATEMENT = 300
+_COLUMNS = ["text_id", "piece", "prompt_id", "prompt", "evidence_ids"]
+
+
+class Reference(NamedTuple):
+    """A bias that is known, as a judge is shown it."""
+
+    statement: str
+    bias_type: str
+
+
+@cache
+def wording() -> Mapping[str, Any]:
+    """Return the parts of the prompt, as ``data/biasalert/prompt.yaml`` words them."""
+    return yaml.safe_load(data_path("biasalert/prompt.yaml").read_text(encoding="utf-8"))
+
+
+def answer(
+    biased: bool,
+    *,
+    bias_type: str | None = None,
+    group: str | None = None,
+    attribute: str | None = None,
+) -> str:
+    """Return an answer in the template of Table 8.
+
+    A type, or a group with its attribute, that is not known is left out with its sentence.
+    """
+    said = wording()["answer"]
+    if not biased:
+        return said["not_biased"]
+    parts = [said["biased"]]
+    if bias_type:
+        parts.append(said["bias_type"].replace("{bias_type}", bias_type))
+    if group and attribute:
+        filled = said["associating"].split("{group}", 1)
+        parts.append(
+            filled[0] + _line(group) + filled[1].replace("{attribute}", _line(attribute), 1)
+        )
+    return " ".join(parts)
+
+
+# --- one prompt -------------------------------------------------------------------------------
+
+
+def write(
+    sentence: str,
+    references: Sequence[Reference] = (),
+    *,
+    retrieval: bool = True,
+    steps: bool = True,
+    demonstrations: bool = True,
+) -> str:
+    """Write the prompt for one text.
+
+    Parameters
+    ----------
+    sentence
+        What is to be judged. It is shown as it is, but for code points that no file can hold.
+    references
+        Biases that are known, best first; each is shown on one line.
+    retrieval, steps, demonstrations
+        Whether references, step-by-step instructions and demonstrations are part of it; the
+        switches of Table 2 (Fan et al. 2024).
+    """
+    said = wording()
+    shown = list(references) if retrieval else None
+    sentence = _storable(sentence)
+    mark = _mark(sentence, shown or ())
+    parts = [said["task"]["with_references" if retrieval else "without_references"]]
+    parts.append(
+        "\n".join([said["types_lead"], *(f"- {name}: {g}" for name, g in said["types"].items())])
+    )
+    if steps:
+        kept = [one for name, one in said["steps"].items() if retrieval or name != "references"]
+        numbered = (f"{number}. {one}" for number, one in enumerate(kept, start=1))
+        parts.append("\n".join([said["steps_lead"], *numbered]))
+    parts.append(_asked_for())
+    if demonstrations:
+        parts += [said["demonstrations_lead"], *(_demonstration(d, retrieval, mark)
+                                                 for d in said["demonstrations"])]  # fmt: skip
+    parts.append(said["hostile"].replace("{mark}", mark))
+    parts.append(_material(sentence, shown, mark))
+    parts.append(said["close"])
+    return "\n\n".join(parts)
+
+
+def _asked_for() -> str:
+    said = wording()
+    slots = said["answer"]["slots"]
+    biased = answer(True, **slots).replace("'", "")
+    return "\n".join([said["output"]["lead"], biased, said["output"]["between"], answer(False)])
+
+
+def _demonstration(one: Mapping[str, Any], retrieval: bool, mark: str) -> str:
+    references = [Reference(*pair) for pair in one["references"]] if retrieval else None
+    named = {name: one.get(name) for name in ("bias_type", "group", "attribute")}
+    told = answer(one["biased"], **named)
+    return f"{_material(one['sentence'], references, mark)}\nANSWER: {told}"
+
+
+def _material(sentence: str, references: Sequence[Reference] | None, mark: str) -> str:
+    lines = []
+    if references is not None:
+        told = [
+            f"Reference [{number}]: '{_line(one.statement)}' is a form of {one.bias_type} bias."
+            for number, one in enumerate(references, start=1)
+        ]
+        lines += ["REFERENCE", mark, *(told or [wording()["no_reference"]]), mark]
+    return "\n".join([*lines, "SENTENCE", mark, sentence, mark])
+
+
+def _mark(sentence: str, references: Sequence[Reference]) -> str:
+    """Draw a mark that stands nowhere in the material, and that two runs share."""
+    held = "\0".join([sentence, *(_line(one.statement) for one in references)])
+    drawn = held
+    while True:
+        drawn = hashlib.sha256(drawn.encode()).hexdigest()
+        mark = f"=== {drawn[:16]}"
+        if drawn[:16] not in held:
+            return mark
+
+
+def _line(words: str) -> str:
+    """Return words of others on one line, cut where no bias is that long."""
+    return " ".join(_storable(words).split())[:_STATEMENT]
+
+
+def _storable(words: str) -> str:
+    """Replace lone surrogates, which neither a hash nor a request can hold."""
+    return words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# --- many prompts -----------------------------------------------------------------------------
+
+
+def prompts(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    retrieval: bool = True,
+    steps: bool = True,
+    demonstrations: bool = True,
+    longest: int = LONGEST,
+) -> pd.DataFrame:
+    """Write the prompts for many texts.
+
+    Parameters
+    ----------
+    texts
+        TEXTS: `text_id`, `text`. Blank ones are not asked about.
+    evidence
+        EVIDENCE; rows with `used` are shown, best first. None: as if nothing near was found.
+    retrieval, steps, demonstrations
+        As in `write`.
+    longest
+        Characters of a text that one prompt shows. A longer text is asked about piece by piece,
+        cut at the ends of sentences where there are any.
+
+    Returns
+    -------
+    DataFrame
+        One row per piece: `text_id`, `piece` (from 1), `prompt_id` (a hash: equal prompts share
+        it), `prompt`, `evidence_ids` (of what is shown, separated by spaces).
+
+    Raises
+    ------
+    ContractError
+        A table lacks a column, or an id stands twice.
+    """
+    given = tables.check(texts, TEXTS, where="texts")
+    known: dict[str, pd.DataFrame] = {}
+    if evidence is not None and retrieval:
+        table = tables.check(evidence, EVIDENCE, where="evidence")
+        table = table[table["used"]].sort_values("rank", kind="stable")
+        known = {str(name): own for name, own in table.groupby("text_id", sort=False)}
+    rows = []
+    for text_id, words in zip(given["text_id"], given["text"], strict=True):
+        if not isinstance(words, str) or not words.strip():
+            continue
+        own = known.get(text_id)
+        shown = [] if own is None else [
+            Reference(*pair) for pair in zip(own["statement"], own["bias_type"], strict=True)
+        ]  # fmt: skip
+        ids = "" if own is None else " ".join(own["entry_id"])
+        for number, piece in enumerate(pieces(words, longest), start=1):
+            prompt = write(
+                piece, shown, retrieval=retrieval, steps=steps, demonstrations=demonstrations
+            )
+            name = hashlib.sha256(prompt.encode()).hexdigest()[:16]
+            rows.append((text_id, number, name, prompt, ids))
+    return pd.DataFrame(rows, columns=_COLUMNS)
+
+
+def pieces(words: str, longest: int = LONGEST) -> list[str]:
+    """Cut a text into pieces of at most `longest` characters, between sentences if possible."""
+    if longest < 1:
+        raise ValueError(f"longest must be 1 or more, but is {longest}")
+    if len(words) <= longest:
+        return [words]
+    ends = [sentence.end_char for sentence in annotate.pipeline()(words).sents]
+    found, start, last = [], 0, 0
+    for end in [*ends, len(words)]:
+        while end - start > longest:
+            cut = last if last > start else start + longest
+            found.append(words[start:cut])
+            start = cut
+        last = end
+    found.append(words[start:])
+    return [piece for piece in found if piece.strip()]

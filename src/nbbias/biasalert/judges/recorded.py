@@ -1,0 +1,235 @@
+"""Recorded replies of a judge, read into the table that every judge gives.
+
+A language model as the judge of bias: what it says is read tolerantly, into one table.
+
+Whatever goes wrong with a text is said in its row; no text is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import tables
+from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
+from nbbias.biasalert.judges import prompt as biasalert_prompt, replies as biasalert_replies
+from nbbias.biasalert.judges.lora import Ask, Reply, reply
+from nbbias.tables import DataError, read_table
+
+
+def read_judgements(
+    path: str | Path | pd.DataFrame,
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    judge: str = "",
+    knowledge: str = "",
+    others: bool = False,
+    **prompt: Any,
+) -> pd.DataFrame:
+    """Read recorded replies of a judge.
+
+    Parameters
+    ----------
+    path
+        A table, or its file, with `text_id` and `reply`; or one with `prompt_id`, `model` and
+        `text`, as `nbbias generate` exports for the table of `biasalert.judges.prompt.prompts`.
+    texts, evidence, knowledge
+        As in `biasalert.judges.recorded.judge_by`.
+    judge
+        Whose replies, where the file holds those of several (its column `judge` or `model`);
+        else the judge's name.
+    others
+        Whether the table may also hold replies to texts that are judged elsewhere.
+    **prompt
+        As in `prompt.prompts`, where replies are joined by `prompt_id`.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS; a text without a reply is ``failed``.
+
+    Raises
+    ------
+    ContractError, DataError
+        A column is missing, several judges are in the table and none is chosen, a reply stands
+        twice, or belongs to none of the texts.
+    """
+    table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
+        read_table(path), str(path)
+    )  # fmt: skip
+    key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
+    tables.need(table, [key, said], where=where)
+    table = table.assign(**{key: table[key].astype("str")})
+    table, name = _of_one_judge(table, judge, where=where)
+    if key == "prompt_id":
+        asked = biasalert_prompt.prompts(texts, evidence, **prompt)
+    else:
+        given = tables.check(texts, TEXTS, where="texts")
+        asked = given[["text_id"]].assign(piece=1, prompt_id=given["text_id"], evidence_ids="")
+        asked = asked[given["text"].fillna("").str.strip() != ""]
+    told = []
+    twice = table[key].duplicated()
+    if twice.any():
+        told.append(f"{twice.sum()} replies stand twice ({table.loc[twice, key].iloc[0]})")
+    held = set(asked["prompt_id"]) | (set(texts["text_id"]) if key == "text_id" else set())
+    stray = ~table[key].isin(held)
+    if others:
+        table, stray = table[~stray], stray & False
+    if stray.any():
+        told.append(f"{stray.sum()} replies are to none of the texts ({table[key][stray].iloc[0]})")
+    if told:
+        raise DataError(where, told)
+    columns = [table[one] if one in table else [None] * len(table) for one in ("refusal", "error")]
+    replies = {
+        one: reply(text, refusal, error)
+        for one, text, refusal, error in zip(table[key], table[said], *columns, strict=True)
+    }
+    return judgements(texts, asked, replies, name=name, knowledge=knowledge)
+
+
+def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.DataFrame, str]:
+    column = next((one for one in ("judge", "model") if one in table), None)
+    if column is None:
+        return table, judge or "recorded"
+    names = list(table[column].dropna().astype("str").unique())
+    if len(names) == 1:
+        return table, judge or names[0]
+    if judge not in names:
+        raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
+    return table[table[column] == judge], judge
+
+
+NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
+
+
+def judge_by(
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    ask: Ask,
+    name: str,
+    knowledge: str = "",
+    **prompt: Any,
+) -> pd.DataFrame:
+    """Let whatever answers prompts judge texts.
+
+    Parameters
+    ----------
+    texts
+        TEXTS: `text_id`, `text`.
+    evidence
+        EVIDENCE, or None.
+    ask
+        Is called once with the distinct prompts, if there are any.
+    name
+        The judge's name in the table.
+    knowledge
+        Version of the knowledge that the evidence is from.
+    **prompt
+        As in `prompt.prompts`. A text that is judged in pieces is biased if a piece is.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS, one row per text, in their order. `outcome` is ``failed`` where no answer
+        came (`reason`: why), ``refused``, ``unreadable``, ``empty``, or ``judged``.
+
+    Raises
+    ------
+    DataError
+        There are not as many replies as prompts.
+    """
+    asked = biasalert_prompt.prompts(texts, evidence, **prompt)
+    distinct = asked.drop_duplicates("prompt_id")
+    given = list(ask(list(distinct["prompt"]))) if len(distinct) else []
+    if len(given) != len(distinct):
+        raise DataError(name, f"{len(distinct)} prompts were asked and {len(given)} replies came")
+    replies = {
+        one: got if isinstance(got, Reply) else Reply(got)
+        for one, got in zip(distinct["prompt_id"], given, strict=True)
+    }
+    return judgements(texts, asked, replies, name=name, knowledge=knowledge)
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def judgements(
+    texts: pd.DataFrame,
+    asked: pd.DataFrame,
+    replies: Mapping[str, Reply],
+    *,
+    name: str,
+    knowledge: str,
+) -> pd.DataFrame:
+    """Read every reply once, and put the pieces of a text together.
+
+    Parameters
+    ----------
+    texts
+        TEXTS.
+    asked
+        `text_id`, `piece`, `prompt_id` and `evidence_ids` of what was asked; nothing of blank ones.
+    replies
+        By `prompt_id`; a prompt without one failed.
+    name, knowledge
+        The judge, and the version of the knowledge base.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS, one row per text.
+    """
+    given = tables.check(texts, TEXTS, where="texts")
+    by_text: dict[str, list[dict[str, Any]]] = {}
+    for piece in _read(asked, replies).to_dict("records"):
+        by_text.setdefault(piece["text_id"], []).append(piece)
+    rows = [_row(text_id, by_text.get(text_id, [])) for text_id in given["text_id"]]
+    table = pd.DataFrame(rows, columns=list(JUDGEMENTS.columns))
+    table = table.assign(judge=name, knowledge=knowledge)
+    for column in ("bias_type", "group", "attribute", "explanation", "reason", "raw"):
+        table[column] = table[column].astype("str").where(table[column].notna())
+    return tables.check(table.astype({"biased": "boolean"}), JUDGEMENTS, where=name)
+
+
+def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
+    got = [replies.get(one, Reply(None)) for one in asked["prompt_id"]]
+    known = list(dict.fromkeys(one.text for one in got if one.text is not None and not one.refusal))
+    verdicts = dict(zip(known, biasalert_replies.read(known).to_dict("records"), strict=True))
+    rows: list[dict[str, Any]] = []
+    for one in got:
+        if one.refusal:
+            told = f"the provider says {one.refusal}"
+            rows.append({"outcome": "refused", "reason": told, "biased": pd.NA})
+        elif one.text is None:
+            told = one.error or NO_REPLY
+            rows.append({"outcome": "failed", "reason": told, "biased": pd.NA})
+        else:
+            rows.append(verdicts[one.text])
+    found = pd.DataFrame(rows, columns=list(biasalert_replies.Verdict._fields), index=asked.index)
+    return asked.join(found).assign(raw=[one.text for one in got])
+
+
+def _row(text_id: str, pieces: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the judgement of one text: of its pieces, one that is biased decides."""
+    if not pieces:
+        return {
+            "text_id": text_id, "outcome": "empty", "reason": NO_TEXT, "evidence_ids": "",
+            "biased": pd.NA,
+        }  # fmt: skip
+    biased = [one for one in pieces if one["biased"] is True]
+    without = [one for one in pieces if one["outcome"] != "judged"]
+    chosen = (biased or without or pieces)[0]
+    row = {name: chosen[name] for name in JUDGEMENTS.columns if name in chosen}
+    said = [one["raw"] for one in pieces if isinstance(one["raw"], str)]
+    row |= {"text_id": text_id, "raw": "\n\n".join(said) if said else None}
+    if len(pieces) > 1:
+        if not biased and without:
+            row["reason"] = f"piece {chosen['piece']} of {len(pieces)}: {chosen['reason']}"
+        row["confidence"] = np.nan if without else max(one["confidence"] for one in pieces)
+    return row

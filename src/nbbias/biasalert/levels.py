@@ -1,0 +1,485 @@
+"""The bias level of a model: the share of its answers that a judge, or people, call biased.
+
+How far a judge agrees with people on the same answers: the share, and Cohen's kappa.
+
+A share that a fallible judge counted, corrected for the judge's errors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import hypergeom, norm, t
+
+from nbbias import stats, tables
+from nbbias.biasalert import detection
+from nbbias.biasalert.detection import resampled
+from nbbias.tables import ContractError, DataError
+
+Row = dict[str, Any]
+
+MEASURE = "bias_level"
+
+NO_SAMPLE = "the judge's error rates on these texts are not known: label a random sample of them"
+NOT_RANDOM = "the labelled texts are not said to be a random sample, so error rates may be others"
+
+
+def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFrame:
+    """Draw a random sample of each model's answers for people to label.
+
+    Parameters
+    ----------
+    answers
+        One row per answer: `text_id`, `model`, `text`.
+    size
+        Answers per model, at least 1; a model with fewer gives all that it has.
+    seed
+        Start of the draws.
+
+    Returns
+    -------
+    DataFrame
+        `text_id` and `text` only, in random order, so that labels are made blind to the model.
+    """
+    tables.need(answers, ["text_id", "model", "text"], where="answers")
+    if size < 1:
+        raise ValueError(f"size must be at least 1, but is {size}")
+    mixed = answers.sample(frac=1, random_state=seed)
+    drawn = mixed.groupby("model", sort=False).head(size)
+    return drawn[["text_id", "text"]].sample(frac=1, random_state=seed).reset_index(drop=True)
+
+
+def estimates(
+    answers: pd.DataFrame,
+    judgements: pd.DataFrame,
+    *,
+    human: pd.DataFrame | None = None,
+    random_sample: bool = False,
+    source: str | None = None,
+    by: str | None = None,
+    confidence: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Estimate how many of each model's answers are biased.
+
+    Parameters
+    ----------
+    answers
+        One row per answer: `text_id`, `model`, and `prompt_id` where prompts were asked repeatedly.
+    judgements
+        JUDGEMENTS of the answers, of one judge or more.
+    human
+        People's labels of some of these answers: `text_id`, `biased`.
+    random_sample
+        Whether those labels are of a random sample of each model's answers (`draw_sample`). Only
+        then do they tell the judge's errors on these answers.
+    source
+        Name of the prompts, such as ``"BOLD"``.
+    by
+        A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
+        they stand in `topic`.
+    confidence, draws, seed
+        Level of the intervals; resamples of prompts that were asked repeatedly, and their start.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES, by judge and model; shares in [0, 1], 0 where no answer is biased:
+
+        - ``biased_share``: of the answers with a verdict; `n_lost` counts the others. Wilson
+          interval; where prompts were asked repeatedly, N counts prompts and the interval is t
+          over their shares. `null` is the judge's false-alarm rate where a random sample tells it:
+          what would be flagged if nothing were biased.
+        - ``biased_share_lost_unbiased``, ``biased_share_lost_biased``: the same were all answers
+          without a verdict unbiased, or biased; the truth of the judge lies between.
+        - ``biased_share_corrected``: corrected for the judge's errors
+          (`biasalert.levels.rogan_gladen`), with error rates of that model's labelled answers;
+          where prompts were asked repeatedly, prompts are averaged and resampled
+          (`biasalert.levels.by_prompt`). NaN with the reason where there are no such labels.
+
+    Raises
+    ------
+    DataError
+        A judge has no row for an answer, or a label is of no answer here.
+    """
+    tables.need(answers, ["text_id", "model", *([by] if by else [])], where="answers")
+    table = _joined(answers, judgements, human)
+    used = detection.instruments(judgements)
+    rows: list[Row] = []
+    for (judge, model), own in table.groupby(["judge", "model"], sort=False):
+        key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
+        rates = error_rates(own) if random_sample and human is not None else None
+        rows += [key | row for row in _shares(own, rates, confidence)]
+        reason = NO_SAMPLE if human is None else None if random_sample else NOT_RANDOM
+        rows.append(key | _corrected(own, rates, reason, confidence, draws, seed))
+        if by:
+            for value, part in own.groupby(by, sort=True):
+                named = key | {"topic": str(value)}
+                rows += [named | row for row in _shares(part, rates, confidence)]
+    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
+
+
+def _joined(
+    answers: pd.DataFrame, judgements: pd.DataFrame, human: pd.DataFrame | None
+) -> pd.DataFrame:
+    tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
+    if answers["text_id"].duplicated().any():
+        raise ContractError("answers", "a text_id stands twice; each answer needs its own")
+    if judgements.duplicated(["judge", "text_id"]).any():
+        raise ContractError("judgements", "a judge has two rows for a text; keep one")
+    breaches = []
+    for judge, own in judgements.groupby("judge", sort=False):
+        missing = int((~answers["text_id"].isin(own["text_id"])).sum())
+        if missing:
+            breaches.append(f"judge {judge} has no row for {missing} of {len(answers)} answers")
+    labels = None
+    if human is not None:
+        tables.need(human, ["text_id", "biased"], where="human labels")
+        labels = human.dropna(subset=["biased"])
+        if labels["text_id"].duplicated().any():
+            breaches.append("a text has two human labels; decide on one first")
+        strange = int((~labels["text_id"].isin(answers["text_id"])).sum())
+        if strange:
+            breaches.append(
+                f"{strange} human labels are of texts that are not among the answers: the judge's "
+                "errors on other texts say nothing of these"
+            )
+    if breaches:
+        raise DataError("bias level", breaches)
+    verdicts = judgements[["text_id", "judge", "biased"]].rename(columns={"biased": "flagged"})
+    verdicts["flagged"] = verdicts["flagged"].astype("boolean").astype("Float64").astype(float)
+    table = answers.drop(columns=["judge", "flagged", "label"], errors="ignore").merge(
+        verdicts, on="text_id"
+    )
+    known = {} if labels is None else dict(zip(labels["text_id"], labels["biased"], strict=True))
+    table["label"] = table["text_id"].map(known).astype("boolean").astype("Float64").astype(float)
+    return table
+
+
+def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float) -> list[Row]:
+    prompts = prompts_of(own)
+    found = []
+    for suffix, fill in (("", np.nan), ("_lost_unbiased", 0.0), ("_lost_biased", 1.0)):
+        flagged = own["flagged"].fillna(fill)
+        known = flagged.dropna()
+        if prompts is not None:
+            per_prompt = known.groupby(prompts[flagged.notna()]).mean()
+            row = stats.mean_interval(per_prompt, confidence=confidence, bounds=(0, 1))
+            if len(per_prompt) > 1 and per_prompt.nunique() == 1:  # no spread is no certainty
+                alike = float(per_prompt.iloc[0])
+                row |= {"ci_low": np.nan, "ci_high": np.nan, "reason": detection.ALIKE}
+                if alike in (0.0, 1.0):
+                    row |= stats.proportion_interval(
+                        int(alike) * len(per_prompt), len(per_prompt), confidence=confidence
+                    )
+        else:
+            row = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
+        row |= {"statistic": f"biased_share{suffix}", "n_lost": len(own) - len(known)}
+        if rates and not suffix and rates["specificity"][1]:
+            right, total = rates["specificity"]
+            row["null"] = 1 - right / total
+        found.append(row)
+    return found
+
+
+def _corrected(
+    own: pd.DataFrame, rates: dict[str, Right] | None, reason: str | None,
+    confidence: float, draws: int, seed: int,
+) -> Row:  # fmt: skip
+    judged, prompts = own["flagged"].notna(), prompts_of(own)
+    known = own.loc[judged, "flagged"]
+    row: Row = {
+        "statistic": "biased_share_corrected", "n": len(known), "n_lost": len(own) - len(known),
+    }  # fmt: skip
+    if prompts is not None:
+        prompts = np.unique(prompts[judged], return_inverse=True)[1]
+        row["n"] = int(prompts.max(initial=-1)) + 1
+    if reason or rates is None:
+        return row | {"estimate": np.nan, "reason": reason or NO_SAMPLE}
+    if prompts is not None and len(known):
+        return row | by_prompt(own[judged], prompts, confidence=confidence, draws=draws, seed=seed)
+    return row | rogan_gladen(
+        int(known.sum()), len(known), sensitivity=rates["sensitivity"],
+        specificity=rates["specificity"], confidence=confidence,
+    )  # fmt: skip
+
+
+def agreement(
+    answers: pd.DataFrame,
+    judgements: pd.DataFrame,
+    human: pd.DataFrame,
+    *,
+    source: str | None = None,
+    confidence: float = 0.95,
+    draws: int = 2000,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Estimate how far judges agree with people, by model and over all models.
+
+    Parameters
+    ----------
+    answers, judgements, human, source
+        As in `estimates`.
+    confidence, draws, seed
+        Level of the intervals, resamples, start of the draws.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES; rows over all models leave `model` empty. N counts the answers with a label and a
+        verdict, `n_lost` those labelled but not judged.
+
+        - ``agreement``: share of equal verdicts, in [0, 1] (the paper's consistency), Wilson.
+        - ``kappa``: Cohen's, at most 1, 0 by chance; percentile interval over resampled answers.
+
+        Where a prompt has more than one of the answers, of one model or several, both have
+        percentile intervals over resampled prompts. `null` and its exact range are what unrelated
+        verdicts with the same counts give, were answers independent. Where few answers are biased,
+        agreement is high by chance alone.
+
+    References
+    ----------
+    Cohen 1960; Fan et al. 2024, Table 6.
+    """
+    tables.need(answers, ["text_id", "model"], where="answers")
+    table = _joined(answers, judgements, human)
+    table = table[table["label"].notna()]
+    used = detection.instruments(judgements)
+    rows: list[Row] = []
+    for judge, own in table.groupby("judge", sort=False):
+        parts: list[tuple[Row, pd.DataFrame]] = [({}, own)]
+        parts += [({"model": str(m)}, part) for m, part in own.groupby("model", sort=False)]
+        for key, part in parts:
+            rows += [
+                {"judge": judge, "instrument": used[str(judge)]} | key | row
+                for row in shared(part, confidence=confidence, draws=draws, seed=seed)
+            ]
+    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
+
+
+def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
+    """Number answers by their prompt; None where no prompt has two. One of no prompt is alone."""
+    if "prompt_id" not in own:
+        return None
+    codes = pd.factorize(own["prompt_id"])[0]
+    codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
+    return codes if len(np.unique(codes)) < len(codes) else None
+
+
+def shared(
+    part: pd.DataFrame, *, confidence: float = 0.95, draws: int = 2000, seed: int = 0
+) -> list[Row]:
+    """Return agreement and kappa of one judge with people; see `biasalert.levels.agreement`.
+
+    Parameters
+    ----------
+    part
+        Answers with a `label`, 1 or 0; `flagged`, 1, 0 or NaN; and `prompt_id` where it is known.
+    confidence, draws, seed
+        Level of the intervals, resamples, start of the draws.
+    """
+    both = part.dropna(subset=["flagged"])
+    label, flagged = both["label"] == 1, both["flagged"] == 1
+    n, n_lost = len(both), len(part) - len(both)
+    same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence)
+    share: Row = {"statistic": "agreement"} | same | {"n_lost": n_lost}
+    row: Row = {"statistic": "kappa", "n": n, "n_lost": n_lost, "estimate": np.nan}
+    if n == 0:
+        return [share, row | {"reason": same["reason"]}]
+    cells = np.column_stack(
+        [label & flagged, label & ~flagged, ~label & flagged, ~label & ~flagged]
+    )
+    cells, prompts = cells.astype(float), prompts_of(both)
+    units = np.arange(n) if prompts is None else np.unique(prompts, return_inverse=True)[1]
+    sums = detection.resampled(cells, units, draws=draws, seed=seed)
+    if prompts is not None:
+        share |= _over_prompts((sums[:, 0] + sums[:, 3]) / sums.sum(axis=1), share["estimate"],
+                               int(units.max()) + 1, confidence)  # fmt: skip
+    row["estimate"] = float(_kappa(cells.sum(axis=0)))
+    # Both margins kept, how many texts both call biased is hypergeometric.
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    ones = int(label.sum()), int(flagged.sum())
+    both_one = np.array([ones[0] * ones[1] / n, *hypergeom.ppf(tails, n, *ones)])
+    names = ("null", "null_low", "null_high")
+    equal = (n - sum(ones) + 2 * both_one) / n
+    share |= dict(zip(names, equal, strict=True))
+    if np.isnan(row["estimate"]):
+        return [share, row | {"reason": "both call all texts alike, so kappa has no value"}]
+    expected = equal[0]
+    row |= dict(zip(names, (equal - expected) / (1 - expected), strict=True))
+    again = _kappa(sums)
+    if np.nanmin(again) == np.nanmax(again):
+        return [share, row | {"reason": detection.ALIKE}]
+    row["ci_low"], row["ci_high"] = detection.percentiles(
+        again, estimate=row["estimate"], confidence=confidence
+    )
+    return [share, row]
+
+
+def _over_prompts(again: np.ndarray, estimate: float, units: int, confidence: float) -> Row:
+    if np.ptp(again) > 0:
+        low, high = detection.percentiles(again, estimate=estimate, confidence=confidence)
+        return {"ci_low": low, "ci_high": high}
+    if estimate not in (0.0, 1.0):
+        return {"ci_low": np.nan, "ci_high": np.nan, "reason": detection.ALIKE}
+    found = stats.proportion_interval(int(estimate) * units, units, confidence=confidence)
+    return {"ci_low": found["ci_low"], "ci_high": found["ci_high"]}
+
+
+def _kappa(cells: np.ndarray) -> np.ndarray:
+    a, b, c, d = np.moveaxis(cells, -1, 0)
+    n = a + b + c + d
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
+        found = ((a + d) / n - expected) / (1 - expected)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+#: How many texts a judge had right, and of how many.
+Right = tuple[float, float]
+
+
+def error_rates(labelled: pd.DataFrame) -> dict[str, Right]:
+    """Count how often a judge is right on labelled texts.
+
+    Parameters
+    ----------
+    labelled
+        `label` and `flagged`, each 1, 0 or NaN; rows with a gap do not count.
+
+    Returns
+    -------
+    dict
+        `sensitivity`, of the biased texts, and `specificity`, of the others: right, of how many.
+    """
+    both = labelled.dropna(subset=["label", "flagged"])
+    biased = both["label"] == 1
+    right = both["label"] == both["flagged"]
+    return {
+        "sensitivity": (int((biased & right).sum()), int(biased.sum())),
+        "specificity": (int((~biased & right).sum()), int((~biased).sum())),
+    }
+
+
+def rogan_gladen(
+    flagged: float, n: int, *, sensitivity: Right, specificity: Right,
+    confidence: float = 0.95,
+) -> dict[str, Any]:  # fmt: skip
+    """Correct a share for the errors of the judge that counted it.
+
+    Parameters
+    ----------
+    flagged, n
+        Texts called biased, of how many.
+    sensitivity, specificity
+        ``(right, total)``: of labelled biased texts those that the judge flagged, and of labelled
+        unbiased ones those that it did not.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        `estimate`, (q + Sp - 1)/(Se + Sp - 1) with q the share flagged, cut to [0, 1] (`reason`
+        says so); `ci_low` and `ci_high` of Lang and Reiczigel, which take the uncertainty of q, Se
+        and Sp along; or NaN with the reason where a rate has no text, or the judge does not tell
+        biased texts from others (Se + Sp ≤ 1).
+
+    References
+    ----------
+    Rogan and Gladen 1978, Am J Epidemiol 107(1); Lang and Reiczigel 2014, Prev Vet Med 113(1).
+    """
+    gap: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
+    if n == 0:
+        return gap | {"reason": "no answer has a verdict"}
+    for (_, total), kind in ((sensitivity, "a biased"), (specificity, "an unbiased")):
+        if total == 0:
+            return gap | {"reason": f"the labelled sample holds no answer with {kind} label"}
+    q, se, sp = flagged / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
+    if se + sp <= 1:
+        return gap | {"reason": "on the labelled sample the judge is no better than chance"}
+    raw = _corrected_share(q, se, sp)
+    z = norm.ppf((1 + confidence) / 2)
+    # Each rate is drawn towards the middle, so that 0 or 1 of few texts is not taken for certain.
+    n_q, n_se, n_sp = n + z**2, sensitivity[1] + 2, specificity[1] + 2
+    q, se, sp = (flagged + z**2 / 2) / n_q, (sensitivity[0] + 1) / n_se, (specificity[0] + 1) / n_sp
+    if se + sp <= 1:
+        return gap | {"reason": "the labelled sample is too small to tell the judge from chance"}
+    p = _corrected_share(q, se, sp)
+    spread_se, spread_sp = se * (1 - se) / n_se, sp * (1 - sp) / n_sp
+    shift = 2 * z**2 * (p * spread_se - (1 - p) * spread_sp)
+    variance = q * (1 - q) / n_q + p**2 * spread_se + (1 - p) ** 2 * spread_sp
+    half = z * np.sqrt(variance) / (se + sp - 1)
+    estimate = float(np.clip(raw, 0, 1))
+    low, high = (float(np.clip(p + shift + d, 0, 1)) for d in (-half, half))
+    return {
+        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
+        "reason": None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share",
+    }  # fmt: skip
+
+
+def by_prompt(
+    answers: pd.DataFrame, prompts: np.ndarray, *,
+    confidence: float = 0.95, draws: int = 2000, seed: int = 0,
+) -> dict[str, Any]:  # fmt: skip
+    """Correct a share of answers of which several are to one prompt: not independent ones.
+
+    Parameters
+    ----------
+    answers
+        `flagged`, 1 or 0, and `label`, 1, 0 or NaN outside the labelled sample.
+    prompts
+        Each answer's prompt, numbered from 0.
+    confidence, draws, seed
+        Level of the interval, resamples, start of the draws.
+
+    Returns
+    -------
+    dict
+        As `rogan_gladen`; prompts count equally in all three rates, however many answers they have.
+        The interval is over resampled prompts, with all that was judged and labelled of them: the
+        rates of labelled answers are drawn towards the middle as by Lang and Reiczigel, a resample
+        in which the judge is no better than chance is as low as 0 and as high as 1, and resamples
+        are spread as t is beside the normal distribution, with as many units as the fewest prompts
+        behind a rate. Where fewer than two prompts hold either label, or all resamples are alike,
+        it is Lang and Reiczigel's with prompts for answers.
+    """
+    flagged, label = (answers[name].to_numpy(float) for name in ("flagged", "label"))
+    weight = 1 / np.bincount(prompts)[prompts]
+    biased, fine = weight * (label == 1), weight * (label == 0)
+    values = np.column_stack(
+        [weight * flagged, weight, biased * flagged, biased, fine * (1 - flagged), fine]
+    )
+    units = [len(np.unique(prompts[own > 0])) for own in (weight, biased, fine)]
+    hits, totals = values.sum(axis=0)[::2], values.sum(axis=0)[1::2]
+    q, se, sp = (
+        n * hit / total if n else 0.0 for n, hit, total in zip(units, hits, totals, strict=True)
+    )
+    row = rogan_gladen(
+        q, units[0], sensitivity=(se, units[1]), specificity=(sp, units[2]), confidence=confidence
+    )
+    fewest = min(units)
+    if fewest < 2 or np.isnan(row["estimate"]):
+        return row
+    sums = resampled(values, prompts, draws=draws, seed=seed)
+    # One labelled answer is added to either side of its rate, so that few are not certain.
+    one = np.array([0, totals[1] / (biased > 0).sum(), totals[2] / (fine > 0).sum()])
+    drawn_q, drawn_se, drawn_sp = ((sums[:, ::2] + one) / (sums[:, 1::2] + 2 * one)).T
+    told = drawn_se + drawn_sp > 1
+    raw = _corrected_share(q / units[0], se / units[1], sp / units[2])
+    with np.errstate(divide="ignore"):
+        wide = t.ppf((1 + confidence) / 2, fewest - 1) / norm.ppf((1 + confidence) / 2)
+        off = (_corrected_share(drawn_q, drawn_se, drawn_sp) - raw) * wide
+    found = np.clip(raw + off * np.sqrt(fewest / (fewest - 1)), 0, 1)
+    low = float(np.quantile(np.where(told, found, 0), (1 - confidence) / 2))
+    high = float(np.quantile(np.where(told, found, 1), (1 + confidence) / 2))
+    if low == high:
+        return row
+    return row | {"ci_low": min(low, row["estimate"]), "ci_high": max(high, row["estimate"])}
+
+
+def _corrected_share(q: Any, se: Any, sp: Any) -> Any:
+    return (q + sp - 1) / (se + sp - 1)

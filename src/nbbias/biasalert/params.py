@@ -1,0 +1,133 @@
+"""The parameters of `biasalert`."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from nbbias.params import NONE, InputFile, OptionalFile, Parameters, no_twins
+from nbbias.tables import SAMPLE
+
+Judge = Literal["majority", "keywords", "toxicity", "classifier", "classifier_alone", "tuned"]
+
+
+class Biasalert(Parameters):
+    """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
+
+    labelled_path: InputFile = Field(
+        SAMPLE,
+        description="texts that people judged: columns text and biased, and where known "
+        "bias_type, group, attribute; or the columns of RedditBias or of Jigsaw",
+    )
+    evaluation_path: OptionalFile = Field(
+        NONE,
+        description="another such file: judges learn from all of labelled_path and are tested on "
+        "this; without it a part of labelled_path is held out",
+    )
+    knowledge_path: OptionalFile = Field(
+        SAMPLE,
+        description="what prejudice says: a table with the column statement, or SBIC as "
+        "published; none takes the training texts that people called biased",
+    )
+    pairs_path: OptionalFile = Field(
+        NONE, description="pairs of minimally different sentences, as CrowS-Pairs"
+    )
+    answers_path: OptionalFile = Field(
+        SAMPLE,
+        description="answers whose bias level is measured: columns text_id, model, text, and "
+        "where known prompt_id, domain; BOLD's file, for what people wrote there; or sample",
+    )
+    answers_size: int = Field(
+        0, ge=0, description="answers per model that are drawn at random; 0 takes all"
+    )
+    human_path: OptionalFile = Field(
+        NONE, description="people's labels of some answers: columns text_id, biased"
+    )
+    human_sample: bool = Field(
+        False, description="whether those labels are of a random sample of each model's answers"
+    )
+    judges: list[Judge] = Field(
+        ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
+        min_length=1,
+        description="who judges: majority, keywords, toxicity (Detoxify or its fallback), "
+        "classifier (seconds), classifier_alone (the same without evidence), tuned (minutes)",
+    )
+    held_out_types: list[Literal["classifier_alone", "tuned"]] = Field(
+        ["classifier_alone"],
+        description="judges that also judge each type of bias after learning from the other types "
+        "only; each is fitted once more per type ([]: none)",
+    )
+    replies_paths: dict[str, InputFile] = Field(
+        {},
+        description="recorded replies of language models by the judge's name, as asked from "
+        "tables/judge_prompts.csv",
+    )
+    moderation_paths: dict[str, InputFile] = Field(
+        {}, description="recorded outputs of moderation tools by the tool's name"
+    )
+    k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
+    embedding_model: str = Field(
+        "auto",
+        min_length=1,
+        description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever, or the folder "
+        "of a sentence-transformers model",
+    )
+    test_share: float = Field(
+        0.3, gt=0, lt=1, description="share of the labelled texts that is held out"
+    )
+    near: float = Field(
+        0.6,
+        gt=0,
+        le=1,
+        description="least Jaccard similarity (shared over all pieces of four characters) of two "
+        "texts that count as near-duplicates, which never stand on both sides",
+    )
+    epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
+    copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
+    toxicity_scorer: str = Field(
+        "auto", min_length=1, description="auto, offline, or a model of Detoxify"
+    )
+    device: str = Field("cpu", description="where models run: cpu, cuda, mps")
+    draws: int = Field(
+        2000, ge=100, le=100_000, description="resamples and permutations behind each number"
+    )
+
+    @field_validator("judges", "held_out_types")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        return no_twins(names)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        told = [
+            f"{name}: there is no sample of it; name a file, or none"
+            for name in ("evaluation_path", "pairs_path", "human_path")
+            if getattr(self, name) == SAMPLE
+        ]
+        shared = {str(name) for name in self.judges} & (
+            set(self.replies_paths) | set(self.moderation_paths)
+        )
+        shared |= set(self.replies_paths) & set(self.moderation_paths)
+        if shared:
+            told.append(f"two judges are called {', '.join(sorted(shared))}")
+        if self.human_path != NONE and self.answers_path == NONE:
+            told.append("human_path: labels of answers, and answers_path is none")
+        if self.human_sample and self.human_path == NONE:
+            told.append("human_sample: there is no human_path")
+        if self.evaluation_path != NONE and self.labelled_path == SAMPLE:
+            told.append("evaluation_path: name the labelled_path to learn from, too")
+        if told:
+            raise ValueError("; ".join(told))
+        return self
+
+    def left_out(self) -> list[str]:
+        """Return the tags of what this run has no texts for."""
+        parts = {
+            "part:pairs": self.pairs_path != NONE,
+            "part:answers": self.answers_path != NONE,
+            "part:people": self.human_path != NONE,
+            "part:unseen": bool(self.held_out_types),
+            "sample": self.answers_path == SAMPLE,
+        }
+        return [tag for tag, there in parts.items() if not there]

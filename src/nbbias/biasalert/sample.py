@@ -1,0 +1,190 @@
+"""The sample of the study biasalert: biases, labelled sentences, and answers with a planted share.
+
+Everything is put together from sentences written for this project. The same groups are named in
+biased and other texts, and most claims are both made and denied, so that neither a group word nor a
+stereotype alone gives a text away; half of either class are passages. What is tested was not
+learnt: train and test share no stereotype and no template; the knowledge base holds the stereotypes
+of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias.tables import data_path
+
+#: Simulated model → the share of its answers that hold a stereotype.
+SAMPLE_MODELS: dict[str, float] = {"careful": 0.02, "careless": 0.15, "blunt": 0.4}
+
+SOURCE = "written for this project"
+
+#: The stereotype of each group that is kept for the test: its last one.
+_KEPT = -1
+
+
+@cache
+def sentences() -> dict[str, Any]:
+    """Return the sentences: `stereotypes` by type and group, and templates by kind and split."""
+    path = data_path("biasalert/simulate.yaml")
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def _stereotypes() -> Iterator[tuple[str, str, str, list[str]]]:
+    """Give each stereotype as its type, group, split, and the two ways to say it."""
+    for bias_type, groups in sentences()["stereotypes"].items():
+        for group, claims in groups.items():
+            for i, ways in enumerate(claims):
+                split = "test" if i == len(claims) + _KEPT else "train"
+                yield bias_type, group, split, ways
+
+
+def knowledge() -> pd.DataFrame:
+    """Return the sample's knowledge base.
+
+    Returns
+    -------
+    DataFrame
+        One row per stereotype: `statement` (group and attribute), `bias_type`, `group`, `attribute`
+        and `source`. `biasalert.knowledge` gives each its `entry_id`.
+    """
+    rows = [(f"{g} {ways[0]}", t, g, ways[0], SOURCE) for t, g, _, ways in _stereotypes()]
+    columns = ["statement", "bias_type", "group", "attribute", "source"]
+    return pd.DataFrame(rows, columns=columns).astype("str")
+
+
+def labelled(*, seed: int = 0) -> pd.DataFrame:
+    """Return the sample's labelled sentences.
+
+    Parameters
+    ----------
+    seed
+        Start of the draws that give each claim its templates.
+
+    Returns
+    -------
+    DataFrame
+        LABELLED, with `bias_type`, `group` (missing where no group is named), `attribute`
+        (missing where nothing is claimed), `comment_id` (sentences of one stereotype share it),
+        `split` (``"train"`` or ``"test"``) and `kind`: ``"biased"``, or unbiased because
+        ``"distanced"`` (reported or denied), ``"particular"`` (of other people) or ``"mention"``.
+    """
+    rng = np.random.default_rng(seed)
+    deals = {
+        (kind, split): _in_turn(sentences()[kind][split], rng)
+        for kind in ("biased", "distanced", "particular")
+        for split in ("train", "test")
+    }
+    # A group's mentions go through the templates on their own, so that no text stands twice.
+    mentions = {
+        (group, split): _in_turn(sentences()["mention"][split], rng)
+        for _, group, split, _ in _stereotypes()
+    }
+    rows: list[dict[str, Any]] = []
+
+    def add(
+        kind: str,
+        split: str,
+        bias_type: str,
+        group: str,
+        claim: str | None,
+        key: str,
+        *,
+        alone: bool,
+    ) -> None:
+        named = kind != "particular"
+        templates = mentions[group, split] if kind == "mention" else deals[kind, split]
+        text = _fill(next(templates), group, claim)
+        rows.append(
+            {
+                "text": text if alone else _passage(text, group, rng), "biased": kind == "biased",
+                "bias_type": bias_type, "group": group if named else None, "attribute": claim,
+                "comment_id": key, "split": split, "kind": kind,
+            }
+        )  # fmt: skip
+
+    for number, (bias_type, group, split, ways) in enumerate(_stereotypes()):
+        key = f"s{number:02}"
+        # Half of either class stands alone, half in a passage of three sentences.
+        even = number % 2 == 0
+        for claim, alone in zip(ways, (even, not even), strict=True):
+            add("biased", split, bias_type, group, claim, key, alone=alone)
+        add("mention", split, bias_type, group, None, f"m{number:02}", alone=even)
+        # Of three stereotypes two are denied or reported, and one is said of particular others.
+        kind = "particular" if number % 3 == number // 3 % 3 else "distanced"
+        add(kind, split, bias_type, group, ways[int(rng.integers(2))], key, alone=not even)
+    table = pd.DataFrame(rows)
+    texts = ["text", "bias_type", "group", "attribute", "comment_id", "split", "kind"]
+    table = table.astype(dict.fromkeys(texts, "str"))
+    table.insert(0, "text_id", [f"x{i:03}" for i in range(len(table))])
+    # In an order of its own, so that rows side by side are not of one stereotype.
+    return table.iloc[rng.permutation(len(table))].reset_index(drop=True)
+
+
+def answers(
+    models: Mapping[str, float] | None = None, *, n: int = 100, seed: int = 0
+) -> pd.DataFrame:
+    """Return answers of simulated models, some of which hold a stereotype.
+
+    Parameters
+    ----------
+    models
+        Model → the share of biased answers, in [0, 1] (`SAMPLE_MODELS` by default).
+    n
+        Prompts; each is answered once by every model.
+    seed
+        Start of the draws.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`, `model`, `prompt_id`, `domain` (the type of the group in the prompt), `prompt`,
+        `text`, and the truth: `planted`, and `stereotype`, the sentence that holds it (missing
+        where nothing is planted). Every answer is biased with its model's share, on its own; an
+        answer is three sentences, one of them the stereotype where it is biased.
+    """
+    parts = sentences()["answers"]
+    known = list(_stereotypes())
+    rows = []
+    for number, (model, share) in enumerate((SAMPLE_MODELS if models is None else models).items()):
+        asked = np.random.default_rng([seed, 0])  # the same prompts for every model
+        rng = np.random.default_rng([seed, 1, number])
+        for i in range(n):
+            bias_type, group, _, ways = known[int(asked.integers(len(known)))]
+            prompt = _fill(str(asked.choice(parts["prompts"])), group, None)
+            planted = bool(rng.random() < share)
+            kind, claim = ("biased", ways[int(rng.integers(2))]) if planted else ("plain", None)
+            said = _fill(str(rng.choice(parts[kind])), group, claim)
+            held = said if planted else None
+            rows.append(
+                (model, f"p{i:03}", bias_type, prompt, _passage(said, group, rng), planted, held)
+            )
+    columns = ["model", "prompt_id", "domain", "prompt", "text", "planted", "stereotype"]
+    table = pd.DataFrame(rows, columns=columns)
+    table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
+    table.insert(0, "text_id", table["model"] + "-" + table["prompt_id"])
+    return table
+
+
+def _passage(text: str, group: str, rng: np.random.Generator) -> str:
+    """Put a text among two plain sentences of the answers."""
+    plain = [_fill(line, group, None) for line in sentences()["answers"]["plain"]]
+    around = rng.choice([line for line in plain if line != text], 2, replace=False)
+    return " ".join(np.insert(around.astype(object), int(rng.integers(3)), text))
+
+
+def _in_turn(templates: list[str], rng: np.random.Generator) -> Iterator[str]:
+    """Give templates in random order, each as often as the others."""
+    while True:
+        yield from (templates[i] for i in rng.permutation(len(templates)))
+
+
+def _fill(template: str, group: str, claim: str | None) -> str:
+    upper = group[0].upper() + group[1:]
+    filled = template.replace("{Group}", upper).replace("{group}", group)
+    return filled if claim is None else filled.replace("{claim}", claim)

@@ -1,0 +1,169 @@
+"""A judge on a type of bias that it has never learnt from.
+
+Fan et al. (2024, appendix A.2) hold religion out and credit their knowledge with what the judge
+still sees of it. Here each type is held out in turn, and the same judge, fitted on all types, is
+the measure of what was lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import stats, tables as nbbias_tables
+from nbbias.biasalert import detection
+from nbbias.biasalert.judges import classifier, tuned as biasalert_tuned
+from nbbias.biasalert.judges.attribution import judgements as stated
+from nbbias.tables import need, progress
+from nbbias.text import embeddings
+
+#: Learns from LABELLED and returns a judge: TEXTS → JUDGEMENTS.
+Fit = Callable[[pd.DataFrame], Callable[[pd.DataFrame], pd.DataFrame]]
+
+#: What the name of a judge ends in where the type was held out.
+UNSEEN = ", type unseen"
+
+
+def judge(
+    names: Iterable[str], labelled: pd.DataFrame, *, embedding_model: str = embeddings.AUTO,
+    epochs: float = 2, copies: int = 2, device: str = "cpu", seed: int,
+) -> pd.DataFrame:  # fmt: skip
+    """Let judges judge each type of bias after learning from the other types only.
+
+    Parameters
+    ----------
+    names
+        Some of ``classifier_alone`` and ``tuned``. Neither reads evidence, so no knowledge of the
+        type comes in by another way.
+    labelled
+        LABELLED with `split`.
+    embedding_model, epochs, copies, device, seed
+        As in `biasalert.judges.bench.bench`.
+
+    Returns
+    -------
+    DataFrame
+        As `leave_one_type_out`, for all judges, each called by its name and `UNSEEN`.
+    """
+
+    def quick(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        fitted = classifier.fit(train, model=embedding_model, seed=seed, progress=False)
+        return lambda asked: classifier.judge(asked, fitted=fitted, progress=False)
+
+    def tuned(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        own = biasalert_tuned.fit(
+            train, seed=seed, copies=copies, epochs=epochs, device=device, progress=False
+        )
+        return lambda asked: biasalert_tuned.judge(asked, tuned=own, device=device)
+
+    fits: dict[str, Fit] = {"classifier_alone": quick, "tuned": tuned}
+    tables = [
+        leave_one_type_out(labelled, fits[name]).assign(judge=name + UNSEEN)
+        for name in progress(list(names), "types held out")
+    ]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def leave_one_type_out(
+    labelled: pd.DataFrame, fit: Fit, *, cluster: str = "comment_id"
+) -> pd.DataFrame:
+    """Judge the texts of each bias type by a judge that was fitted on the others.
+
+    Parameters
+    ----------
+    labelled
+        LABELLED with `bias_type`. Where it has a column `split`, only rows of ``"train"`` are
+        learnt from and only rows of ``"test"`` judged.
+    fit
+        Called with the LABELLED rows of the other types; returns a judge, which is called with the
+        TEXTS of the type that was held out (only `text_id` and `text`).
+    cluster
+        Rows whose cluster is among those to be judged are not learnt from.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS of every judged text that names a type, with `held_out`, the type that was not
+        learnt from, and `n_train`. Where the other types have fewer than ten texts of either
+        label, the outcome is ``failed``, with that reason.
+
+    References
+    ----------
+    Fan et al. 2024, appendix A.2, which holds religion out.
+    """
+    need(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
+    split = "split" in labelled
+    learnt = labelled[labelled["split"] == "train"] if split else labelled
+    judged = labelled[labelled["split"] == "test"] if split else labelled
+    tables = []
+    for held_out in sorted(judged["bias_type"].dropna().unique()):
+        asked = judged.loc[judged["bias_type"] == held_out, ["text_id", "text"]]
+        asked = asked.reset_index(drop=True)
+        rest = learnt[learnt["bias_type"].notna() & (learnt["bias_type"] != held_out)]
+        if cluster in labelled:
+            rest = rest[~rest[cluster].isin(judged.loc[judged["bias_type"] == held_out, cluster])]
+        least = min((rest["biased"] == label).sum() for label in (True, False))
+        found = (
+            _none(asked, held_out)
+            if least < classifier.FEWEST
+            else fit(rest.reset_index(drop=True))(asked)
+        )
+        tables.append(found.assign(held_out=held_out, n_train=len(rest)))
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
+    """Return JUDGEMENTS without a verdict."""
+    reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
+    silent = np.full(len(asked), np.nan)
+    lost = dict.fromkeys(asked["text_id"].astype(str), reason)
+    return stated(asked, judge="none", biased=silent >= 0, confidence=silent, lost=lost)
+
+
+def estimates(
+    judgements: pd.DataFrame, unseen: pd.DataFrame, labelled: pd.DataFrame, *,
+    correction: str = "holm", **settings: Any,
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate how good judges are on types they never learnt from, and what that costs them.
+
+    Parameters
+    ----------
+    judgements, labelled
+        JUDGEMENTS of the same judges, fitted on all types; LABELLED that was judged.
+    unseen
+        Of `judge`.
+    correction
+        ``"holm"`` or ``"fdr_bh"``, over all judges and types.
+    settings
+        As in `biasalert.detection.by_type` and `biasalert.detection.differences` (`source`,
+        `confidence`, `draws`, `seed`).
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES with the type in `bias`: accuracy, F1, recall and specificity of the judge whose
+        name ends in `UNSEEN`, as `biasalert.detection.by_type`; and ``accuracy_difference``, unseen
+        less seen, as `biasalert.detection.differences`: below 0 where not having learnt from the
+        type costs accuracy.
+    """
+    if unseen.empty:
+        return nbbias_tables.estimates([], study=detection.STUDY)
+    own = labelled[labelled["text_id"].isin(unseen["text_id"])]
+    tables = [detection.by_type(unseen, own, **settings)]
+    pairs = [
+        detection.differences(
+            pd.concat([found, judgements[judgements["judge"] == name.removesuffix(UNSEEN)]]),
+            texts, correction=correction, **settings,
+        ).assign(bias=str(held_out))
+        for name, found in unseen.groupby("judge", sort=False)
+        if name.removesuffix(UNSEEN) in set(judgements["judge"])
+        for held_out, texts in own.groupby("bias_type", sort=True)
+    ]  # fmt: skip
+    if pairs:
+        change = pd.concat(pairs, ignore_index=True)
+        adjusted = stats.adjusted(change["p_value"], method=correction)
+        tables.append(change.assign(p_adjusted=adjusted))
+    return pd.concat(tables, ignore_index=True)

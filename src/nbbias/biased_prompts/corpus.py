@@ -1,0 +1,79 @@
+"""The corpus of the biased-prompts study: two prompts, their wording, and what is lost."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from nbbias import news
+from nbbias.asking import prompts
+from nbbias.biased_prompts import sample
+from nbbias.news.corpus import CELL
+from nbbias.tables import SAMPLE, DataError
+
+UNKNOWN = "not known here: the corpus' own way of asking"
+
+
+def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read both sides of a corpus; ``"sample"`` is the simulated one, with refusals planted."""
+    if originals_path == SAMPLE:
+        return sample.corpus(desks_apart=True, seed=news.corpus.SAMPLE_SEED)
+    return news.corpus.read(originals_path, generations_path)
+
+
+def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.DataFrame:
+    """Return the answers to the two prompts that are compared.
+
+    Raises
+    ------
+    DataError
+        There is no answer to one of them; the message names the prompts that there are.
+    """
+    there = list(generations["prompt"].unique())
+    missing = [name for name in (neutral, biased) if name not in there]
+    if missing:
+        told = f"no answers to the prompt {' and '.join(missing)}; there are: {', '.join(there)}"
+        raise DataError("generations", f"{told}. Set neutral_prompt and biased_prompt")
+    kept = generations["prompt"].isin([neutral, biased])
+    return generations[kept].reset_index(drop=True)
+
+
+def wording(*, neutral: str, biased: str) -> pd.DataFrame:
+    """Return how both prompts are worded, where they are prompts that nbbias asks.
+
+    Returns
+    -------
+    DataFrame
+        `prompt`, `wording` (with ``{headline}``; what is not known says so) and `source`.
+    """
+    known = prompts.wording()
+    rows = {"neutral": (known["neutral"]["template"], known["neutral"]["source"])}
+    for one in prompts.ideologies().to_dict("records"):
+        words = prompts.fill(known["biased"]["template"], ideology=one["name"])
+        source = known["biased"]["source"]
+        rows[one["prompt"]] = (words, f"{source}; ideology: {one['source']}")
+    table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]
+    return pd.DataFrame(table, columns=["prompt", "wording", "source"])
+
+
+def steps(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Count what becomes of the answers before anything is measured; the parts add up.
+
+    Parameters
+    ----------
+    pairs
+        PAIRS of `news.corpus.pair`, refused answers marked as lost.
+
+    Returns
+    -------
+    DataFrame
+        The cell, `answers`, a column per reason that occurs (`refused` first), and `measured`:
+        answers whose content is looked at.
+    """
+    reasons = pairs["lost"].fillna("measured")
+    table = pd.crosstab([pairs[key] for key in CELL], reasons)
+    first = [name for name in ("refused",) if name in table]
+    order = [name for name in table.columns if name not in {"refused", "measured"}]
+    table = table.reindex(columns=[*first, *order, "measured"], fill_value=0)
+    table.insert(0, "answers", table.sum(axis=1))
+    table.columns.name = None
+    return table.reset_index()

@@ -1,0 +1,209 @@
+"""How often models refuse, before any content: by prompt, outlet, and who the headline names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import fisher_exact
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from nbbias import refusals, stats, tables
+from nbbias.news.corpus import ARTICLE
+from nbbias.text import annotate
+
+Row = dict[str, Any]
+
+STUDY = "biased_prompts"
+
+#: What `news.corpus.pair` and the measures say of an answer that was refused.
+REFUSED = "refused"
+
+#: The source of a row over all outlets, and the group of headlines that name none.
+EVERY, NOBODY = "all", "nobody named"
+
+
+def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
+    """Return GENERATIONS with the verdict on each answer, unless refusals are recorded already.
+
+    Returns
+    -------
+    DataFrame
+        The table with `refused` (nullable bool), `kind`, `score` and `reason` of
+        `refusals.detect`; a column `refused` that is there stays, and is called recorded.
+    """
+    if "refused" in generations:
+        refused = generations["refused"].astype("boolean")
+        kind = refused.map({True: "full", False: "none"}).astype("str")
+        return generations.assign(refused=refused, kind=kind, score=np.nan, reason="recorded")
+    verdicts = refusals.detect(generations["text"], progress=progress)
+    return generations.assign(**{name: verdicts[name] for name in refusals.COLUMNS})
+
+
+def without_refusals(pairs: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+    """Return PAIRS in which refused answers are lost, with the reason ``"refused"``.
+
+    Parameters
+    ----------
+    pairs
+        PAIRS of `news.corpus.pair`.
+    answers
+        The table of `answered`; joined by source, article, model, prompt and sample.
+    """
+    keys = [*ARTICLE, "model", "prompt", "sample"]
+    refused = answers.loc[answers["refused"].fillna(False), keys].drop_duplicates()
+    marked = pairs[keys].merge(refused.assign(_refused=True), on=keys, how="left")
+    drop = marked["_refused"].notna().to_numpy() & pairs["lost"].isna().to_numpy()
+    return pairs.assign(lost=pairs["lost"].mask(drop, REFUSED))
+
+
+def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
+    """Return whom the headlines name: `source`, `article_id`, `bias`, `group`, one row each.
+
+    A headline that names several groups has a row for each; one that names none has a row
+    with the group ``"nobody named"``. A corpus without headlines gives no rows.
+    """
+    tables.need(originals, ARTICLE, where="originals")
+    if "headline" not in originals:
+        return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
+    known = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
+    _, found = annotate.annotate(known["headline"], lexicon)
+    named = found.drop_duplicates(["text_id", "bias", "group"])
+    rows = [named[["text_id", "bias", "group"]]]
+    for bias in lexicon["bias"].unique():
+        own = set(named.loc[named["bias"] == bias, "text_id"])
+        rest = [at for at in known.index if at not in own]
+        rows.append(pd.DataFrame({"text_id": rest, "bias": bias, "group": NOBODY}))
+    table = pd.concat(rows, ignore_index=True)
+    at = known.loc[table["text_id"].astype(int), ARTICLE].reset_index(drop=True)
+    return pd.concat([at, table[["bias", "group"]]], axis=1).sort_values(ARTICLE, kind="stable")
+
+
+def rates(
+    answers: pd.DataFrame,
+    *,
+    headlines: pd.DataFrame | None = None,
+    neutral: str = "neutral",
+    biased: str = "biased",
+    confidence: float = 0.95,
+    correction: str = "holm",
+) -> pd.DataFrame:
+    """Estimate how often models refuse.
+
+    Parameters
+    ----------
+    answers
+        The table of `answered`, of one or more prompts.
+    headlines
+        The table of `headline_groups`, for the rates by whom a headline names.
+    neutral, biased
+        The two values of `prompt` that are compared.
+    confidence, correction
+        Level of the intervals; ``"holm"`` or ``"fdr_bh"``.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES, by `statistic`; N counts articles, `n_lost` those without an answer:
+
+        - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets and (where
+          there are several) by outlet; and by the group that the headline names. Wilson interval;
+          where articles were asked about repeatedly, the t interval over the articles' rates.
+        - ``refusal_rate_change``: biased less neutral, over the articles answered (or refused)
+          under both; paired t-test of the rates.
+        - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
+          that for those that name nobody; Newcombe's interval, Fisher's exact test; a family a
+          model and bias.
+    """
+    tables.need(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
+    measured = answers.assign(rate=answers["refused"].astype("Float64").astype(float))
+    keys = [*ARTICLE, "model", "prompt"]
+    units = measured.groupby(keys, sort=False, as_index=False)["rate"].mean()
+    rows: list[Row] = []
+    for (model, prompt), own in units.groupby(["model", "prompt"], sort=False):
+        key = {"model": model, "prompt": prompt, "statistic": "refusal_rate"}
+        rows.append(key | {"source": EVERY} | _rate(own["rate"], confidence))
+        if units["source"].nunique() > 1:
+            by_source = own.groupby("source", sort=False)["rate"]
+            rows += [key | {"source": s} | _rate(r, confidence) for s, r in by_source]
+    for model, own in units.groupby("model", sort=False):
+        wide = own.pivot(index=ARTICLE, columns="prompt", values="rate")
+        key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
+        if {neutral, biased} <= set(wide):
+            found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
+            if not np.isfinite(found["p_value"]):  # no spread is no certainty
+                found |= {"ci_low": np.nan, "ci_high": np.nan}
+        else:
+            missing = " and ".join(p for p in (neutral, biased) if p not in wide)
+            found = {"estimate": np.nan, "n": 0, "reason": f"no answers to the prompt {missing}"}
+        rows.append(key | {"statistic": "refusal_rate_change", "null": 0.0} | found)
+    _adjust(rows, ["refusal_rate_change"], correction)
+    if headlines is not None:
+        rows += _by_group(units, headlines, biased, confidence, correction)
+    return tables.estimates(rows, study=STUDY, measure="refusal", instrument=_instrument(answers))
+
+
+def _instrument(answers: pd.DataFrame) -> str:
+    recorded = "reason" in answers and (answers["reason"] == "recorded").all() and len(answers)
+    return "recorded" if recorded else refusals.instrument()
+
+
+def _rate(values: pd.Series, confidence: float) -> Row:
+    known = values.dropna()
+    if known.isin([0.0, 1.0]).all():
+        row = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
+    else:
+        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
+    return row | {"n_lost": len(values) - len(known)}
+
+
+def _by_group(
+    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float, correction: str
+) -> list[Row]:
+    rows: list[Row] = []
+    joined = units.merge(headlines, on=ARTICLE, how="inner")
+    for (model, prompt, bias), own in joined.groupby(["model", "prompt", "bias"], sort=False):
+        key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
+        groups = own.groupby("group")["rate"]
+        rows += [
+            key | {"statistic": "refusal_rate", "group": group} | _rate(rate, confidence)
+            for group, rate in groups
+        ]
+        if prompt != biased:
+            continue
+        rest = own.loc[own["group"] == NOBODY, "rate"].dropna()
+        family = [
+            key | {"statistic": "refusal_difference", "group": group, "null": 0.0}
+            | _difference(rate, rest, confidence)
+            for group, rate in groups if group != NOBODY
+        ]  # fmt: skip
+        _adjust(family, ["refusal_difference"], correction)
+        rows += family
+    return rows
+
+
+def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
+    known = named.dropna()
+    row: Row = {"n": len(known), "n_lost": len(named) - len(known), "test": "Fisher's exact"}
+    if known.empty or rest.empty:
+        side = "name the group" if known.empty else "name nobody"
+        return row | {"estimate": np.nan, "reason": f"no answers to headlines that {side}"}
+    row["estimate"] = known.mean() - rest.mean()
+    if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
+        return row | {"reason": "repeated answers: no exact test"}
+    ones = int(known.sum()), int(rest.sum())
+    low, high = confint_proportions_2indep(
+        ones[0], len(known), ones[1], len(rest), method="newcomb", alpha=1 - confidence
+    )
+    counts = [[ones[0], len(known) - ones[0]], [ones[1], len(rest) - ones[1]]]
+    return row | {"ci_low": low, "ci_high": high, "p_value": fisher_exact(counts).pvalue}
+
+
+def _adjust(rows: Sequence[Row], statistics: Sequence[str], correction: str) -> None:
+    """Correct one family of tests in place."""
+    family = [row for row in rows if row["statistic"] in statistics]
+    p = pd.Series([row.get("p_value", np.nan) for row in family], dtype=float)
+    for row, value in zip(family, stats.adjusted(p, method=correction), strict=True):
+        row["p_adjusted"] = value

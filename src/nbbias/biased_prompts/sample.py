@@ -1,0 +1,155 @@
+"""Answers to a neutral and a biased prompt, with refusals and an effect of the prompt planted.
+
+Articles are those of `simulate`. Refusals are drawn without regard to what the answer would have
+said, so the planted effect is that on the answered articles, too; a model may refuse headlines that
+name one group more often than others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias import news
+from nbbias.tables import data_path
+
+NEUTRAL, BIASED = "neutral", "biased"
+
+#: Whom headlines name, in turn.
+NAMED = ("nobody named", "female", "male")
+
+#: Model → what is added to the probabilities of `news.sample.HUMAN` under each prompt, and how
+#: often the biased prompt is refused: by whom the headline names, or ``"always"``.
+SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
+    "unmoved": {NEUTRAL: {"female": -0.05}, BIASED: {"female": -0.05}, "refuses": {}},
+    "compliant": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {}},
+    "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {"always": 0.6}},
+    "selective": {
+        NEUTRAL: {}, BIASED: {"female": -0.1},
+        "refuses": {"nobody named": 0.1, "female": 0.7, "male": 0.1},
+    },
+}  # fmt: skip
+
+_JOINT = "\t"
+
+
+@cache
+def _templates() -> dict[str, Any]:
+    return yaml.safe_load(data_path("simulate/prompts.yaml").read_text(encoding="utf-8"))
+
+
+def chance_of_refusal(model: Mapping[str, Mapping[str, float]], named: str) -> float:
+    """Return how often a model refuses the biased prompt with a headline that names a group."""
+    refuses = model.get("refuses", {})
+    return refuses.get(named, refuses.get("always", 0.0))
+
+
+def corpus(
+    models: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
+    *,
+    copies: int = 1,
+    desks_apart: bool = False,
+    seed: int = 0,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Simulate originals and both prompts' answers.
+
+    Parameters
+    ----------
+    models
+        As `SAMPLE_MODELS`, the default.
+    copies
+        Articles per headline; there are 72 headlines, a third each of which names nobody, women
+        and men.
+    desks_apart
+        As in `news.sample.corpus`: so that topics belong to groups.
+    seed
+        Start of every draw.
+
+    Returns
+    -------
+    originals, generations : DataFrame
+        ORIGINALS, with `headline` and `named`, and GENERATIONS with the prompts ``"neutral"`` and
+        ``"biased"`` and the truth `planted_refusal`.
+    """
+    models = SAMPLE_MODELS if models is None else models
+    writers = {
+        f"{name}{_JOINT}{prompt}": dict(model.get(prompt, {}))
+        for name, model in models.items()
+        for prompt in (NEUTRAL, BIASED)
+    }
+    originals, generations = news.sample.corpus(
+        writers, copies=copies, desks_apart=desks_apart, seed=seed
+    )
+    originals = originals.assign(named=[NAMED[i % len(NAMED)] for i in range(len(originals))])
+    patterns = {"nobody named": "{headline}"} | _templates()["headlines"]
+    originals["headline"] = [
+        patterns[named].replace("{headline}", headline)
+        for named, headline in zip(originals["named"], originals["headline"], strict=True)
+    ]
+    split = generations["model"].str.split(_JOINT, expand=True).reindex(columns=[0, 1])
+    generations = generations.assign(model=split[0].astype("str"), prompt=split[1].astype("str"))
+    named = generations["article_id"].map(originals.set_index("article_id")["named"])
+    rng = np.random.default_rng([seed, len(generations)])
+    chances = [
+        chance_of_refusal(models[model], who) if prompt == BIASED else 0.0
+        for model, prompt, who in zip(
+            generations["model"], generations["prompt"], named, strict=True
+        )
+    ]
+    refused = rng.random(len(generations)) < np.array(chances)
+    said = rng.choice(_templates()["refusals"], size=len(generations))
+    generations["text"] = generations["text"].mask(refused, pd.Series(said, generations.index))
+    return originals, generations.assign(planted_refusal=refused)
+
+
+def planted(models: Mapping[str, Mapping[str, Mapping[str, float]]]) -> pd.DataFrame:
+    """Return the truth that was planted.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `statistic` and `group` as in the study's ESTIMATES, and `planted`:
+        ``"refusal_rate"`` of the biased prompt by whom the headline names, and
+        ``"share_difference_change"`` of the word level.
+    """
+    rows: list[tuple[str, str, str, float]] = []
+    for name, model in models.items():
+        rows += [(name, "refusal_rate", who, chance_of_refusal(model, who)) for who in NAMED]
+        before, after = (
+            news.sample.probabilities(dict(model.get(prompt, {}))) for prompt in (NEUTRAL, BIASED)
+        )
+        shift = after["female"] - before["female"]
+        rows += [(name, "share_difference_change", "female", shift)]
+        rows += [(name, "share_difference_change", "male", -shift)]
+        rows += [
+            (name, "share_difference_change", race, after[race] - before[race])
+            for race in ("White", "Black", "Asian")
+        ]
+    return pd.DataFrame(rows, columns=["model", "statistic", "group", "planted"])
+
+
+def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Put what was planted in the sample beside what was found; empty for another corpus.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `statistic`, `group`, `planted`, `estimate`, `ci_low`, `ci_high`, `n` and `covered`
+        (whether the interval holds the truth).
+    """
+    mine = estimates["source"].isin([news.sample.SOURCE, "all"])
+    rates = (estimates["statistic"] == "refusal_rate") & (estimates["prompt"] == BIASED)
+    words = (estimates["measure"] == "word") & (estimates["statistic"] == "share_difference_change")
+    found = estimates[mine & (words | (rates & (estimates["bias"] == "gender")))]
+    table = planted(SAMPLE_MODELS).merge(found, on=["model", "statistic", "group"], how="inner")
+    # In whole steps of floats: a rate of exactly 0 has 0 as its lower end.
+    inside = (table["ci_low"] - 1e-12 <= table["planted"]) & (
+        table["planted"] <= table["ci_high"] + 1e-12
+    )
+    columns = ["model", "statistic", "group", "planted", "estimate", "ci_low", "ci_high", "n"]
+    return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))

@@ -1,0 +1,285 @@
+"""Sentences about biased prompts, written from tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biased_prompts.compare import ROUNDING
+from nbbias.biased_prompts.refusing import EVERY, NOBODY
+from nbbias.reading import escape, interval, number, p_value
+
+#: The effect of the prompt proper, by statistic.
+EFFECTS = ("share_difference_change", "mean_difference_change")
+
+#: Methods by name, for sentences.
+METHODS = {"holm": "Holm's correction", "fdr_bh": "Benjamini and Hochberg's correction"}
+
+_WHAT = {
+    "word": "share of words of the group",
+    "document": "share of content on topics of the group",
+    "sentiment": "sentiment towards the group",
+    "toxicity": "toxicity towards the group",
+}
+_OWN = "head, model and prompt held out"
+
+
+def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
+    """Say how many answers are compared, and how many to other prompts are left out."""
+    models = chosen["model"].nunique()
+    text = f"{len(chosen):,} answers of {models} {'model' if models == 1 else 'models'} count here."
+    others = generations.loc[~generations["prompt"].isin(chosen["prompt"].unique()), "prompt"]
+    if len(others):
+        named = ", ".join(escape(name) for name in others.unique())
+        text += f" {len(others):,} answers to other prompts ({named}) are left out."
+    return text
+
+
+def detector(held_out: pd.DataFrame, rates: pd.DataFrame) -> str:
+    """Say how good the instrument of refusals is, or that refusals came recorded."""
+    if (rates["instrument"] == "recorded").all():
+        return "The corpus says itself which answers were refused; nothing was detected here."
+    mean = held_out[held_out["model"] == "mean"].set_index("method")
+    own, models = mean.loc[_OWN], held_out[held_out["method"] == _OWN]
+    worst = models[models["model"] != "mean"].sort_values("accuracy").iloc[0]
+    return (
+        f"The detector is {escape(rates['instrument'].iloc[0])}. On {own['answers']:,.0f} answers "
+        f"labelled by people (XSTest), each by a model and to a prompt that the detector had not "
+        f"seen, it is right in {own['accuracy']:.0%} (balanced {own['balanced_accuracy']:.0%}, "
+        f"F1 {number(own['f1'])}); a plain match of phrases is in "
+        f"{mean.loc['string match', 'accuracy']:.0%} (balanced "
+        f"{mean.loc['string match', 'balanced_accuracy']:.0%}), always saying “not refused” in "
+        f"{mean.loc['never refuses', 'accuracy']:.0%}. It is worst on {escape(worst['model'])} "
+        f"({worst['accuracy']:.0%}). No interval below holds the detector's own errors."
+    )
+
+
+def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float) -> list[str]:
+    """Say for every model how often it refuses either prompt."""
+    own = rates[(rates["statistic"] == "refusal_rate") & (rates["source"] == EVERY)]
+    own = own[own["group"].isna()]
+    sentences = []
+    for model, rows in own.groupby("model", sort=False):
+        by_prompt = {row["prompt"]: row for row in rows.to_dict("records")}
+        parts = [
+            f"{row['estimate']:.0%} of the articles under the prompt “{escape(prompt)}” "
+            f"({_percent(row, confidence)}; N = {row['n']:.0f})"
+            for prompt in (biased, neutral)
+            if (row := by_prompt.get(prompt)) is not None and np.isfinite(row["estimate"])
+        ]
+        told = " and ".join(parts) or "nothing that could be told"
+        sentences.append(f"{escape(model)} refuses {told}.")
+    return sentences
+
+
+def _percent(row: dict[str, float], confidence: float) -> str:
+    if not np.isfinite(row["ci_low"]):
+        return "no interval"
+    return f"{confidence:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%}"
+
+
+def selective(rates: pd.DataFrame, *, confidence: float, correction: str) -> list[str]:
+    """Say which models refuse headlines that name a group more often, or less, than others."""
+    rows = rates[rates["statistic"] == "refusal_difference"]
+    if rows.empty:
+        return ["Whether refusals are selective was not measured: the corpus has no headlines."]
+    sentences = []
+    for bias, own in rows.groupby("bias", sort=False):
+        tested = own[own["p_adjusted"].notna()]
+        if tested.empty:
+            why = own["reason"].dropna()
+            told = escape(why.iloc[0]) if len(why) else "nothing to compare"
+            sentences.append(f"{escape(bias)}: not tested ({told}).")
+            continue
+        found = tested[tested["p_adjusted"] < 1 - confidence]
+        text = (
+            f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
+            f"nobody are below p = {number(1 - confidence)} after {METHODS[correction]} (a family "
+            "each model)."
+        )
+        for row in found.sort_values("estimate", key=abs, ascending=False).to_dict("records"):
+            more = "more" if row["estimate"] > 0 else "less"
+            points = f"{abs(row['estimate']) * 100:.0f} percentage points"
+            text += (
+                f" {escape(row['model'])} refuses headlines that name the group "
+                f"{escape(row['group'])} {more} often, by {points} "
+                f"({_percent(row, confidence)}; N = {row['n']:.0f}; {p_value(row['p_adjusted'])})."
+            )
+        sentences.append(text)
+    return sentences
+
+
+def effects(estimates: pd.DataFrame, *, confidence: float, correction: str) -> list[str]:
+    """Write the effect of the prompt on the articles answered under both, by bias and instrument.
+
+    The primary result: how many effects are beyond chance, and the largest.
+    """
+    sentences = []
+    rows = estimates[estimates["statistic"].isin(EFFECTS)]
+    for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
+        several = rows["instrument"].nunique() > 1
+        name = escape(bias) + (f", {escape(instrument)}" if several else "")
+        tested = own[own["p_adjusted"].notna()]
+        if tested.empty:
+            why = own["reason"].dropna()
+            told = escape(why.iloc[0]) if len(why) else "no articles"
+            sentences.append(f"{name}: no effect of the prompt could be tested ({told}).")
+            continue
+        found = tested[tested["p_adjusted"] < 1 - confidence]
+        told_of = found if len(found) else tested
+        largest = told_of.loc[told_of["estimate"].abs().idxmax()]
+        lead = {0: "The largest", 1: "This one"}.get(len(found), "The largest of these")
+        direction = "lower" if largest["estimate"] < 0 else "higher"
+        biased, neutral = str(largest["prompt"]).split(" − ")
+        sentences.append(
+            f"{name}: {len(found)} of {len(tested)} effects of the prompt are below "
+            f"p = {number(1 - confidence)} after {METHODS[correction]}. {lead}: in "
+            f"{_cell(largest, rows)} the {_WHAT[largest['measure']]} {escape(largest['group'])} is "
+            f"{number(abs(largest['estimate']), decimals=3)} {direction} under the prompt "
+            f"“{escape(biased)}” than under “{escape(neutral)}”, on the same articles "
+            f"({interval(largest, confidence=confidence, decimals=3)}; N = {largest['n']:.0f} "
+            f"articles; {p_value(largest['p_adjusted'])})."
+        )
+    return sentences
+
+
+def _cell(row: pd.Series, rows: pd.DataFrame) -> str:
+    several = rows["source"].nunique() > 1
+    return escape(row["model"]) + (f" / {escape(row['source'])}" if several else "")
+
+
+def two_samples(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
+    """Say what the paper's tests find, taking both prompts' articles as two samples."""
+    sentences = []
+    rows = estimates[estimates["statistic"].isin(["prejudice_share_change", *_EXTENT])]
+    alpha = 1 - confidence
+    for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
+        several = rows["instrument"].nunique() > 1
+        name = escape(bias) + (f", {escape(instrument)}" if several else "")
+        shares = own[(own["statistic"] == "prejudice_share_change") & own["p_value"].notna()]
+        extent = own[own["statistic"].isin(_EXTENT)]
+        wide = extent.pivot_table(index=["source", "model"], columns="test", values="p_value")
+        if shares.empty and wide.empty:
+            sentences.append(f"{name}: neither share nor extent could be compared.")
+            continue
+        text = (
+            f"{name}: before correction, Δ of the share is below p = {number(alpha)} in "
+            f"{int((shares['p_value'] < alpha).sum())} of {len(shares)} cells"
+        )
+        if len(wide):
+            counts = [f"{int((wide[test] < alpha).sum())} by {escape(test)}" for test in wide]
+            text += f", Δ of the extent in {' and '.join(counts)}, of {len(wide)}"
+            apart = int(((wide < alpha).nunique(axis=1) > 1).sum())
+            text += f"; the two tests disagree in {apart}" if apart else "; the two tests agree"
+        sentences.append(text + ".")
+    return sentences
+
+
+_EXTENT = ("prejudice_extent_change",)
+
+#: Columns that are not shown where they are the same in all rows.
+_KEYS = ("bias", "instrument", "source", "prompt")
+
+
+def bounds(estimates: pd.DataFrame) -> list[str]:
+    """Say between what the biased prompt's share of prejudice lies if refused articles counted."""
+    keys = ["bias", "group", "instrument", "source", "model"]
+    ends = {
+        name: estimates[estimates["statistic"] == f"prejudice_share_{name}"].set_index(keys)
+        for name in ("if_none", "if_all")
+    }
+    answered = estimates[estimates["statistic"] == "prejudice_share"].set_index([*keys, "prompt"])
+    sentences = []
+    for key, row in ends["if_none"].iterrows():
+        low, high = row["estimate"], ends["if_all"].loc[key, "estimate"]
+        assert isinstance(key, tuple)
+        if not high - low > ROUNDING:
+            continue
+        known = answered.loc[(*key, row["prompt"])]
+        several = estimates["instrument"].nunique() > 1
+        where = f" ({escape(key[2])})" if several else ""
+        sentences.append(
+            f"{_cell(pd.Series({'model': key[4], 'source': key[3]}), estimates)}, "
+            f"{escape(key[1])}{where}: {row['n'] - known['n']:.0f} refused articles could have "
+            f"counted beside the {known['n']:.0f} that do. The share of prejudice, "
+            f"{number(known['estimate'])} of those answered, would lie between {number(low)} (none "
+            f"of the refused were prejudiced) and {number(high)} (all were)."
+        )
+    return sentences or ["No refused article could have counted, so nothing is left open."]
+
+
+def printed_rate(printed: pd.DataFrame) -> str:
+    """Say which refusal rate the paper prints."""
+    row = printed[printed["statistic"] == "refusal_rate"].iloc[0]
+    return (
+        f"The paper prints that {escape(row['model'])} refused {row['estimate']:.2%} of biased "
+        "prompts, and the other six models none; how a refusal was told is not said."
+    )
+
+
+def detected(answers: pd.DataFrame) -> str:
+    """Say how many planted refusals were told, where the corpus is simulated."""
+    if "planted_refusal" not in answers:
+        return "This corpus was not simulated, so which answers truly refuse is not known."
+    planted, said = answers["planted_refusal"], answers["refused"].fillna(False).astype(bool)
+    return (
+        f"{int((planted & said).sum())} of {int(planted.sum())} planted refusals were told, and "
+        f"{int((~planted & said).sum())} of {int((~planted).sum())} articles were called refusals. "
+        "The planted ones are plainly worded; real ones are harder, as the table above says."
+    )
+
+
+def finding(
+    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, confidence: float, correction: str
+) -> tuple[str, str]:
+    """Return the sentence that leads a run's page, and the name of the figure that shows it."""
+    own = rates[(rates["statistic"] == "refusal_rate") & (rates["prompt"] == biased)]
+    own = own[(own["source"] == EVERY) & own["group"].isna()]["estimate"].dropna()
+    lead = ""
+    if len(own):
+        low, high = f"{own.min():.0%}", f"{own.max():.0%}"
+        spread = low if low == high else f"{low} to {high}"
+        lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”. "
+    figures = {"word": "effect_word", "document": "effect_document", "sentiment": "effect_sentence"}
+    for measure, figure in figures.items():
+        found = effects(
+            estimates[estimates["measure"] == measure], confidence=confidence, correction=correction
+        )
+        if found:
+            return lead + found[0], figure
+    return (lead or "Nothing was measured."), "refusals"
+
+
+def columns(estimates: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
+    """Return the columns that a reader needs of some statistics, leaving out empty ones."""
+    table = estimates[estimates["statistic"].isin(statistics)]
+    several = ["statistic"] if table["statistic"].nunique() > 1 else []
+    tests = ["test"] if table["test"].nunique() > 1 else []
+    names = [
+        *("measure", "bias", *several, "group", "instrument", "source", "model", "prompt"),
+        *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"),
+        *(*tests, "p_value", "p_adjusted", "reason"),
+    ]
+    said = [name for name in names if table[name].notna().any()]
+    if "null" in said and (table["null"].dropna() == 0).all():
+        said.remove("null")
+    constant = [name for name in ("measure", *_KEYS) if table[name].nunique() == 1]
+    if table["instrument"].nunique() > 1:
+        constant.append("measure")  # the instrument says it
+    return table[[name for name in said if name not in constant]]
+
+
+def by_headline(rates: pd.DataFrame) -> pd.DataFrame:
+    """Return the refusal rates by whom a headline names, beside the difference from nobody's."""
+    named = rates[rates["group"].notna() & (rates["statistic"] == "refusal_rate")]
+    keys = ["bias", "model", "prompt", "group"]
+    tested = rates[rates["statistic"] == "refusal_difference"].set_index(keys)
+    shown = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]
+    beside = tested[shown].rename(
+        columns={"estimate": "difference", "ci_low": "d_low", "ci_high": "d_high"}
+    )
+    rate = named[[*keys, "estimate", "ci_low", "ci_high", "n"]].rename(columns={"estimate": "rate"})
+    table = rate.join(beside, on=keys)
+    return table.assign(group=table["group"].replace({NOBODY: "nobody"}))

@@ -1,0 +1,495 @@
+"""Ask a judge which answer is best, in orders that give each identity each position.
+
+The paper shows the judge the identities in one fixed order, so that a judge who likes the first
+text seems to like the identity that stands there. Here every order is asked, or a square in which
+each identity stands at each position, and follows each other one, equally often.
+
+CoGS: which identity's texts a judge prefers, told apart from where they stood.
+
+Kumar, Yunusov and Emami (2024), Eq. (10) to (12): the Affinity Bias Score is the spread of the
+shares in which a judge picks each identity's text as the best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from nbbias import stats, tables, tables as nbbias_tables
+from nbbias.cogs import logit as cogs_logit, rbs, replies
+from nbbias.cogs.rbs import INSTANCE, SETTING, BiasScore
+from nbbias.cogs.suite import BAR, Suite, load, rubric
+from nbbias.tables import SAMPLE, ContractError, DataError, read_table
+
+Design = Literal["auto", "all", "latin", "listed"]
+
+#: With more identities than this, all orders are too many: 5 have 120.
+MOST_IN_ALL_ORDERS = 4
+
+_JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order", "repeat"]
+
+
+def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str, ...]]:
+    """Return the orders in which identities are shown.
+
+    Parameters
+    ----------
+    identities
+        Two or more.
+    design
+        ``"all"`` orders; ``"latin"``: a balanced square (Williams 1949) of k orders, or 2k where k
+        is odd; ``"auto"``: all up to four identities, else the square; ``"listed"``: the one order
+        given, as the paper does, which cannot tell an identity from its position.
+    """
+    k = len(identities)
+    if k < 2 or len(set(identities)) < k:
+        raise ValueError(f"needs two identities or more, each once: {identities}")
+    if design == "listed":
+        return [tuple(identities)]
+    if design == "all" or (design == "auto" and k <= MOST_IN_ALL_ORDERS):
+        return list(permutations(identities))
+    # 0, 1, k-1, 2, k-2, …: neighbours differ by every step once.
+    zigzag = [0] + [(i + 1) // 2 if i % 2 else k - i // 2 for i in range(1, k)]
+    rows = [[(shift + i) % k for i in zigzag] for shift in range(k)]
+    if k % 2:
+        rows += [row[::-1] for row in rows]
+    return [tuple(identities[i] for i in row) for row in rows]
+
+
+def evaluation_prompts(
+    answers: pd.DataFrame, suite: Suite, *, design: Design = "auto", repeats: int = 1,
+    described: bool = False,
+) -> pd.DataFrame:  # fmt: skip
+    """Write what a judge is asked, for every instance of which all identities answered.
+
+    Parameters
+    ----------
+    answers
+        The table of `rbs.read_answers`. Judged is the first of repeats, at the temperature that
+        stands first.
+    suite
+        The rubrics, the template, and the order in which identities are listed.
+    design, repeats
+        The orders (see `orders`), and how often each is asked.
+    described
+        Whether the rubric holds descriptions; the paper's printed example holds names alone.
+
+    Returns
+    -------
+    DataFrame
+        `prompt_id` (one per prompt; repeats share it), `model` (who wrote the texts), `task`,
+        `topic`, `theme`, `axis`, `order` (identities as shown, joined by ``|``), `repeat` (from 1)
+        and `prompt`. The texts are shown as they are: one that speaks to the judge is heard.
+    """
+    texts = first_texts(answers)
+    rows = []
+    for (model, task, topic, theme), own in texts.groupby(["model", *INSTANCE], sort=False):
+        said = dict(zip(own["identity"], own["text"], strict=True))
+        for axis, plan in suite.axes.items():
+            listed = list(plan.identities)
+            if not set(listed) <= set(said):
+                continue
+            for order in orders(listed, design=design):
+                prompt = _asked(suite, task, [said[name] for name in order], described=described)
+                shown = BAR.join(order)
+                name = "/".join(["judge", model, task, theme, axis, shown])
+                for repeat in range(1, repeats + 1):
+                    rows.append((name, model, task, topic, theme, axis, shown, repeat, prompt))
+    columns = ["prompt_id", "model", *INSTANCE, "axis", "order", "repeat", "prompt"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
+    """Count the instances that cannot be judged, because an identity has no answer.
+
+    Returns
+    -------
+    DataFrame
+        By `model` and `axis`: `instances`, `judged`, `incomplete`.
+    """
+    texts = first_texts(answers)
+    rows = []
+    for model, asked in answers.groupby("model", sort=False):
+        instances = asked[["task", "theme"]].drop_duplicates()
+        own = texts[texts["model"] == model]
+        for axis, plan in suite.axes.items():
+            there = own[own["identity"].isin(list(plan.identities))]
+            counts = there.groupby(["task", "theme"])["identity"].nunique()
+            judged = int((counts == len(plan.identities)).sum())
+            rows.append((model, axis, len(instances), judged, len(instances) - judged))
+    return pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"])
+
+
+def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return of each model and prompt with an identity the answer that is judged, if it has text.
+
+    It is the first of repeats, at the model's first temperature in the table.
+    """
+    said = answers["text"].fillna("").str.strip() != ""
+    own = answers[said & answers["identity"].notna()]
+    if SETTING in own:  # never texts of several temperatures side by side
+        own = own.merge(own.drop_duplicates("model")[["model", SETTING]])
+    own = own.sort_values("sample", kind="stable")
+    return own.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
+
+
+def _asked(suite: Suite, task: str, texts: list[str], *, described: bool) -> str:
+    """Fill the evaluation template slot by slot, in one pass: texts may hold braces."""
+    choices = "\n\n".join(f"choice {i}: {text}" for i, text in enumerate(texts, start=1))
+    names = ", ".join(f"choice {i}" for i in range(1, len(texts) + 1))
+    parts = suite.templates.evaluation.split("{choices}")
+    rest = [
+        part.replace("{names}", names).replace("{rubric}", rubric(suite, task, described=described))
+        for part in parts
+    ]
+    return choices.join(rest)
+
+
+# --- what the judge said ----------------------------------------------------------------------
+
+
+def read_judgements(
+    path: str | Path, *, suite: Suite | None = None, prompts: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Read recorded replies of judges.
+
+    Parameters
+    ----------
+    path
+        A table with `evaluator`, `reply`, `model` (who wrote), `task`, `theme`, `axis` and `order`
+        (``white|black|asian``); or, with `prompts`, one with `prompt_id` (or `article_id`), the
+        judge as `model` and what it said as `text`. `repeat` (or `sample`) where there is one.
+        ``"sample"`` is simulated.
+    suite
+        Names the topics, and simulates the sample; the paper's by default.
+    prompts
+        The table of `evaluation_prompts` that was asked.
+
+    Returns
+    -------
+    DataFrame
+        COGS_JUDGEMENTS: `evaluator`, `model`, `task`, `topic`, `theme`, `axis`, `order`,
+        `repeat`, `reply`.
+
+    Raises
+    ------
+    DataError, ContractError
+        As `cogs.rbs.read_answers`.
+    """
+    suite = suite or load()
+    if str(path) == SAMPLE:
+        from nbbias.cogs.sample import judgements
+
+        return judgements(suite)
+    where = str(path)
+    table = read_table(path)
+    if prompts is not None and "order" not in table:
+        table = _joined(table, prompts, where=where)
+    if "repeat" not in table and "sample" in table:
+        table = table.rename(columns={"sample": "repeat"})
+    tables.need(
+        table, ["evaluator", "model", "task", "theme", "axis", "order", "reply"], where=where
+    )
+    topics = {theme: topic for topic, themes in suite.topics.items() for theme in themes}
+    if "topic" not in table:
+        table = table.assign(topic=table["theme"].map(topics))
+    keys = [name for name in _JUDGED if name != "repeat"]
+    if "repeat" not in table:
+        table = table.assign(repeat=table.groupby(keys, dropna=False).cumcount() + 1)
+    for name in (*keys, "reply"):
+        table[name] = table[name].astype("str").where(table[name].notna())
+    twice = int(table.duplicated(_JUDGED).sum())
+    if twice:
+        raise ContractError(
+            where, f"{twice} judgements stand twice; number repeats in the column repeat"
+        )
+    checked = tables.check(table, tables.COGS_JUDGEMENTS, where=where)
+    _check_orders(checked, suite, where=where)
+    return checked[list(tables.COGS_JUDGEMENTS.columns)].reset_index(drop=True)
+
+
+def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.DataFrame:
+    name = "prompt_id" if "prompt_id" in table else "article_id"
+    tables.need(table, [name, "model", "text"], where=where)
+    own = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
+    asked = prompts.drop(columns=["repeat", "prompt"]).drop_duplicates("prompt_id")
+    unknown = ~own["prompt_id"].isin(asked["prompt_id"])
+    if unknown.any():
+        shown = own.loc[unknown, "prompt_id"].iloc[0]
+        raise DataError(where, f"{unknown.sum()} replies are to no evaluation prompt ({shown})")
+    kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat", "sample") if c in own]
+    return own[kept].merge(asked, on="prompt_id", how="left")
+
+
+def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
+    """Refuse axes that the suite has not, and orders that do not hold an axis's identities."""
+    faults = []
+    for axis, own in judgements.groupby("axis", sort=False):
+        if axis not in suite.axes:
+            faults.append(f"no axis {axis!r} in the suite; it has {', '.join(suite.axes)}")
+            continue
+        held = {frozenset(order.split(BAR)): order for order in own["order"].unique()}
+        short = [order for names, order in held.items() if len(names) < 2]
+        if short:
+            faults.append(f"the order {short[0]!r} of {axis} names one identity; join with {BAR}")
+        elif len(held) > 1:
+            told = " and ".join(repr(order) for order in list(held.values())[:2])
+            faults.append(f"orders of {axis} hold other identities: {told}")
+        elif set(held) != {frozenset(suite.axes[axis].identities)}:
+            known = ", ".join(suite.axes[axis].identities)
+            faults.append(f"orders of {axis} do not hold its identities, which are {known}")
+    if faults:
+        raise ContractError(where, faults)
+
+
+def decided(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Read every reply's decision.
+
+    Returns
+    -------
+    DataFrame
+        `judgements` with `position` (from 1), `identity` (who stood there) and, where the reply
+        decides nothing, NaN in both and the `reason`.
+    """
+    shown = judgements["order"].str.split(BAR, regex=False)
+    found = replies.decisions(judgements["reply"], n=shown.str.len())
+    names = [
+        order[int(at) - 1] if np.isfinite(at) else None
+        for order, at in zip(shown, found["position"], strict=True)
+    ]
+    return judgements.assign(
+        position=found["position"], identity=pd.array(names, dtype="str"), reason=found["reason"]
+    )
+
+
+def losses(decided: pd.DataFrame) -> pd.DataFrame:
+    """Count decisions and failures: `evaluator`, `axis`, `outcome`, `n`; all add up to the replies.
+
+    `outcome` is ``"decided"`` or the reason why a reply decides nothing.
+    """
+    told = decided.assign(outcome=decided["reason"].fillna("decided"))
+    table = told.groupby(["evaluator", "axis", "outcome"], sort=False).size()
+    return table.rename("n").reset_index()
+
+
+Row = dict[str, Any]
+By = Literal["task", "topic"]
+
+#: What `model` is called where a judge's judgements of all models are taken together.
+ALL = "all"
+
+
+def affinity_bias_score(shares: pd.Series) -> BiasScore:
+    """Compute the ABS from the share of judgements in which each identity was preferred.
+
+    Parameters
+    ----------
+    shares
+        p_i by identity, in [0, 1]; they add up to 1.
+
+    Returns
+    -------
+    BiasScore
+        `score` = sqrt(mean((p_i - mean p)^2)): 0 where all are preferred alike, at most
+        sqrt(k - 1) / k, where one always is. `identity` is the favourite; of equal ones the first.
+        NaN and None where a share is missing, or there is none.
+
+    References
+    ----------
+    Kumar et al. 2024, Eq. (11) and (12).
+    """
+    values = shares.astype(float)
+    if values.empty or values.isna().any():
+        return BiasScore(np.nan, None)
+    return BiasScore(float(values.std(ddof=0)), str(values.idxmax()))
+
+
+def instance_shares(
+    decided: pd.DataFrame, identities: list[str], *, of: Literal["identity", "position"]
+) -> pd.DataFrame:
+    """Average a judge's choices within each instance, so that order cannot tip the scale.
+
+    Parameters
+    ----------
+    decided
+        The table of `cogs.affinity.decided`, of one evaluator, model and axis.
+    identities
+        The axis's identities.
+    of
+        ``"identity"``: each one's share, every position weighing alike; ``"position"``: each
+        one's share, every identity weighing alike.
+
+    Returns
+    -------
+    DataFrame
+        One row per (task, theme), one column per identity, or position from 1; rows add up to
+        1. NaN where an identity was never judged at some position: then it cannot be balanced.
+    """
+    k = len(identities)
+    instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
+    number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
+    kept = decided["position"].notna().to_numpy()
+    # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
+    shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
+    at = {name: i for i, name in enumerate(identities)}
+    orders = decided.loc[kept, "order"]
+    places = {order: [at[name] for name in order.split(BAR)] for order in orders.unique()}
+    who = np.array([places[order] for order in orders], dtype=int).reshape(-1, k)
+    picked = decided.loc[kept, "position"].to_numpy(int) - 1
+    np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
+    np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
+    with np.errstate(invalid="ignore"):
+        cells = chosen / shown
+        table = cells.mean(axis=2 if of == "identity" else 1)
+        table /= table.sum(axis=1, keepdims=True)
+    columns = identities if of == "identity" else list(range(1, k + 1))
+    return pd.DataFrame(table, index=instances, columns=columns)
+
+
+def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+    """Return each identity's share in the one order that the suite lists, as the paper asks.
+
+    Returns
+    -------
+    DataFrame
+        One row per (task, theme), one column per identity; NaN where no reply decided.
+    """
+    own = decided[decided["order"] == BAR.join(identities)]
+    chosen = pd.DataFrame(
+        {name: (own["identity"] == name).astype(float) for name in identities}
+    ).where(own["identity"].notna())
+    return chosen.groupby([own["task"], own["theme"]], sort=False).mean()
+
+
+def abs_estimates(
+    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, model_based: bool = True,
+    confidence: float = 0.95, draws: int = 2000, seed: int = 0,
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate the Affinity Bias Score of each evaluator, model and axis, in three ways.
+
+    Parameters
+    ----------
+    decided
+        The table of `cogs.affinity.decided`.
+    suite
+        Lists the identities of each axis in their order.
+    by
+        ``"task"`` or ``"topic"``: once for each of them; by default over all.
+    model_based
+        Whether to fit the conditional logit too, which takes a second per cell.
+    confidence, draws, seed
+        Level of the intervals; resamples and permutations, and their start.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES; `bias` is the axis, `evaluator` the judge, `model` who wrote the texts
+        (``"all"``: all together, averaged within the instance), `group` the identity or position.
+        The instance (task and theme) is the unit, judgements are averaged within it. By
+        `statistic`:
+
+        - ``abs_raw``: Eq. (11) of the judgements in the suite's own order, as published; `group`
+          is the favourite, Eq. (12). A judge that goes by position alone has one too;
+        - ``abs``: the same with every identity at every position equally often. `null` is what
+          permuting the identities within each instance gives, which leaves alone that one text may
+          be better than another;
+        - ``abs_model`` and ``position_model``: of the conditional logit, see `cogs.logit`;
+        - ``position``: the spread of the shares of positions, with identities balanced;
+        - ``share_raw``, ``share``, ``share_model``, ``position_share``: the shares behind them.
+
+        `p_adjusted` is Holm's: of the spreads over the rows of one statistic (those of all models
+        together are a family of their own), of shares over the identities or positions of a cell.
+    """
+    rows: list[Row] = []
+    options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
+    for key, own in _cells(decided, by):
+        identities = list(suite.axes[key["bias"]].identities)
+        tables = {
+            "abs_raw": _pooled(own, listed_shares, identities),
+            "abs": _pooled(own, instance_shares, identities, of="identity"),
+            "position": _pooled(own, instance_shares, identities, of="position"),
+        }
+        tables["position"].columns = [f"position {i}" for i in tables["position"]]
+        for statistic, shares in tables.items():
+            rows += [key | row for row in _spread_and_shares(statistic, shares, **options)]
+        if model_based:
+            logit = cogs_logit.fit(own, identities)
+            rows += [key | row for row in cogs_logit.estimates(logit, **options)]
+    table = pd.DataFrame(rows)
+    for statistic in ("abs_raw", "abs", "position", "abs_model", "position_model") if rows else ():
+        for together in (True, False):
+            family = (table["statistic"] == statistic) & ((table["model"] == ALL) == together)
+            table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
+    return nbbias_tables.estimates(
+        table.to_dict("records"), study="cogs", measure="abs", instrument="reply parser"
+    )
+
+
+_NAMES = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
+
+
+def _spread_and_shares(statistic: str, shares: pd.DataFrame, **options: Any) -> list[Row]:
+    spread = rbs.spread_estimate(shares, **options)
+    if spread["reason"] and np.isnan(spread["estimate"]):
+        spread["reason"] = _why(statistic, spread["reason"])
+    favourite = (
+        None if np.isnan(spread["estimate"])
+        else affinity_bias_score(shares.dropna().mean()).identity
+    )  # fmt: skip
+    rows: list[Row] = [{"statistic": statistic, "group": favourite, **spread}]
+    for row in rbs.column_estimates(shares, bounds=(0.0, 1.0), **options):
+        if np.isnan(row["estimate"]):
+            row["reason"] = spread["reason"]
+        rows.append({"statistic": _NAMES[statistic], **row})
+    return rows
+
+
+def _why(statistic: str, reason: str) -> str:
+    if statistic == "abs_raw":
+        return "no decided judgement in the suite's own order"
+    return "no task × theme with a decided judgement of every identity at every position"
+
+
+def _pooled(
+    own: pd.DataFrame, measure: Callable[..., pd.DataFrame], identities: list[str], **options: Any
+) -> pd.DataFrame:
+    """Measure each model's instances on their own, and average an instance over the models."""
+    tables = [measure(part, identities, **options) for _, part in own.groupby("model", sort=False)]
+    return pd.concat(tables).groupby(level=["task", "theme"], sort=False).mean()
+
+
+def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+    several = decided["model"].nunique() > 1
+    tables = [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
+    both = pd.concat(tables)
+    keys = ["evaluator", "cell", "axis", *([by] if by else [])]
+    for values, own in both.groupby(keys, sort=False):
+        key = dict(zip(keys, values, strict=True))
+        row = {"evaluator": key["evaluator"], "model": key["cell"], "bias": key["axis"]}
+        yield row | ({by: key[by]} if by else {}), own
+
+
+def grid(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Lay out who judged whose texts, and say where a judge read its own.
+
+    Returns
+    -------
+    DataFrame
+        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
+        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
+        itself). An identity that is a judge's favourite in its own texts only is a preference for
+        how it writes that identity.
+    """
+    whole = estimates[["task", "topic"]].isna().all(axis=1)
+    table = estimates[(estimates["statistic"] == "abs") & whole & (estimates["model"] != ALL)]
+    own = (table["evaluator"] == table["model"]).map({True: "yes", False: "no"})
+    columns = {"bias": "axis", "estimate": "abs", "group": "favourite"}
+    return table.assign(own=own).rename(columns=columns)[
+        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
+         "p_adjusted", "favourite", "n", "own"]
+    ].reset_index(drop=True)  # fmt: skip

@@ -1,0 +1,277 @@
+"""People as judges: how far they agree, and how they choose beside models.
+
+Kumar, Yunusov and Emami (2024), Figures 6 and 7 and footnote 4: three people chose among the same
+texts as the models; Fleiss' kappa says how far they agreed beyond chance.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from nbbias import tables
+from nbbias.cogs import rbs
+from nbbias.cogs.affinity import affinity_bias_score, instance_shares
+from nbbias.cogs.suite import Suite, load
+from nbbias.tables import SAMPLE, ContractError, estimates, read_table
+
+#: What the people are called where they are taken together.
+PEOPLE = "people"
+
+_ITEM = ["task", "theme"]
+Row = dict[str, Any]
+
+
+def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFrame:
+    """Read what people chose.
+
+    Parameters
+    ----------
+    path
+        A table with `rater`, `task`, `theme`, `axis` and `identity`: whose text that person chose
+        as the best; blank where none was chosen. ``"sample"`` is simulated.
+    suite
+        Names the identities; the paper's suite by default.
+
+    Returns
+    -------
+    DataFrame
+        Those columns, one row per rater, task, theme and axis.
+
+    Raises
+    ------
+    ContractError
+        A column is missing, an axis or identity unknown, a rating given twice.
+    """
+    suite = suite or load()
+    if str(path) == SAMPLE:
+        from nbbias.cogs.sample import ratings
+
+        return ratings(suite)
+    table = read_table(path)
+    where = str(path)
+    columns = ["rater", *_ITEM, "axis", "identity"]
+    tables.need(table, columns, where=where)
+    table = table[columns].copy()
+    for name in columns:
+        table[name] = table[name].astype("str").where(table[name].notna())
+    faults = []
+    for axis, own in table.groupby("axis", sort=False):
+        if axis not in suite.axes:
+            faults.append(f"no axis {axis!r} in the suite; it has {', '.join(suite.axes)}")
+            continue
+        known = suite.axes[axis].identities
+        for name in own["identity"].dropna().unique():
+            if name not in known:
+                faults.append(f"no identity {name!r} on {axis}; it has {', '.join(known)}")
+    gaps = int(table[["rater", *_ITEM, "axis"]].isna().any(axis=1).sum())
+    if gaps:
+        faults.append(f"{gaps} rows lack a rater, task, theme or axis")
+    twice = int(table.duplicated(["rater", *_ITEM, "axis"]).sum())
+    if twice:
+        faults.append(f"{twice} ratings stand twice; keep one per rater, task, theme and axis")
+    if faults:
+        raise ContractError(where, faults)
+    return table
+
+
+# --- agreement --------------------------------------------------------------------------------
+
+
+def krippendorff_alpha(counts: np.ndarray) -> float:
+    """Compute Krippendorff's alpha of unordered choices.
+
+    Parameters
+    ----------
+    counts
+        Items by categories: how many raters chose each. Items with fewer than two are left out,
+        so raters may have gaps.
+
+    Returns
+    -------
+    float
+        1 for full agreement, 0 for what chance gives, below 0 for less; NaN where no item has
+        two ratings or all ratings are of one category.
+
+    References
+    ----------
+    Krippendorff 2011, *Computing Krippendorff's Alpha-Reliability*.
+    """
+    pairs = counts[counts.sum(axis=1) > 1].astype(float)
+    total = pairs.sum()
+    by_category = pairs.sum(axis=0)
+    expected = total**2 - (by_category**2).sum()
+    if not expected:
+        return np.nan
+    rated = pairs.sum(axis=1)
+    # Pairs of unlike ratings within an item, each rating weighing alike.
+    observed = ((rated**2 - (pairs**2).sum(axis=1)) / (rated - 1)).sum()
+    return float(1 - (total - 1) * observed / expected)
+
+
+def _fleiss(counts: np.ndarray) -> float:
+    full = counts[counts.sum(axis=1) == counts.sum(axis=1).max(initial=0)]
+    if len(full) == 0 or full[0].sum() < 2 or (full.sum(axis=0) > 0).sum() < 2:
+        return np.nan
+    return float(fleiss_kappa(full))
+
+
+_COEFFICIENTS = {"fleiss_kappa": _fleiss, "krippendorff_alpha": krippendorff_alpha}
+
+
+def agreement(
+    ratings: pd.DataFrame, *, confidence: float = 0.95, draws: int = 2000, seed: int = 0
+) -> pd.DataFrame:
+    """Say how far people agree, by axis.
+
+    Parameters
+    ----------
+    ratings
+        The table of `read_ratings`.
+    confidence, draws, seed
+        Level of the intervals; items drawn with replacement, and permutations; their start.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES; `bias` is the axis, `statistic` ``fleiss_kappa`` (items that every rater rated;
+        the others are lost) or ``krippendorff_alpha`` (items with two ratings or more); at most 1,
+        0 is what chance gives: `null` and its range come from shuffling each rater's choices over
+        the items, and so does the one-sided `p_value`. `n` counts items.
+    """
+    rows = []
+    for axis, own in ratings.groupby("axis", sort=False):
+        wide = own.pivot(index=_ITEM, columns="rater", values="identity")
+        codes = _codes(wide)
+        for statistic, coefficient in _COEFFICIENTS.items():
+            found = _agreement(codes, coefficient, confidence=confidence, draws=draws, seed=seed)
+            rated = (~np.isnan(codes)).sum(axis=1)
+            n = int(
+                (rated == codes.shape[1]).sum() if coefficient is _fleiss else (rated > 1).sum()
+            )
+            lost = {"n": n, "n_lost": len(codes) - n}
+            rows.append({"bias": axis, "statistic": statistic, **lost, **found})
+    return tables.estimates(
+        rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people"
+    )
+
+
+def _codes(wide: pd.DataFrame) -> np.ndarray:
+    """Number the choices, items by raters; NaN where none was made."""
+    codes, _ = pd.factorize(wide.to_numpy(object).ravel())
+    return np.where(codes < 0, np.nan, codes).reshape(wide.shape)
+
+
+def _agreement(
+    codes: np.ndarray, coefficient: Any, *, confidence: float, draws: int, seed: int
+) -> Row:
+    rng = np.random.default_rng(seed)
+    counts = _counts(codes)
+    estimate = coefficient(counts)
+    if np.isnan(estimate):
+        why = "needs items that two people rated, and two identities among the choices"
+        return {"estimate": np.nan, "reason": why}
+    n = len(codes)
+    drawn = [coefficient(counts[rng.integers(0, n, n)]) for _ in range(draws)]
+    shuffled = [coefficient(_counts(_shuffled(codes, rng))) for _ in range(draws)]
+    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.nanquantile(drawn, tails)
+    null_low, null_high = np.nanquantile(shuffled, tails)
+    as_high = (np.array(shuffled) >= estimate - 1e-12).sum()
+    return {
+        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
+        "null": float(np.nanmean(shuffled)), "null_low": null_low, "null_high": null_high,
+        "test": "choices shuffled within rater", "p_value": (as_high + 1) / (draws + 1),
+    }  # fmt: skip
+
+
+def _counts(codes: np.ndarray) -> np.ndarray:
+    categories = np.unique(codes[~np.isnan(codes)])
+    return np.stack([(codes == c).sum(axis=1) for c in categories], axis=1) if len(
+        categories
+    ) else np.zeros((len(codes), 1), dtype=int)  # fmt: skip
+
+
+def _shuffled(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Shuffle every rater's choices over the items that this rater rated."""
+    out = codes.copy()
+    for column in out.T:
+        there = ~np.isnan(column)
+        column[there] = rng.permutation(column[there])
+    return out
+
+
+# --- beside models ----------------------------------------------------------------------------
+
+
+def beside_models(
+    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, confidence: float = 0.95,
+    draws: int = 2000, seed: int = 0,
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate the affinity of each person, of all together, and of models on the same instances.
+
+    Parameters
+    ----------
+    ratings
+        The table of `read_ratings`.
+    decided
+        The table of `cogs.affinity.decided`; instances that no person rated are left aside.
+    suite
+        Lists the identities.
+    confidence, draws, seed
+        As in `cogs.affinity.abs_estimates`.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES with `kind` (``"person"``, ``"people"``: each instance's average over persons,
+        ``"model"``: balanced over orders); `statistic` ``abs`` and ``share`` as in
+        `cogs.affinity.abs_estimates`. A person saw one order, so that a person's share holds
+        what position is worth to that person too.
+
+    References
+    ----------
+    Kumar et al. 2024, Figures 6 and 7.
+    """
+    rows, kinds = [], []
+    options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
+    for axis, own in ratings.groupby("axis", sort=False):
+        identities = list(suite.axes[str(axis)].identities)
+        items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
+        tables: list[tuple[str, str, pd.DataFrame]] = []
+        for rater, part in own.groupby("rater", sort=False):
+            tables.append(("person", str(rater), one_hot(part, identities)))
+        together = pd.concat([table for _, _, table in tables]).groupby(level=_ITEM, sort=False)
+        tables.append((PEOPLE, PEOPLE, together.mean()))
+        for evaluator, judged in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
+            shares = [
+                instance_shares(part, identities, of="identity")
+                for _, part in judged.groupby("model", sort=False)
+            ]
+            mean = pd.concat(shares).groupby(level=_ITEM, sort=False).mean()
+            tables.append(("model", str(evaluator), mean.reindex(items)))
+        for kind, evaluator, shares_of in tables:
+            spread = rbs.spread_estimate(shares_of, **options)
+            known = np.isfinite(spread["estimate"])
+            top = affinity_bias_score(shares_of.dropna().mean()).identity if known else None
+            found: list[Row] = [{"statistic": "abs", "group": top, **spread}]
+            columns = rbs.column_estimates(shares_of, bounds=(0.0, 1.0), **options)
+            found += [{"statistic": "share", **row} for row in columns]
+            rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
+            kinds += [kind] * len(found)
+    table = estimates(rows, study="cogs", measure="abs", instrument="choices")
+    return table.assign(kind=kinds)
+
+
+def one_hot(part: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+    """Lay out one person's choices: a row per task and theme, 1 for the identity chosen, else 0.
+
+    A row without a choice is NaN.
+    """
+    chosen = {name: (part["identity"] == name).astype(float) for name in identities}
+    table = pd.DataFrame(chosen).where(part["identity"].notna())
+    return table.set_index(pd.MultiIndex.from_frame(part[_ITEM]))

@@ -1,0 +1,292 @@
+"""Answers and judges with planted, known preferences: what CoGS should find, and what not.
+
+An answer is put together from sentences written for this project; an identity's answer keeps each
+sentence of the default with a planted probability, so that it lies as near to the default as was
+planted. A judge adds up what a text, its identity and its position are worth to it, and errs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias.cogs.affinity import Design, orders
+from nbbias.cogs.suite import BAR, Suite, load
+from nbbias.tables import data_path
+
+#: Share of the default's sentences that an identity's answer keeps, where nothing is planted.
+KEPT = 0.4
+#: Share that a repeat of the default keeps.
+KEPT_BY_DEFAULT = 0.8
+
+#: The sample's writers: what is added to `KEPT` for an identity.
+SAMPLE_WRITERS: dict[str, dict[str, float]] = {
+    "even-writer": {},
+    "leaning-writer": {"white": 0.3, "man": 0.3, "straight": 0.3},
+}
+
+#: The sample is a part of the suite, so that it takes seconds: these tasks, a theme per topic.
+SAMPLE_TASKS = ("very short story", "short poem", "haiku", "blog")
+SAMPLE_SEED = 2024
+
+_SENTENCES = 5
+_MARKED = {"obvious": 0.15, "nuanced": 0.15}
+
+
+class Judge(NamedTuple):
+    """What a simulated judge goes by, in log-odds.
+
+    `identity` by name (0 for those not named); `position` by place from the first (0 beyond);
+    `content` is the standard deviation of what single texts are worth, the same in every order;
+    `refuses` the share of replies without a decision.
+    """
+
+    identity: Mapping[str, float] = {}
+    position: Sequence[float] = ()
+    content: float = 1.0
+    refuses: float = 0.0
+
+
+#: The sample's judges. One goes by the texts alone, one by identity, one by position, one by both.
+SAMPLE_JUDGES: dict[str, Judge] = {
+    "content-judge": Judge(refuses=0.03),
+    "identity-judge": Judge(identity={"white": 1.0, "man": 1.0, "straight": 1.0}, refuses=0.03),
+    "position-judge": Judge(position=(1.2,), refuses=0.03),
+    "both-judge": Judge(
+        identity={"black": 1.0, "woman": 1.0, "queer": 1.0}, position=(1.2,), refuses=0.03
+    ),
+}
+
+#: The sample's people. All see what a text is worth; one leans towards identities as well.
+SAMPLE_RATERS: dict[str, Mapping[str, float]] = {
+    "person 1": {},
+    "person 2": {},
+    "person 3": {"man": 1.5, "straight": 1.5},
+}
+
+
+@cache
+def sentences() -> dict[str, Any]:
+    """Return the sentences: `plain`, `obvious` and `nuanced` by identity, `replies`, `refusals`."""
+    return yaml.safe_load(data_path("cogs/simulate.yaml").read_text(encoding="utf-8"))
+
+
+def part(suite: Suite | None = None) -> Suite:
+    """Return the part of a suite that the sample answers."""
+    suite = suite or load()
+    tasks = {name: task for name, task in suite.tasks.items() if name in SAMPLE_TASKS}
+    topics = {topic: themes[:1] for topic, themes in suite.topics.items()}
+    return suite.model_copy(update={"tasks": tasks or suite.tasks, "topics": topics})
+
+
+def answers(
+    suite: Suite | None = None,
+    *,
+    writers: Mapping[str, Mapping[str, float]] | None = None,
+    defaults: int = 2,
+    seed: int = SAMPLE_SEED,
+) -> pd.DataFrame:
+    """Simulate answers to a part of the suite.
+
+    Parameters
+    ----------
+    suite
+        What is asked; of it `part` is answered.
+    writers
+        Writer → what is added to `KEPT` for an identity (`SAMPLE_WRITERS` by default).
+    defaults
+        How often each default prompt is asked.
+    seed
+        The same seed gives the same answers.
+
+    Returns
+    -------
+    DataFrame
+        COGS_ANSWERS.
+    """
+    asked = part(suite)
+    rng = np.random.default_rng(seed)
+    rows: list[tuple[Any, ...]] = []
+    for writer, shifts in (SAMPLE_WRITERS if writers is None else writers).items():
+        for task in asked.tasks:
+            for topic, themes in asked.topics.items():
+                for theme in themes:
+                    base = list(rng.permutation(len(sentences()["plain"]))[:_SENTENCES])
+                    place = (writer, task, topic, theme)
+                    for sample in range(1, defaults + 1):
+                        text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
+                        rows.append((*place, None, None, sample, text))
+                    for axis, own in asked.axes.items():
+                        for identity in own.identities:
+                            kept = KEPT + shifts.get(identity, 0.0)
+                            text = _text(base, kept, theme, identity, rng)
+                            rows.append((*place, axis, identity, 1, text))
+    columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.astype({name: "str" for name in columns if name != "sample"})
+
+
+def _text(
+    base: list[int], kept: float, theme: str, identity: str | None, rng: np.random.Generator
+) -> str:
+    plain = sentences()["plain"]
+    others = iter(rng.permutation([i for i in range(len(plain)) if i not in base]))
+    lines = [plain[i if rng.random() < kept else next(others)] for i in base]
+    rng.shuffle(lines)
+    for level, share in _MARKED.items():
+        marked = sentences()[level].get(identity)
+        if marked and rng.random() < share:
+            lines.insert(int(rng.integers(1, len(lines))), marked)
+    told = " ".join(lines)
+    return told.replace("{theme}", theme).replace("{Theme}", theme[:1].upper() + theme[1:])
+
+
+# --- judging ----------------------------------------------------------------------------------
+
+
+def judge(
+    asked: pd.DataFrame, judge: Judge, identities: Sequence[str], *, rng: np.random.Generator,
+    design: Design = "auto", repeats: int = 1,
+) -> pd.DataFrame:  # fmt: skip
+    """Let a judge decide on every instance in every order.
+
+    Parameters
+    ----------
+    asked
+        One row per instance: `model`, `task`, `topic`, `theme`.
+    judge
+        What it goes by. Texts' own worth is drawn anew; every order shows the same texts.
+    identities
+        The axis's.
+    rng, design, repeats
+        The source of chance; the orders of `cogs.affinity.orders`, each this often.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `task`, `topic`, `theme`, `order`, `repeat`, `position`, `identity`, `reason`: the
+        columns of `cogs.affinity.decided` that are about the decision.
+    """
+    shown = [order for order in orders(list(identities), design=design) for _ in range(repeats)]
+    at = np.array([[identities.index(name) for name in order] for order in shown])
+    k, n = len(identities), len(asked)
+    worth = rng.normal(0, judge.content, (n, k)) + [judge.identity.get(i, 0.0) for i in identities]
+    place = np.zeros(k)
+    place[: len(judge.position)] = judge.position[:k]
+    # A choice by the largest sum with Gumbel errors is a conditional logit.
+    seen = worth[:, at] + place + rng.gumbel(size=(n, len(shown), k))
+    position = seen.argmax(axis=2) + 1.0
+    position[rng.random(position.shape) < judge.refuses] = np.nan
+    flat = position.ravel()
+    table = asked.loc[asked.index.repeat(len(shown))].reset_index(drop=True)
+    sure = np.where(np.isnan(flat), 1, flat).astype(int) - 1
+    chosen = np.array(identities, dtype=object)[np.tile(at, (n, 1))[np.arange(len(flat)), sure]]
+    return table.assign(
+        order=np.tile([BAR.join(order) for order in shown], n),
+        repeat=np.tile(np.tile(np.arange(1, repeats + 1), len(shown) // repeats), n),
+        position=flat,
+        identity=pd.array(np.where(np.isnan(flat), None, chosen), dtype="str"),
+        reason=pd.Series("the judge refuses", index=table.index).where(np.isnan(flat)),
+    )
+
+
+def judgements(
+    suite: Suite | None = None, *, judges: Mapping[str, Judge] | None = None,
+    writers: Sequence[str] = tuple(SAMPLE_WRITERS), design: Design = "auto", repeats: int = 1,
+    seed: int = SAMPLE_SEED,
+) -> pd.DataFrame:  # fmt: skip
+    """Simulate what judges reply, in words.
+
+    Parameters
+    ----------
+    suite
+        What was asked; its `part` is judged.
+    judges
+        Evaluator → `Judge` (`SAMPLE_JUDGES` by default).
+    writers, design, repeats, seed
+        Whose texts are judged; how; the start of every draw.
+
+    Returns
+    -------
+    DataFrame
+        COGS_JUDGEMENTS.
+    """
+    asked = part(suite)
+    rng = np.random.default_rng(seed)
+    instances = pd.DataFrame(
+        [
+            (writer, task, topic, theme)
+            for writer in writers
+            for task in asked.tasks
+            for topic, themes in asked.topics.items()
+            for theme in themes
+        ],
+        columns=["model", "task", "topic", "theme"],
+    )
+    tables = []
+    for evaluator, own in (SAMPLE_JUDGES if judges is None else judges).items():
+        for axis, plan in asked.axes.items():
+            names = list(plan.identities)
+            table = judge(instances, own, names, rng=rng, design=design, repeats=repeats)
+            table = table.assign(evaluator=evaluator, axis=axis)
+            table["reply"] = [_reply(at, len(names), rng) for at in table["position"]]
+            tables.append(table)
+    columns = ["evaluator", "model", "task", "topic", "theme", "axis", "order", "repeat", "reply"]
+    return pd.concat(tables, ignore_index=True)[columns]
+
+
+def _reply(position: float, n: int, rng: np.random.Generator) -> str:
+    if np.isnan(position):
+        return str(rng.choice(sentences()["refusals"]))
+    at = int(position)
+    other = int(rng.choice([i for i in range(1, n + 1) if i != at]))
+    named = ", ".join(f"choice {i}" for i in range(1, n)) + f" and choice {n}"
+    said = str(rng.choice(sentences()["replies"]))
+    return said.replace("{n}", str(at)).replace("{other}", str(other)).replace("{all}", named)
+
+
+# --- people -----------------------------------------------------------------------------------
+
+
+def ratings(
+    suite: Suite | None = None, *, raters: Mapping[str, Mapping[str, float]] | None = None,
+    content: float = 1.5, seed: int = SAMPLE_SEED,
+) -> pd.DataFrame:  # fmt: skip
+    """Simulate what people choose, one order each, from the same texts.
+
+    Parameters
+    ----------
+    suite
+        What was asked; its `part` is rated.
+    raters
+        Rater → what an identity is worth to that person, in log-odds (`SAMPLE_RATERS` by default).
+    content
+        Standard deviation of what single texts are worth, to all raters alike: what makes people
+        agree. At 0 they agree by chance, or where they lean alike.
+    seed
+        The same seed gives the same ratings.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `cogs.people.read_ratings`.
+    """
+    asked = part(suite)
+    rng = np.random.default_rng(seed)
+    items = [(task, theme) for task in asked.tasks for t in asked.topics.values() for theme in t]
+    rows = []
+    for axis, plan in asked.axes.items():
+        names = list(plan.identities)
+        worth = rng.normal(0, content, (len(items), len(names)))
+        for rater, leaning in (SAMPLE_RATERS if raters is None else raters).items():
+            seen = worth + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=worth.shape)
+            rows += [
+                (rater, *item, axis, names[at])
+                for item, at in zip(items, seen.argmax(axis=1), strict=True)
+            ]
+    return pd.DataFrame(rows, columns=["rater", "task", "theme", "axis", "identity"], dtype="str")

@@ -1,0 +1,248 @@
+"""The Creativity-Oriented Generation Suite: tasks, themes, identities and rubrics, as data.
+
+Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*: 12 tasks and 30 themes
+under 10 topics make 360 default prompts; 8 identities on 3 axes make 2,880 more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+import pandas as pd
+import yaml
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, is_file, resolve
+
+#: What a recorded order of choices is joined by; no name may hold it.
+BAR = "|"
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^|/]+$")]
+Text = Annotated[str, StringConstraints(min_length=1)]
+Source = Literal["paper", "project", "user"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=False)
+
+
+class Rubric(_Strict):
+    """What a judge is told to look at: criterion → description."""
+
+    criteria: dict[Name, Text] = Field(min_length=1, max_length=26)
+    source: Source = "user"
+    where: str | None = None
+
+
+class Task(_Strict):
+    """A prompt with ``{theme}`` in it, and its rubric."""
+
+    prompt: Text
+    rubric: Rubric
+
+    @model_validator(mode="after")
+    def _names_its_theme(self) -> Self:
+        return _slots(self, self.prompt, {"theme"}, "prompt")
+
+
+class Axis(_Strict):
+    """Two or more identities: name → the words that the prompt puts after "being"."""
+
+    identities: dict[Name, Text] = Field(min_length=2)
+    source: Source = "user"
+
+
+class Templates(_Strict):
+    """How an identity is given to a model, and how a judge is asked."""
+
+    identity: Text
+    evaluation: Text
+
+    @model_validator(mode="after")
+    def _have_their_slots(self) -> Self:
+        _slots(self, self.evaluation, {"choices", "names", "rubric"}, "evaluation")
+        return _slots(self, self.identity, {"identity", "task"}, "identity")
+
+
+def _slots(model: Any, text: str, wanted: set[str], name: str) -> Any:
+    found = set(re.findall(r"\{(\w*)\}", text))
+    if found != wanted:
+        told = ", ".join(f"{{{slot}}}" for slot in sorted(wanted))
+        raise ValueError(f"{name} needs exactly the slots {told}: {text!r}")
+    return model
+
+
+class Suite(_Strict):
+    """A suite: `templates`, `axes`, `topics` (topic → themes) and `tasks`, each in its order."""
+
+    templates: Templates
+    axes: dict[Name, Axis] = Field(min_length=1)
+    topics: dict[Name, list[Name]] = Field(min_length=1)
+    tasks: dict[Name, Task] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for what, names in {
+            "theme": [theme for themes in self.topics.values() for theme in themes],
+            "identity": [name for axis in self.axes.values() for name in axis.identities],
+        }.items():
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice:
+                raise ValueError(f"the {what} {', '.join(twice)} stands twice")
+        empty = [topic for topic, themes in self.topics.items() if not themes]
+        if empty:
+            raise ValueError(f"no theme under the topic {', '.join(empty)}")
+        return self
+
+
+def load(
+    paths: Sequence[str | Path] = (),
+    *,
+    axes: Iterable[str] | None = None,
+    tasks: Iterable[str] | None = None,
+    topics: Iterable[str] | None = None,
+) -> Suite:
+    """Load the suite, add to it, and choose from it.
+
+    Parameters
+    ----------
+    paths
+        YAML files laid out as the shipped ``data/cogs/suite.yaml``, each with any of its parts.
+        What they name is added; what has a shipped name (an axis, a task, a topic, a template)
+        takes its place.
+    axes
+        The axes to keep, in this order. By default the paper's three and those of `paths`; shipped
+        beside them: age, disability, religion.
+    tasks, topics
+        Those to keep, in this order; all by default.
+
+    Returns
+    -------
+    Suite
+
+    Raises
+    ------
+    DataError
+        A file cannot be read or is no suite; every fault of it is named.
+    ParameterError
+        An axis, task or topic that is not in the suite.
+    """
+    whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
+    added: list[str] = []
+    for path in paths:
+        if str(path) == SAMPLE:
+            continue
+        own = _read(path)
+        for part, content in own.items():
+            if not isinstance(content, dict):
+                raise DataError(str(path), f"{part}: is no mapping of names")
+            whole[part] = {**whole.get(part, {}), **content}
+        added += list(own.get("axes", {}))
+    suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")
+    papers = [name for name, axis in suite.axes.items() if axis.source == "paper" or name in added]
+    kept = {
+        "axes": _chosen("axes", suite.axes, papers if axes is None else axes),
+        "tasks": _chosen("tasks", suite.tasks, tasks),
+        "topics": _chosen("topics", suite.topics, topics),
+    }
+    return suite.model_copy(update=kept)
+
+
+def _chosen(what: str, there: dict[str, Any], names: Iterable[str] | None) -> dict[str, Any]:
+    if names is None:
+        return there
+    names = list(dict.fromkeys(names))
+    unknown = [name for name in names if name not in there]
+    if unknown or not names:
+        told = f"no {', '.join(map(repr, unknown))}" if unknown else "none is chosen"
+        raise ParameterError(what, f"{told}; the suite has {', '.join(there)}")
+    return {name: there[name] for name in names}
+
+
+def _read(path: str | Path) -> dict[str, Any]:
+    found = resolve(str(path))
+    if not is_file(found):
+        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
+    try:
+        content = yaml.safe_load(found.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
+    return content
+
+
+def _validated(content: dict[str, Any], where: str) -> Suite:
+    try:
+        return Suite.model_validate(content)
+    except ValidationError as errors:
+        told = [
+            ": ".join([*(str(part) for part in error["loc"]), error["msg"]])
+            for error in errors.errors()
+        ]
+        raise DataError(where, told) from None
+
+
+def prompts(suite: Suite) -> pd.DataFrame:
+    """Write out every prompt: those without an identity (the defaults) first.
+
+    Returns
+    -------
+    DataFrame
+        `prompt_id` (unique: task/theme/axis/identity), `task`, `topic`, `theme`, `axis`,
+        `identity` (both missing for a default) and `prompt`.
+    """
+    asked = [
+        (task, topic, theme, plan.prompt.replace("{theme}", theme))
+        for task, plan in suite.tasks.items()
+        for topic, themes in suite.topics.items()
+        for theme in themes
+    ]
+    rows: list[tuple[str | None, ...]] = [
+        (f"{task}/{theme}", task, topic, theme, None, None, prompt)
+        for task, topic, theme, prompt in asked
+    ]
+    for axis, own in suite.axes.items():
+        for identity, words in own.identities.items():
+            for task, topic, theme, prompt in asked:
+                name = f"{task}/{theme}/{axis}/{identity}"
+                # Replaced one by one: words of a user's file may hold braces.
+                told = suite.templates.identity.replace("{identity}", words)
+                row = (name, task, topic, theme, axis, identity, told.replace("{task}", prompt))
+                rows.append(row)
+    columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
+    return pd.DataFrame(rows, columns=columns, dtype="str")
+
+
+def rubric(suite: Suite, task: str, *, described: bool = False) -> str:
+    """Write a task's rubric as lettered lines; with `described`, each with its description.
+
+    The paper's printed example shows the names of the criteria alone.
+    """
+    lines = [
+        f"{letter}. {name}: {told}" if described else f"{letter}. {name}"
+        for letter, (name, told) in zip(
+            "abcdefghijklmnopqrstuvwxyz", suite.tasks[task].rubric.criteria.items(), strict=False
+        )
+    ]
+    return "\n".join(lines)
+
+
+def rubrics(suite: Suite) -> pd.DataFrame:
+    """List every criterion: `task`, `criterion`, `description`, `source`, `where`."""
+    rows = [
+        (task, name, told, plan.rubric.source, plan.rubric.where)
+        for task, plan in suite.tasks.items()
+        for name, told in plan.rubric.criteria.items()
+    ]
+    return pd.DataFrame(rows, columns=["task", "criterion", "description", "source", "where"])

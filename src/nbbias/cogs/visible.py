@@ -1,0 +1,226 @@
+"""How visible is an identity in an answer? Preferences read against what a judge could see.
+
+Kumar, Yunusov and Emami (2024), section 5, call an identity obvious (said), nuanced (hinted at) or
+imperceptible in a text, by hand and for examples. Here a lexicon says which words tell, and the
+similarity to the identity's own words finds hints that no list has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias import stats
+from nbbias.cogs.affinity import instance_shares
+from nbbias.cogs.rbs import INSTANCE, SETTING
+from nbbias.cogs.suite import Suite
+from nbbias.tables import SAMPLE, DataError, data_path, is_file, resolve
+from nbbias.text import embeddings
+
+#: From the plainest to the least.
+LEVELS = ("obvious", "nuanced", "imperceptible")
+
+ONE_AXIS = "one axis alone has no answers to compare with: by words only"
+
+Markers = Mapping[str, Mapping[str, list[str]]]
+
+
+def markers(path: str | Path = SAMPLE) -> Markers:
+    """Load the words by identity: `obvious` and `nuanced`, from the shipped YAML or your own."""
+    shipped = str(path) == SAMPLE
+    found = data_path("cogs/markers.yaml") if shipped else resolve(str(path))
+    if not is_file(found):
+        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
+    try:
+        table = yaml.safe_load(found.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
+    faults = [
+        f"{name}: needs the lists obvious and nuanced"
+        for name, lists in (table.items() if isinstance(table, dict) else [("the file", None)])
+        if not isinstance(lists, dict)
+        or set(lists) - {"obvious", "nuanced"}
+        or not all(isinstance(words, list) for words in lists.values())
+    ]
+    if faults:
+        raise DataError(str(path), faults)
+    return table
+
+
+def _pattern(words: list[str]) -> re.Pattern[str]:
+    longest = sorted((re.escape(str(word)) for word in words), key=len, reverse=True)
+    return re.compile(rf"(?<!\w)(?:{'|'.join(longest) or '(?!)'})(?!\w)", re.IGNORECASE)
+
+
+def levels(
+    answers: pd.DataFrame, suite: Suite, *, words: Markers | None = None,
+    model: str = embeddings.AUTO, cache_path: str | Path | None = None, false_alarms: float = 0.05,
+    progress: bool = True,
+) -> pd.DataFrame:  # fmt: skip
+    """Say how visible each answer's identity is.
+
+    Parameters
+    ----------
+    answers
+        The table of `cogs.rbs.read_answers`.
+    suite
+        Holds the words for each identity.
+    words
+        The table of `markers`; the shipped one by default.
+    model, cache_path, progress
+        As in `text.embeddings.embed`.
+    false_alarms
+        Share of the answers of other axes, to the same prompts, that may lie as near to the
+        identity's words: where `threshold` is drawn. It is the chance level of the hints that
+        similarity finds.
+
+    Returns
+    -------
+    DataFrame
+        One row per answer with an identity and a text: `model`, `task`, `topic`, `theme`, `axis`,
+        `identity`, `sample`, `level`, `found` (the words), `similarity` (cosine to "being" and
+        the identity's words, minus the mean of that prompt's default answers), `threshold`,
+        `instrument` and a `reason` where similarity could not be used.
+    """
+    lists = markers() if words is None else words
+    said = answers["text"].fillna("").str.strip() != ""
+    table = answers[said].reset_index(drop=True)
+    vectors = embeddings.embed(table["text"], model=model, cache_path=cache_path, progress=progress)
+    rows = []
+    for axis, plan in suite.axes.items():
+        for identity, named in plan.identities.items():
+            statement = embeddings.embed([f"being {named}"], model=model, progress=False)[0]
+            excess = _excess(table, vectors @ statement)
+            own = table["identity"] == identity
+            others = table["axis"].notna() & (table["axis"] != axis)
+            known = excess[others].dropna()
+            limit = float(np.quantile(known, 1 - false_alarms)) if len(known) else np.nan
+            texts = table.loc[own, "text"]
+            plain, hints = (
+                texts.map(_pattern(lists.get(identity, {}).get(level, [])).findall)
+                for level in LEVELS[:2]
+            )
+            hinted = (hints.str.len() > 0) | (excess[own] > limit)
+            rows.append(
+                table.loc[own, ["model", *INSTANCE, "axis", "identity", "sample"]].assign(
+                    level=np.select([plain.str.len() > 0, hinted], LEVELS[:2], LEVELS[2]),
+                    found=(plain + hints).map(_listed),
+                    similarity=excess[own], threshold=limit,
+                    reason=None if len(known) else ONE_AXIS,
+                )
+            )  # fmt: skip
+    columns = ["model", *INSTANCE, "axis", "identity", "sample", "level", "found", "similarity"]
+    whole = pd.concat(rows, ignore_index=True)[[*columns, "threshold", "reason"]]
+    return whole.assign(instrument=embeddings.instrument(model))
+
+
+def _listed(hits: list[str]) -> str:
+    return ", ".join(sorted({hit.lower() for hit in hits}))
+
+
+def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
+    """Take away the mean of the default answers to the same prompt."""
+    keys = ["model", *INSTANCE, *([SETTING] if SETTING in table else [])]
+    near = table[keys].assign(cosine=cosine.astype(float))
+    default = near[table["identity"].isna()].groupby(keys, dropna=False)["cosine"].mean()
+    joined = near.merge(default.rename("default").reset_index(), on=keys, how="left")
+    return joined["cosine"] - joined["default"]
+
+
+def visibility(
+    levels: pd.DataFrame, answers: pd.DataFrame, *, words: Markers | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:  # fmt: skip
+    """Count levels by model, axis and identity.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `axis`, `identity`, `n` (answers); for each level its share in [0, 1]; for
+        ``obvious`` its Wilson interval `obvious_low`, `obvious_high` and `obvious_default`: the
+        share of default answers that hold the same words with no identity asked for.
+    """
+    lists = markers() if words is None else words
+    defaults = answers[answers["identity"].isna() & answers["text"].notna()]
+    rows: list[dict[str, Any]] = []
+    for (model, axis, identity), own in levels.groupby(["model", "axis", "identity"], sort=False):
+        shares = own["level"].value_counts(normalize=True)
+        ends = stats.proportion_interval(
+            int((own["level"] == "obvious").sum()), len(own), confidence=confidence
+        )
+        pattern = _pattern(lists.get(identity, {}).get("obvious", []))
+        plain = defaults.loc[defaults["model"] == model, "text"].map(
+            lambda text, pattern=pattern: bool(pattern.search(text))
+        )
+        rows.append({
+            "model": model, "axis": axis, "identity": identity, "n": len(own),
+            **{level: float(shares.get(level, 0.0)) for level in LEVELS},
+            "obvious_low": ends["ci_low"], "obvious_high": ends["ci_high"],
+            "obvious_default": float(plain.mean()) if len(plain) else np.nan,
+        })  # fmt: skip
+    table = pd.DataFrame(rows)
+    return table.sort_values("model", kind="stable", key=_first_seen, ignore_index=True)
+
+
+def preferences(
+    levels: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, confidence: float = 0.95
+) -> pd.DataFrame:
+    """Read a judge's choices against how visible the identity was.
+
+    Parameters
+    ----------
+    levels
+        The table of `levels`.
+    decided
+        The table of `cogs.affinity.decided`.
+    suite
+        Lists the identities.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        By `evaluator`, `axis`, `identity` and `level`: the mean `share` in which a text of that
+        identity and level was chosen (order-balanced), `ci_low`, `ci_high`, `n` (texts), `null`
+        (1 / identities) and `reason`. A share that is far from `null` where the identity is
+        imperceptible is no preference for an identity that the judge could see.
+    """
+    first = levels.sort_values("sample", kind="stable").drop_duplicates(
+        ["model", "task", "theme", "identity"]
+    )
+    tables = []
+    for (evaluator, model, axis), own in decided.groupby(
+        ["evaluator", "model", "axis"], sort=False
+    ):
+        identities = list(suite.axes[axis].identities)
+        shares = instance_shares(own, identities, of="identity").reset_index()
+        long = shares.melt(["task", "theme"], var_name="identity", value_name="share")
+        tables.append(long.assign(evaluator=evaluator, model=model, axis=axis))
+    joined = pd.concat(tables, ignore_index=True).merge(
+        first[["model", "task", "theme", "axis", "identity", "level"]],
+        on=["model", "task", "theme", "axis", "identity"],
+    )
+    rows = []
+    keys = ["evaluator", "axis", "identity", "level"]
+    for key, own in joined.groupby(keys, sort=False):
+        row = stats.mean_interval(own["share"], confidence=confidence, bounds=(0.0, 1.0))
+        null = 1 / len(suite.axes[key[1]].identities)
+        row["share"] = row.pop("estimate")
+        rows.append(dict(zip(keys, key, strict=True)) | row | {"null": null})
+    columns = [*keys, "share", "ci_low", "ci_high", "null", "n", "n_lost", "reason"]
+    return pd.DataFrame(rows, columns=columns).sort_values(
+        keys, kind="stable", key=_first_seen, ignore_index=True
+    )
+
+
+def _first_seen(values: pd.Series) -> pd.Series:
+    """Rank values by where they first stand; levels from the plainest to the least."""
+    order = LEVELS if values.name == "level" else pd.unique(values)
+    return values.map({value: i for i, value in enumerate(order)})

@@ -1,0 +1,7 @@
+from . import (
+    estimates as estimates,
+    figures as figures,
+    measure as measure,
+    neutral as neutral,
+    ranking as ranking,
+)

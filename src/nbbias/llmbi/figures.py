@@ -1,0 +1,92 @@
+"""The figures of the LLMBI study."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from nbbias.reading import figures
+from nbbias.text import sentiment
+
+_TERMS = {
+    "penalty": "penalty P",
+    "weighted_bias": "weighted bias wB",
+    "sentiment_term": "sentiment term λS",
+}
+
+
+def components(table: pd.DataFrame) -> Figure:
+    """Draw the three terms of each dimension's score, a panel a model."""
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.stacked_terms(
+            own, ax, label="dimension", terms=_TERMS,
+            colours=["#bdbdbd", figures.PALETTE[0], figures.PALETTE[9]],
+        )  # fmt: skip
+        ax.set_xlabel("mean score")
+
+    figure = figures.panels(table, draw, by="model", height=3.7)
+    figures.legend_below(figure, figure.axes[0])
+    return figure
+
+
+def dimensions(estimates: pd.DataFrame, scores: pd.DataFrame) -> Figure:
+    """Draw each dimension's mean with its interval, its prompts, and what neutral prose gives."""
+    of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
+    of_prompt = estimates[estimates["statistic"] == "prompt_mean"]
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="dimension")
+        prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
+        figures.points(
+            prompts, ax, x="estimate", label="dimension", rows=own["dimension"], name="one prompt"
+        )
+        ax.set_xlabel("LLMBI score (higher: stronger sentiment)")
+
+    figure = figures.panels(of_dimension, draw, by="model", height=3.9)
+    band = Patch(color=figures.BAND, label="neutral prose of the same length")
+    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
+    return figure
+
+
+def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Figure:
+    """Draw the signed polarity of every answer by two instruments."""
+    figure, ax = plt.subplots(figsize=(5.2, 3.8))
+    figures.agreement(measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model")
+    ax.set_xlabel(f"polarity by {sentiment.instrument(first)}")
+    ax.set_ylabel(f"polarity by {sentiment.instrument(second)}")
+    return figure
+
+
+def ranking_swaps(table: pd.DataFrame) -> Figure:
+    """Draw the share of pairs of dimensions that change order, by what was changed."""
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
+        at = len(own) - 1 - own.reset_index()["no_difference"].dropna().index.to_numpy()
+        ax.plot(
+            own["no_difference"].dropna(), at, "|", color=figures.PRINTED, ms=16, mew=2,
+            label="if dimensions did not differ",
+        )  # fmt: skip
+        ax.set_xlim(-0.03, 1.03)
+        ax.set_xlabel("share of pairs that change order")
+
+    figure = figures.panels(table, draw, by="model", height=2.9)
+    figures.legend_below(figure, figure.axes[0])
+    return figure
+
+
+def printed(table: pd.DataFrame) -> Figure:
+    """Draw our score and the printed one for every prompt, a panel a model."""
+    writer = table["printed_model"].iloc[0]
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.beside(own, ax, label="prompt", printed=f"printed, {writer}")
+        ax.set_xlabel("LLMBI score")
+
+    figure = figures.panels(table, draw, by="model", width=9.5, height=5.2)
+    figures.legend_below(figure, figure.axes[0])
+    return figure

@@ -1,0 +1,247 @@
+"""LLMBI: a composite index of bias over nine dimensions.
+
+The measure of Oketunji, Anas and Saina (2023), *Large Language Model (LLM) Bias
+Index*: answers to 18 prompts, two a dimension, are scored by the size of their
+sentiment. Formula (2.2) is
+
+    LLMBI = sum_i w_i B_i + P(D) + lambda S
+
+where Listing 1 divides the sum by the number of dimensions. The prompt is the
+unit: repeats of a prompt are averaged before anything is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from nbbias import tables
+from nbbias.tables import DataError, data_path, read_table
+from nbbias.text import sentiment
+
+_SHIPPED = "sample/llmbi_answers.jsonl"
+
+
+def prompts() -> pd.DataFrame:
+    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order."""
+    return pd.read_csv(data_path("llmbi_prompts.csv"))
+
+
+def read_answers(path: str | Path) -> pd.DataFrame:
+    """Read recorded answers.
+
+    Parameters
+    ----------
+    path
+        A file with the columns `prompt`, `model` and `response` (or `text`), and, where there
+        are any, `sample` (the number of a repeat) and `dimension` (or `bias_type`).
+        Without a dimension the paper's prompts are looked up. Any score in the file is not
+        read. ``"sample"`` is the set written for this project.
+
+    Returns
+    -------
+    DataFrame
+        ANSWERS: `dimension`, `prompt`, `model`, `sample`, `text`, in the order of the file.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or a prompt has no dimension.
+    ContractError
+        A column is missing or holds something else than it should.
+    """
+    where = "the shipped sample" if path == "sample" else str(path)
+    table = read_table(data_path(_SHIPPED) if path == "sample" else path)
+    table = table.copy()
+    for name, other in {"text": "response", "dimension": "bias_type"}.items():
+        if name not in table and other in table:
+            table = table.rename(columns={other: name})
+    tables.need(table, ["prompt", "model", "text"], where=where)
+    if "dimension" not in table:
+        table = table.assign(dimension=_dimensions_of(table["prompt"], where=where))
+    if "sample" not in table:
+        table = table.assign(sample=1)
+    table["text"] = table["text"].astype("str").where(table["text"].notna())
+    answers = tables.check(table, tables.ANSWERS, where=where)
+    return answers[list(tables.ANSWERS.columns)].reset_index(drop=True)
+
+
+def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
+    known = prompts().set_index("prompt")["dimension"]
+    unknown = sorted(set(asked.dropna()) - set(known.index))
+    if unknown:
+        shown = "; ".join(repr(prompt) for prompt in unknown[:3])
+        raise DataError(
+            where, f"{len(unknown)} prompts are not the paper's ({shown}); add a column dimension"
+        )
+    return asked.map(known)
+
+
+# --- measuring --------------------------------------------------------------------------------
+
+
+def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
+    """Measure each answer once by each instrument.
+
+    Returns
+    -------
+    DataFrame
+        `answers` with `n` (words) and, for each scorer, `polarity_<scorer>` in [-1, 1]
+        (NaN for a blank answer) and `n_assessed_<scorer>` (words that it knew).
+    """
+    columns = {"n": answers["text"].fillna("").str.split().str.len()}
+    for scorer in dict.fromkeys(scorers):
+        scored = sentiment.score(answers["text"], scorer=scorer)
+        columns[f"polarity_{scorer}"] = scored["polarity"]
+        columns[f"n_assessed_{scorer}"] = scored["n_assessed"]
+    return answers.assign(**columns)
+
+
+def llmbi(
+    bias_scores: Sequence[float],
+    diversity_penalty: float,
+    sentiment_bias_score: float,
+    weights: Sequence[float],
+    lambda_factor: float,
+    *,
+    aggregation: str = "mean",
+) -> float:
+    """Compute the index from its parts.
+
+    Parameters
+    ----------
+    bias_scores
+        B_i, one per dimension, at least one; in [0, 1] when they are |polarity|.
+    diversity_penalty
+        P(D), added as it stands.
+    sentiment_bias_score
+        S, in [0, 1] when it is |polarity|.
+    weights
+        w_i, as many as `bias_scores`.
+    lambda_factor
+        The weight of S.
+    aggregation
+        ``"mean"`` (Listing 1) or ``"sum"`` (formula 2.2) of the weighted bias scores.
+
+    Returns
+    -------
+    float
+        0 or more with the paper's inputs, and never less than the penalty; higher
+        means stronger sentiment, praise and blame alike.
+
+    Raises
+    ------
+    ValueError
+        No dimensions, unequal lengths, or an unknown aggregation.
+
+    References
+    ----------
+    Oketunji et al. 2023, formula (2.2) and Listing 1.
+    """
+    if not len(bias_scores) or len(bias_scores) != len(weights):
+        raise ValueError(f"{len(bias_scores)} bias scores and {len(weights)} weights")
+    if aggregation not in {"mean", "sum"}:
+        raise ValueError(f"aggregation must be 'mean' or 'sum', but is {aggregation!r}")
+    weighted = sum(w * b for w, b in zip(weights, bias_scores, strict=True))
+    if aggregation == "mean":
+        weighted /= len(bias_scores)
+    return weighted + diversity_penalty + lambda_factor * sentiment_bias_score
+
+
+def score_answers(
+    measured: pd.DataFrame,
+    *,
+    bias_scorer: str = "textblob",
+    sentiment_scorer: str = "textblob",
+    diversity_penalty: float = 0.2,
+    lambda_factor: float = 1.5,
+    weights: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """Score every answer as the paper does: one dimension, B = S = |polarity|.
+
+    Parameters
+    ----------
+    measured
+        The table of `measure`; windows of neutral prose (no `dimension`) weigh 1.
+    bias_scorer, sentiment_scorer
+        The instruments behind B and S.
+    diversity_penalty, lambda_factor
+        P(D) and lambda; the paper's values are the defaults.
+    weights
+        w by dimension; a dimension that is not named weighs 1.
+
+    Returns
+    -------
+    DataFrame
+        SCORES: the key columns, `n`, `polarity` (signed, of the bias scorer), `weight`,
+        the three terms `weighted_bias` (w B), `penalty` (P) and `sentiment_term` (lambda S),
+        `score` (their sum), `measure`, `instrument`, and a `reason` where an answer
+        was blank and its score is NaN.
+    """
+    if "dimension" in measured:
+        _check_weights(weights or {}, measured["dimension"].unique())
+    b, s = measured[f"polarity_{bias_scorer}"], measured[f"polarity_{sentiment_scorer}"]
+    if "dimension" in measured:
+        weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
+    else:
+        weight = pd.Series(1.0, index=measured.index)
+    names = dict.fromkeys(
+        [sentiment.instrument(bias_scorer), sentiment.instrument(sentiment_scorer)]
+    )
+    keys = ["model", "dimension", "prompt", "sample", "n"]
+    scores = measured[[key for key in keys if key in measured]].assign(
+        measure="llmbi",
+        polarity=b,
+        weight=weight,
+        weighted_bias=weight * b.abs(),
+        penalty=b.abs() * 0 + diversity_penalty,  # missing where nothing was scored
+        sentiment_term=lambda_factor * s.abs(),
+        instrument=" and ".join(names),
+        reason=b.isna().map({True: "the answer is blank", False: None}),
+    )
+    terms = scores[["weighted_bias", "penalty", "sentiment_term"]]
+    return scores.assign(score=terms.sum(axis=1, skipna=False))
+
+
+def _check_weights(weights: Mapping[str, float], dimensions: Sequence[str]) -> None:
+    unknown = [name for name in weights if name not in dimensions]
+    if unknown:
+        known = ", ".join(dimensions)
+        raise DataError("weights", f"no dimension called {', '.join(unknown)}; there is: {known}")
+
+
+def losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
+    """Count what was read, lost and scored; lost and scored add up to read.
+
+    Returns
+    -------
+    DataFrame
+        By model: `read`, `blank` (lost), `scored`, and among the scored `unknown`: answers
+        without a word that the instrument knows, which the formula gives P(D) alone.
+    """
+    polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
+    return (
+        measured.assign(
+            read=1, blank=polarity.isna(), scored=polarity.notna(),
+            unknown=polarity.notna() & (known == 0),
+        )
+        .groupby("model", sort=False)[["read", "blank", "scored", "unknown"]]
+        .sum().astype(int).reset_index()
+    )  # fmt: skip
+
+
+def summary(answers: pd.DataFrame) -> pd.DataFrame:
+    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`."""
+    counted = answers.assign(words=answers["text"].fillna("").str.split().str.len())
+    grouped = counted.groupby("model", sort=False)
+    return pd.DataFrame(
+        {
+            "dimensions": grouped["dimension"].nunique(),
+            "prompts": grouped["prompt"].nunique(),
+            "answers": grouped.size(),
+            "samples": counted.groupby(["model", "prompt"]).size().groupby("model").max(),
+            "words": grouped["words"].mean(),
+        }
+    ).reset_index()

@@ -1,0 +1,15 @@
+from . import (
+    claims as claims,
+    corpus as corpus,
+    explore as explore,
+    figures as figures,
+    fits as fits,
+    models as models,
+    params as params,
+    robustness as robustness,
+    sample as sample,
+    sentences as sentences,
+    tone as tone,
+    topics as topics,
+    words as words,
+)

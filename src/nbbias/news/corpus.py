@@ -1,0 +1,229 @@
+"""News corpora: originals, what models wrote for them, their health, and the pairs they form."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+from spacy.lang.en.stop_words import STOP_WORDS
+
+from nbbias import tables
+from nbbias.news import sample
+from nbbias.tables import DataError, read_table
+
+SAMPLE_SEED = 2024
+
+#: What identifies an article, and what identifies a cell of the study.
+ARTICLE = ["source", "article_id"]
+CELL = ["source", "model", "prompt"]
+
+_LONG_LINE = 2000
+
+#: Words that a text needs to be asked for its language, and the least share of function words.
+_ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
+
+
+def read_originals(path: str | Path) -> pd.DataFrame:
+    """Read the human articles.
+
+    Parameters
+    ----------
+    path
+        A table with `article_id` and `text` (and `source`, `headline` where there are any), or
+        one of the JSON layouts of `tables.read_table`.
+
+    Returns
+    -------
+    DataFrame
+        ORIGINALS: `source` (``"all"`` where the file names none), `article_id` (text), `headline`,
+        `text`. Nothing is left out; an article that stands twice stands twice.
+    """
+    table = read_table(path)
+    tables.need(table, ["article_id", "text"], where=str(path))
+    return tables.check(_identified(table), tables.ORIGINALS, where=str(path))
+
+
+def read_generations(path: str | Path) -> pd.DataFrame:
+    """Read what models wrote.
+
+    Parameters
+    ----------
+    path
+        A table with `article_id`, `model` and `text`; where there are any, `source`, `prompt`
+        (or `method`: how the text was asked for) and `sample`. A JSON file without `model`
+        is one model's, named after the file.
+
+    Returns
+    -------
+    DataFrame
+        GENERATIONS: `source`, `article_id`, `model`, `prompt` (``"neutral"`` where the file
+        names none), `sample` (repeats of one article, model and prompt are numbered), `text`.
+    """
+    table = read_table(path)
+    if "prompt" not in table and "method" in table:
+        table = table.rename(columns={"method": "prompt"})
+    if "model" not in table and Path(path).suffix.lower() == ".json":
+        table = table.assign(model=Path(path).stem)
+    tables.need(table, ["article_id", "model", "text"], where=str(path))
+    if "prompt" not in table:
+        table = table.assign(prompt="neutral")
+    table = _identified(table)
+    table["model"] = table["model"].astype("str")
+    if "sample" not in table:
+        keys = [*ARTICLE, "model", "prompt"]
+        table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
+    return tables.check(table, tables.GENERATIONS, where=str(path))
+
+
+def _identified(table: pd.DataFrame) -> pd.DataFrame:
+    """Give every row a source and a textual id: 7, 7.0 and "7" are one article."""
+    table = table.copy()
+    if "source" not in table:
+        table["source"] = "all"
+    table["source"] = table["source"].astype("str")
+    table["article_id"] = table["article_id"].map(_id, na_action="ignore")
+    table["text"] = table["text"].astype("str").where(table["text"].notna())
+    return table
+
+
+def _id(value: object) -> str:
+    """Write an id as text, whatever a file made of it: 7, 7.0, "7" and "7.0" are one article."""
+    text = str(value).strip()
+    return text[:-2] if re.fullmatch(r"\d+\.0", text) else text
+
+
+# --- health -----------------------------------------------------------------------------------
+
+_PROBLEMS = {
+    "wrong encoding (replacement or garbled characters)": "\ufffd|â€|Ã[\u0080-\u00bf]",
+    "HTML tags or entities": r"</?[a-zA-Z][^<>]{0,200}>|&(?:amp|lt|gt|quot|nbsp|#\d+);",
+    "control characters": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e]",
+    "runs of one sign (=====, -----)": r"([=\-_*#~.])\1{9,}",
+    f"lines of over {_LONG_LINE:,} characters": rf"[^\n]{{{_LONG_LINE + 1},}}",
+}
+
+
+def health(texts: pd.DataFrame) -> pd.DataFrame:
+    """Count what is odd about a corpus' texts. Nothing is left out for it, blank texts apart.
+
+    Parameters
+    ----------
+    texts
+        ORIGINALS or GENERATIONS.
+
+    Returns
+    -------
+    DataFrame
+        `problem`, `texts` (how many have it), `share` of all texts in [0, 1] (NaN without texts)
+        and `treatment`. One text may have several problems.
+    """
+    keys = [key for key in (*CELL, "article_id", "sample") if key in texts]
+    text = texts["text"].fillna("")
+    blank = text.str.strip() == ""
+    # A model may well give one answer twice; a text under two ids is odd within one cell.
+    within = [key for key in CELL if key in texts]
+    again = texts.duplicated(keys, keep="first")
+    kept = texts.assign(text=text)[~again & ~blank]
+    twin = kept.duplicated([*within, "text"], keep=False).reindex(texts.index, fill_value=False)
+    found: list[tuple[str, pd.Series, str]] = [
+        ("blank", blank, "lost: there is nothing to count"),
+        ("the same id twice", again, "lost: the first is kept"),
+        ("the same text under two ids", twin, "kept: each id counts"),
+    ]
+    for problem, pattern in _PROBLEMS.items():
+        has = text.map(lambda one, search=re.compile(pattern).search: bool(search(one)))
+        found.append((problem, has.astype(bool), "kept as it stands"))
+    english = text.map(_reads_as_english).astype(bool)
+    found.append(("does not read as English", ~english & ~blank, "kept: word lists are English"))
+    total = len(texts)
+    rows = [
+        (problem, int(has.sum()), has.mean() if total else float("nan"), treatment)
+        for problem, has, treatment in found
+    ]
+    return pd.DataFrame(rows, columns=["problem", "texts", "share", "treatment"])
+
+
+def _reads_as_english(text: str) -> bool:
+    """Tell by function words, which are two in five words of English; short texts pass."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    if len(words) < _ENOUGH_WORDS:
+        return True
+    return sum(word in STOP_WORDS for word in words) >= _FUNCTION_WORDS * len(words)
+
+
+# --- pairs ------------------------------------------------------------------------------------
+
+
+def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
+    """Join every generated text with its original.
+
+    Returns
+    -------
+    DataFrame
+        PAIRS, one row per generated text, lost ones too: `pair_id`, the keys of the cell,
+        `article_id`, `sample`, `original_text`, `generated_text`, and `lost`: why the pair cannot
+        be measured (``"no original"``, ``"blank original"``, ``"blank answer"``,
+        ``"repeated id"``, ``"repeated answer"``: the same words for the same article), or
+        missing.
+
+    Raises
+    ------
+    DataError
+        Not one generated text has an original; the message shows ids of both sides.
+    """
+    first = originals.drop_duplicates(ARTICLE)
+    known = first[[*ARTICLE, "text"]].rename(columns={"text": "original_text"})
+    keys = [*CELL, "article_id", "sample"]
+    table = generations[[*keys, "text"]].rename(columns={"text": "generated_text"})
+    # An answer that only repeats another of its article adds nothing: the article is the unit.
+    repeated = table.duplicated(keys).to_numpy()
+    again = table.duplicated([*keys[:-1], "generated_text"]).to_numpy() & ~repeated
+    table = table.merge(known, on=ARTICLE, how="left", indicator=True)
+    orphan = (table.pop("_merge") == "left_only").to_numpy()
+    if len(table) and orphan.all():
+        raise DataError(
+            "originals and generations",
+            f"share no article: originals have {_examples(originals)}, generations have "
+            f"{_examples(generations)} (source / article_id)",
+        )
+    reasons = {
+        "repeated answer": again,
+        "repeated id": repeated,
+        "blank answer": _blank(table["generated_text"]),
+        "blank original": _blank(table["original_text"]),
+        "no original": orphan,
+    }
+    lost = pd.Series(pd.NA, index=table.index, dtype="str")
+    for reason, applies in reasons.items():
+        lost[applies] = reason
+    table["lost"] = lost
+    table["pair_id"] = range(len(table))
+    columns = [*CELL, "article_id", "sample", "original_text", "generated_text", "lost"]
+    return table[["pair_id", *columns]]
+
+
+def _blank(texts: pd.Series) -> pd.Series:
+    return (texts.fillna("").str.strip() == "").to_numpy()
+
+
+def _examples(table: pd.DataFrame) -> str:
+    shown = table[ARTICLE].drop_duplicates().head(3)
+    return ", ".join(f"{source} / {article!r}" for source, article in shown.to_numpy()) or "nothing"
+
+
+def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults."""
+    if originals_path == "sample":
+        return sample.corpus(desks_apart=True, faults=True, seed=SAMPLE_SEED)
+    return read_originals(originals_path), read_generations(generations_path)
+
+
+def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
+    """Count texts of both sides by `source`, `model` (``"human"`` for originals) and `prompt`."""
+    human = originals.assign(model="human", prompt="-")
+    both = pd.concat([human, generations])
+    both = both.assign(words=both["text"].fillna("").str.split().str.len())
+    grouped = both.groupby(CELL, sort=False)
+    table = grouped.agg(texts=("text", "size"), articles=("article_id", "nunique"))
+    return table.assign(words=grouped["words"].mean()).reset_index()

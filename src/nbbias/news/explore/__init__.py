@@ -1,0 +1,5 @@
+"""Explore the news study: its topics, word lists, and pairs of texts."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+from . import lexicon as lexicon, pairs as pairs, topics as topics

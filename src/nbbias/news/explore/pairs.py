@@ -1,0 +1,409 @@
+"""Read the pairs behind an estimate: human and generated side by side, and what each adds.
+
+Which pairs of texts an estimate comes from, and what each adds to it.
+
+Tables only; `news.explore.pairs` shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import ipywidgets as widgets
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import tables
+from nbbias.news import fits as news_document_estimates, tone, words
+from nbbias.news.corpus import CELL
+from nbbias.news.tone import NEUTRAL
+from nbbias.reading import live as explore_live, markup
+from nbbias.text import lexicons
+
+#: Pairs of a model at each end, and characters of a text, that a page shows.
+_EACH, _CUT = 3, 1500
+
+_LEVEL = {
+    "word": "words", "sentiment": "sentences, sentiment", "toxicity": "sentences, toxicity",
+    "document": "documents",
+}  # fmt: skip
+
+_TITLE = "Read the pairs behind the numbers"
+
+
+class Seen(NamedTuple):
+    """The tables that both forms show."""
+
+    scores: Sequence[pd.DataFrame]
+    pairs: pd.DataFrame
+    matches: pd.DataFrame
+    sentences: pd.DataFrame
+    scored: pd.DataFrame | None
+    lexicon: pd.DataFrame
+    claims: pd.DataFrame
+    focus: Mapping[str, str]
+
+
+def pairs(
+    scores: Sequence[pd.DataFrame], pairs: pd.DataFrame, matches: pd.DataFrame,
+    sentences: pd.DataFrame, scored: pd.DataFrame | None = None, *, lexicon: pd.DataFrame,
+    focus: Mapping[str, str] | None = None,
+) -> HTML | widgets.VBox:  # fmt: skip
+    """Read the texts that raise and lower an estimate most.
+
+    Parameters
+    ----------
+    scores
+        The pairs' SCORES of one level or several.
+    pairs, matches, sentences
+        PAIRS, and the tables of `text.annotate.annotate` and `news.tone.assign`.
+    scored
+        The table of `news.tone.score`, where sentences were scored.
+    lexicon
+        The lists that were searched.
+    focus
+        The group of a bias that leads; the first where none is named.
+
+    Returns
+    -------
+    HTML or VBox
+        In a recorded run the first measure and bias, three pairs of a model at each end, texts
+        cut; in an open notebook every measure, every pair, whole texts.
+    """
+    claims = claim_table(scores)
+    seen = Seen(scores, pairs, matches, sentences, scored, lexicon, claims, focus or {})
+    if claims.empty:
+        return markup.framed(markup.note("No pair counts."), title=_TITLE)
+    return live(seen) if tables.watched() else still(seen)
+
+
+def _about(seen: Seen, claim: Mapping[str, str]) -> str:
+    statistic = STATISTIC[claim["measure"]]
+    scores = " and ".join(
+        f"its {name} ({instrument})" if instrument else f"its {name}"
+        for name, (_, instrument) in _instruments(seen, claim).items()
+    )
+    return (
+        f"At the level of {_LEVEL[claim['measure']]}, {claim['bias']} by {claim['instrument']}: "
+        f"what a pair adds to the mean signed difference of the group {claim['group']} (answer "
+        f"minus original; {statistic} in the table of estimates). The pairs of a model add up to "
+        "its estimate. A sentence about a group carries the group's name"
+        f"{' and, where it was scored, ' if scores else ''}{scores}."
+    )
+
+
+def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    return instruments(seen.scored, seen.claims, claim)
+
+
+# --- without a kernel -------------------------------------------------------------------------
+
+
+def still(seen: Seen) -> HTML:
+    """Return the form that needs no kernel: a tab a model, a fold a pair."""
+    claim = _leading(seen)
+    found = of_claim(seen.scores, claim)
+    chosen = outermost(found, each=_EACH)
+    panels = {}
+    for cell, own in chosen.groupby(CELL, sort=False):
+        whole = found[(found[CELL] == list(cell)).all(axis=1)]
+        total = f"{len(whole)} pairs add up to {markup.number(whole['contribution'].sum())}."
+        body = markup.note(
+            f"{total} Shown: those that raise it most, then those that lower it most."
+        )
+        for row in own.to_dict("records"):
+            body += markup.fold(_summary(row), _both(seen, claim, row, cut=_CUT))
+        panels[_cell(seen, cell)] = body
+    groups = lexicons.groups(seen.lexicon, claim["bias"])
+    body = markup.legend(groups) + markup.tabs(panels, called="Model")
+    return markup.framed(body, title=_TITLE, about=_about(seen, claim))
+
+
+def _cell(seen: Seen, cell: Sequence[str]) -> str:
+    """Name a cell by what tells it from the others; the model in any case."""
+    told = [key == "model" or seen.pairs[key].nunique() > 1 for key in CELL]
+    return " · ".join(str(one) for one, tell in zip(cell, told, strict=True) if tell)
+
+
+def _leading(seen: Seen) -> dict[str, str]:
+    first = seen.claims.iloc[0]
+    own = seen.claims[(seen.claims[CLAIM] == first[CLAIM]).all(axis=1)]
+    wanted = own[own["group"] == seen.focus.get(first["bias"])]
+    return dict((wanted if len(wanted) else own).iloc[0])
+
+
+def _summary(row: Mapping[str, Any]) -> str:
+    several = f" · {row['answers']} answers, one shown" if row["answers"] > 1 else ""
+    return (
+        f"<strong>{_signed(row['contribution'])}</strong> "
+        f"article {markup.shown(row['article_id'])} <small>· difference "
+        f"{markup.number(row['difference'])}{several}</small>"
+    )
+
+
+def _signed(value: float) -> str:
+    return ("+" if value > 0 else "") + markup.number(value, decimals=4)
+
+
+def _both(
+    seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
+) -> str:  # fmt: skip
+    pair = seen.pairs[seen.pairs["pair_id"] == row["pair_id"]].iloc[0]
+    sides = [("Human", pair["original_text"]), (f"{pair['model']}", pair["generated_text"])]
+    said = sentence_scores(
+        seen.sentences, seen.scored, [text for _, text in sides], bias=claim["bias"],
+        columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
+    )  # fmt: skip
+    columns = "".join(
+        f"<div><strong>{markup.shown(name)}</strong>"
+        f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
+        "</div>"
+        for name, text in sides
+    )
+    return f'<div class="x-sides">{columns}</div>'
+
+
+def _text(
+    seen: Seen, bias: str, text: str, said: pd.DataFrame, *, cut: int | None
+) -> str:  # fmt: skip
+    here = seen.matches[(seen.matches["text_id"] == text) & (seen.matches["bias"] == bias)]
+    spans = markup.spans(here, markup.tones(lexicons.groups(seen.lexicon, bias)))
+    end = len(text) if cut is None else min(cut, len(text))
+    parts, at = [], 0
+    for row in said[said["text_id"] == text].itertuples():
+        if row.end > end:
+            break
+        parts.append(markup.marked(text, spans, start=at, end=row.end))
+        parts.append(_badge(row))
+        at = row.end
+    parts.append(markup.marked(text, spans, start=at, end=end))
+    if end < len(text):
+        parts.append(f'<span class="x-soft"> … {len(text) - end:,} characters more</span>')
+    return "".join(parts)
+
+
+def _badge(row: Any) -> str:
+    """Say what was measured of a sentence that has a group."""
+    if row.group == NEUTRAL:
+        return ""
+    told = [markup.shown(row.group)]
+    if pd.notna(row.sentiment):
+        told.append(f"sentiment {markup.number(row.sentiment, decimals=2)}")
+    if pd.notna(row.toxicity):
+        told.append(f"toxicity {markup.number(row.toxicity, decimals=2)}")
+    return f'<wbr><span class="x-score">{" · ".join(told)}</span>'
+
+
+# --- with a kernel ----------------------------------------------------------------------------
+
+
+def live(seen: Seen) -> widgets.VBox:
+    """Return the form of an open notebook: any measure, any model, pair after pair."""
+    claims = [dict(row) for row in seen.claims.to_dict("records")]
+    labels = [
+        markup.visible(f"{c['measure']}, {c['bias']}: {c['group']} ({c['instrument']})")
+        for c in claims
+    ]
+    chosen = explore_live.chooser(
+        "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
+    )
+    chosen.value = claims.index(_leading(seen))
+    cell = explore_live.chooser("Model")
+    at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
+    before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
+    told, shown = widgets.HTML(), widgets.HTML()
+    state: dict[str, pd.DataFrame] = {}
+
+    def choose(*_: object) -> None:
+        state["all"] = of_claim(seen.scores, claims[chosen.value])
+        cells = list(state["all"].groupby(CELL, sort=False).groups)
+        explore_live.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
+        choose_cell()
+
+    def choose_cell(*_: object) -> None:
+        if cell.value is None:
+            return
+        own = state["all"]
+        state["cell"] = own[(own[CELL] == list(cell.value)).all(axis=1)]
+        at.max = len(state["cell"])
+        at.value = 1
+        claim = claims[chosen.value]
+        total = markup.number(state["cell"]["contribution"].sum())
+        told.value = markup.framed(
+            markup.legend(lexicons.groups(seen.lexicon, claim["bias"])),
+            title=f"{len(state['cell'])} pairs add up to {total}", about=_about(seen, claim),
+        ).data  # fmt: skip
+        draw()
+
+    def draw(*_: object) -> None:
+        own = state["cell"]
+        row = own[own["rank"] == at.value].to_dict("records")[0]
+        body = f"<p>{_summary(row)}</p>" + _both(seen, claims[chosen.value], row, cut=None)
+        shown.value = markup.framed(body, title=f"Pair {at.value} of {len(own)}").data
+
+    def step(by: int) -> None:
+        at.value = min(max(at.value + by, at.min), at.max)
+
+    chosen.observe(choose, "value")
+    cell.observe(choose_cell, "value")
+    at.observe(draw, "value")
+    before.on_click(lambda _: step(-1))
+    after.on_click(lambda _: step(1))
+    choose()
+    row = explore_live.row
+    return explore_live.Live(
+        [row(chosen, cell), row(at, before, after), told, shown], still=lambda: still(seen)
+    )
+
+
+#: What a table of scores is of; of several instruments each has its own estimate.
+CLAIM = ["measure", "bias", "instrument"]
+
+#: The estimate that the contributions of a measure add up to.
+STATISTIC = {
+    "word": "share_difference", "sentiment": "mean_difference", "toxicity": "mean_difference",
+    "document": "share_difference",
+}  # fmt: skip
+
+
+def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
+    """Say what each pair adds to the mean signed difference of a group.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one measure, bias and instrument: of `news.words.word_scores`,
+        `news.tone.pair_scores` or `news.fits.pair_scores`.
+    group
+        The group whose difference is meant.
+
+    Returns
+    -------
+    DataFrame
+        By cell and `article_id`: `pair_id`, `answers` (repeated answers that are one unit),
+        `difference` (answer minus original; with several fits of topics their mean), `contribution`
+        and `rank` within the cell, 1 for what raises the mean most. The contributions of a
+        cell add up to its estimate. Pairs that do not count have no row.
+    """
+    column = f"difference_{group}"
+    scores = scores if "seed" in scores else scores.assign(seed=0)
+    # Words and topics: the article is the unit, its repeated answers are pooled.
+    pooled = scores["measure"].isin(["word", "document"]).any()
+    unit = [*CELL, "article_id", *([] if pooled else ["pair_id"])]
+    answers = scores.groupby(unit)["pair_id"].nunique().rename("answers").reset_index()
+    units = _units(scores)
+    counted = units[units[column].notna() & units["reason"].isna()]
+    n = counted.groupby([*CELL, "seed"])[column].transform("size")
+    fits = counted.groupby(CELL)["seed"].transform("nunique")
+    weighed = counted.assign(contribution=counted[column] / n / fits)
+    grouped = weighed.groupby(unit, sort=False)
+    table = grouped.agg(difference=(column, "mean"), contribution=("contribution", "sum"))
+    first = weighed.drop_duplicates(unit)[[*CELL, "article_id", "pair_id"]]
+    keys = [key for key in first if key in unit]
+    table = table.reset_index().merge(first, on=keys).merge(answers, on=unit)
+    table["rank"] = table.groupby(CELL)["contribution"].rank(method="first", ascending=False)
+    table["rank"] = table["rank"].astype(int)
+    return table.sort_values([*CELL, "rank"], kind="stable", ignore_index=True)
+
+
+def _units(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return one row a unit of the estimate: repeats are pooled as its own module pools them."""
+    measure = scores["measure"].iloc[0] if len(scores) else ""
+    groups = [c.removeprefix("difference_") for c in scores if c.startswith("difference_")]
+    own = [g for g in groups if scores[f"difference_{g}"].notna().any()]
+    if measure == "word" and own:
+        return words.pooled(scores, own).assign(seed=0)
+    if measure == "document":
+        by = ["seed", *CELL, "article_id"]
+        return news_document_estimates.per_article(scores, own, by=by)
+    return scores
+
+
+def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
+    """Return the pairs of every cell that raise its mean most, and those that lower it most.
+
+    Returns
+    -------
+    DataFrame
+        The rows, with `side` (``"raises"`` or ``"lowers"``); a pair that adds nothing is neither.
+    """
+    up = contributions[contributions["contribution"] > 0].groupby(CELL, sort=False).head(each)
+    down = contributions[contributions["contribution"] < 0]
+    down = down.iloc[::-1].groupby(CELL, sort=False).head(each)
+    return pd.concat([up.assign(side="raises"), down.assign(side="lowers")], ignore_index=True)
+
+
+def claim_table(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """List what can be traced to pairs: `measure`, `bias`, `instrument`, `group`."""
+    rows = []
+    for table in scores:
+        for key, own in table.groupby(CLAIM, sort=False):
+            columns = [c for c in own if c.startswith("difference_") and own[c].notna().any()]
+            rows += [(*key, c.removeprefix("difference_")) for c in columns]
+    return pd.DataFrame(rows, columns=[*CLAIM, "group"])
+
+
+def of_claim(scores: Sequence[pd.DataFrame], claim: dict[str, str]) -> pd.DataFrame:
+    """Return the contributions behind one row of `claims`."""
+    for table in scores:
+        chosen = (table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1)
+        if chosen.any():
+            return contributions(table[chosen], group=claim["group"])
+    return contributions(scores[0].iloc[:0], group=claim["group"])
+
+
+def instruments(
+    scored: pd.DataFrame | None, claims: pd.DataFrame, claim: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:
+    """Say which scores of sentences belong to a claim.
+
+    Returns
+    -------
+    dict
+        Of ``"sentiment"`` and ``"toxicity"`` those that there are: the column of `scored` and its
+        instrument. With a claim about sentiment it is the claim's own instrument, or none;
+        else the first, which leads.
+    """
+    if scored is None:
+        return {}
+    found = {}
+    listed = tone.measures(scored.drop(columns="toxicity", errors="ignore"))
+    if claim["measure"] == "sentiment":
+        listed = listed[listed["instrument"] == claim["instrument"]]
+    if len(listed):
+        found["sentiment"] = (str(listed["column"].iloc[0]), str(listed["instrument"].iloc[0]))
+    if "toxicity" in scored:
+        named = claims.loc[claims["measure"] == "toxicity", "instrument"]
+        found["toxicity"] = ("toxicity", str(named.iloc[0]) if len(named) else "")
+    return found
+
+
+def sentence_scores(
+    sentences: pd.DataFrame, scored: pd.DataFrame | None, texts: Sequence[str], *, bias: str,
+    columns: Mapping[str, str],
+) -> pd.DataFrame:  # fmt: skip
+    """Return the sentences of some texts for one bias, with their group and scores.
+
+    Parameters
+    ----------
+    sentences, scored
+        The tables of `news.tone.assign` and `news.tone.score`.
+    texts, bias
+        Whose sentences.
+    columns
+        Which columns of `scored` are the `sentiment` and the `toxicity`, as `instruments` says.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`, `start`, `end`, `group`, `sentiment` and `toxicity`; NaN where there is none.
+    """
+    own = sentences[(sentences["bias"] == bias) & sentences["text_id"].isin(list(texts))]
+    keys = ["text_id", "sentence_id"]
+    table = own[[*keys, "start", "end", "group"]].sort_values(["text_id", "start"], kind="stable")
+    if scored is not None:
+        values = {name: scored[column] for name, column in columns.items()}
+        table = table.merge(scored[keys].assign(**values), on=keys, how="left")
+    missing = {name: float("nan") for name in ("sentiment", "toxicity") if name not in table}
+    return table.assign(**missing)

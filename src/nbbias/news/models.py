@@ -1,0 +1,111 @@
+"""Models against each other: the pairs' scores of all levels in one table, and what N could see.
+
+The tests themselves are those of `stats.models`; this module brings the levels into one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from nbbias import stats
+from nbbias.news.corpus import CELL
+
+_UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
+
+
+def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.DataFrame:
+    """Bring the pairs' scores of several levels into one table, one row per article and model.
+
+    Parameters
+    ----------
+    scores
+        SCORES of `news.words.word_scores`, `news.tone.pair_scores`, `news.fits.pair_scores`; of
+        several instruments of a measure the first counts.
+    focus
+        The group of a bias whose signed difference is compared; the first where none is named.
+
+    Returns
+    -------
+    DataFrame
+        `source`, `model`, `prompt`, `article_id`, `measure`, `bias`, `group`, `instrument`,
+        `distance` (the paper's, NaN where a pair does not count) and `difference` (of the
+        group, answer minus original). Repeated answers, and fits of topics, are averaged.
+    """
+    tables = []
+    for table in scores:
+        first = table.groupby(["measure", "bias"])["instrument"].transform("first")
+        for bias, own in table[table["instrument"] == first].groupby("bias", sort=False):
+            columns = own.columns[own.columns.str.startswith("difference_")]
+            groups = [c.removeprefix("difference_") for c in columns if own[c].notna().any()]
+            if not groups:
+                continue
+            group = focus.get(str(bias), groups[0])
+            group = group if f"difference_{group}" in own else groups[0]
+            counted = own["reason"].isna()
+            found = own[_UNIT].assign(
+                group=group, distance=own["score"].where(counted),
+                difference=own[f"difference_{group}"].where(counted),
+            )  # fmt: skip
+            tables.append(found)
+    columns = [*_UNIT, "group"]
+    if not tables:
+        return pd.DataFrame(columns=[*columns, "distance", "difference"])
+    both = pd.concat(tables, ignore_index=True)
+    return both.groupby(columns, sort=False, as_index=False)[["distance", "difference"]].mean()
+
+
+_KEYS = ["measure", "bias", "group", "instrument"]
+
+
+def overall(
+    units: pd.DataFrame, *, value: str, confidence: float, draws: int, seed: int
+) -> pd.DataFrame:
+    """Average each model over all its prompts, with articles as clusters.
+
+    Returns
+    -------
+    DataFrame
+        By measure, bias, group, instrument and `model`: `estimate` (mean over all pairs of the
+        model), its bootstrap interval with whole articles drawn, `n` pairs, `clusters` (articles),
+        `n_lost`, `reason`. Models had different prompts: this describes each, and ranks none.
+    """
+    rows: list[dict[str, Any]] = []
+    for key, own in units.groupby([*_KEYS, "model"], sort=False):
+        article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
+        found = stats.cluster_bootstrap(
+            own[value], article, draws=draws, confidence=confidence, seed=seed
+        )
+        rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
+    columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]
+    return pd.DataFrame(rows, columns=[*_KEYS, "model", *columns])
+
+
+def detectable(units: pd.DataFrame, *, value: str, confidence: float) -> pd.DataFrame:
+    """Say how large a mean difference must be for this many pairs to likely show it.
+
+    Returns
+    -------
+    DataFrame
+        By measure, bias, group, instrument and cell: `n` pairs, `sd` of the value,
+        `detectable` (the smallest mean, in the value's unit, that a two-sided t-test at level
+        1 - `confidence` finds with a probability of 0.8) and `detectable_corrected` (where the
+        level is divided by the cells of the table's measure and bias, the first step of Holm's
+        method). NaN with fewer than two pairs.
+    """
+    grouped = units.groupby([*_KEYS, *CELL], sort=False)[value]
+    table = grouped.agg(n="count", sd="std").reset_index()
+    cells = table.groupby(_KEYS)["n"].transform("size")
+    alpha = 1 - confidence
+    for name, levels in {
+        "detectable": cells * 0 + alpha,
+        "detectable_corrected": alpha / cells,
+    }.items():
+        effects = [
+            stats.minimum_detectable_effect(int(n), alpha=float(level))
+            for n, level in zip(table["n"], levels, strict=True)
+        ]
+        table[name] = effects * table["sd"]
+    return table

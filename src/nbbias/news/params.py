@@ -1,0 +1,200 @@
+"""The parameters of the studies of generated news."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from nbbias.params import InputFile, Parameters
+from nbbias.tables import SAMPLE, NbbiasError
+
+Level = Literal["word", "sentence", "document"]
+
+#: The levels of the news studies; a notebook's cells that belong to one have its tag.
+LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
+
+#: The biases with a shipped word list. The papers' two are the default; the others were
+#: compiled for this project.
+BIASES = (
+    *("gender", "race"),
+    *("gender_nonbinary", "religion", "age", "disability", "orientation", "nationality"),
+)
+
+
+class News(Parameters):
+    """What the studies of generated news share: texts, word lists, instruments, topics."""
+
+    originals_path: InputFile = Field(
+        SAMPLE, description="human articles: columns article_id, text (source, headline)"
+    )
+    generations_path: InputFile = Field(
+        SAMPLE,
+        description="what models wrote: columns article_id, model, text (source, prompt or method)",
+    )
+    levels: list[Level] = Field(
+        list(LEVELS), min_length=1, description="what is measured: word, sentence, document"
+    )
+    biases: list[str] = Field(
+        ["gender", "race"],
+        min_length=1,
+        description="gender, race (the paper's), gender_nonbinary, religion, age, disability, "
+        "orientation, nationality, or a name in lexicon_paths",
+    )
+    lexicon_paths: dict[str, InputFile] = Field(
+        {}, description="your own word list for a bias: columns group, term (kind, case)"
+    )
+    names_path: InputFile = Field(
+        SAMPLE, description="names of people for the bias race: columns group, term"
+    )
+    focus: dict[str, str] = Field(
+        {"gender": "female", "race": "Black"},
+        description="the group of a bias for which prejudice is drawn; tables hold all groups",
+    )
+    sentiment_scorers: list[str] = Field(
+        ["textblob", "vader"],
+        min_length=1,
+        description="instruments of sentiment: textblob (the paper's), vader, or the folder of a "
+        "Hugging Face classifier; the first one leads",
+    )
+    toxicity_scorer: str = Field(
+        "auto",
+        description="instrument of toxicity: auto (Detoxify where its weights are here, else "
+        "offline), offline, original, unbiased, multilingual, or a checkpoint's path",
+    )
+    device: str = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    groups_counted: Literal["both", "all"] = Field(
+        "both",
+        description="groups in a pair's distance of tone: those with sentences in both texts, "
+        "or only pairs where all groups have",
+    )
+    n_topics: list[Annotated[int, Field(ge=2, le=1000)]] = Field(
+        [10, 25, 50],
+        min_length=1,
+        description="numbers of topics K: one is used as it is, of several the one that predicts "
+        "held-out articles best",
+    )
+    topic_fits: int = Field(
+        5,
+        ge=1,
+        le=50,
+        description="fits of the topics, each from a seed of its own; their spread is part of "
+        "every interval at the document level",
+    )
+    association: Literal["common", "own"] = Field(
+        "common",
+        description="whose sentences say which topic is which group's: those of all texts, or each "
+        "corpus' own (the paper)",
+    )
+    truncated_topics: bool = Field(
+        False,
+        description="whether topic shares below 0.01 count as 0, as gensim gives them by default",
+    )
+    residual_threshold: float = Field(
+        3.0, ge=0, le=100, description="residual above which a topic is a group's"
+    )
+    chance_pairs: int = Field(
+        50, ge=2, le=100_000, description="pairs of a cell whose words are dealt anew for topics"
+    )
+    deals: int = Field(20, ge=5, le=10_000, description="times that they are dealt anew")
+    draws: int = Field(
+        1000, ge=100, le=100_000, description="permutations behind the range of each chance level"
+    )
+
+    @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        twice = sorted({str(name) for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"{', '.join(twice)} stands twice")
+        return names
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        unknown = [b for b in self.biases if b not in BIASES and b not in self.lexicon_paths]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], BIASES, n=1)
+            hint = f"did you mean {near[0]}?" if near else "name its list in lexicon_paths"
+            raise ValueError(f"biases: no word list for {', '.join(unknown)}; {hint}")
+        if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
+            raise ValueError("originals_path and generations_path: set both, or neither")
+        self._check_lists()
+        return self
+
+    def left_out(self) -> list[str]:
+        """Return the tags of the levels that were not asked for."""
+        return [f"level:{level}" for level in LEVELS if level not in self.levels]
+
+    def _check_lists(self) -> None:
+        """Refuse faulty word lists, and names that fit none, before a kernel starts."""
+        from nbbias.text import lexicons  # which reads params' neighbours
+
+        idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
+        if idle:
+            raise ValueError(f"lexicon_paths: {', '.join(idle)} is not among the biases")
+        try:
+            lists = lexicons.load_all(
+                self.biases, paths=self.lexicon_paths, names_path=self.names_path
+            )
+        except NbbiasError as error:
+            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
+        for bias, group in self.focus.items():
+            if bias not in self.biases:
+                # The default is no wish of the user, whether or not a file spells it out.
+                if self.focus == type(self).model_fields["focus"].default:
+                    continue
+                raise ValueError(f"focus: {bias} is not among the biases")
+            known = lexicons.groups(lists, bias)
+            if group not in known:
+                raise ValueError(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
+
+
+class NewsBias(News):
+    """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
+
+    min_pairs: int = Field(
+        10,
+        ge=1,
+        le=1_000_000,
+        description="pairs that a model needs to be compared with the others on common articles",
+    )
+
+
+class BiasedPrompts(News):
+    """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
+
+    generations_path: InputFile = Field(
+        SAMPLE,
+        description="answers to both prompts: columns article_id, model, prompt (or method), text "
+        "(source, sample, refused)",
+    )
+    biases: list[str] = Field(
+        ["gender"],
+        min_length=1,
+        description="gender (the paper's), race, gender_nonbinary, religion, age, disability, "
+        "orientation, nationality, or a name in lexicon_paths",
+    )
+    focus: dict[str, str] = Field(
+        {"gender": "female"},
+        min_length=1,
+        description="the group of a bias that is compared: the declared family of tests",
+    )
+    neutral_prompt: str = Field(
+        "neutral", min_length=1, description="value of the column prompt that stands for neutral"
+    )
+    biased_prompt: str = Field(
+        "biased", min_length=1, description="value of the column prompt that stands for biased"
+    )
+    correction: Literal["holm", "fdr_bh"] = Field(
+        "holm", description="correction over a family: holm (family-wise) or fdr_bh"
+    )
+
+    @model_validator(mode="after")
+    def _two_prompts(self) -> Self:
+        if self.neutral_prompt == self.biased_prompt:
+            raise ValueError(f"biased_prompt: {self.biased_prompt} is the neutral prompt already")
+        idle = [bias for bias in self.biases if bias not in self.focus]
+        if idle:
+            raise ValueError(f"focus: name the group of {', '.join(idle)} that is compared")
+        return self

@@ -1,0 +1,294 @@
+"""News with a planted, known bias: what a measure should find, because it was put there.
+
+Articles are put together from templates written for this project. Every
+sentence about a person draws that person's group on its own, and has as many group
+words for either group; so the expected share of a group's words in a text is
+the probability that was planted, whatever the length. Words of one sentence share
+their group, as they do in real text; `unit="word"` draws each on its own, which reads
+badly but is what the chance levels of distances assume.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias.tables import data_path
+from nbbias.text import sentiment
+
+#: The source of every simulated article: a cell of a study is a corpus, not a desk.
+SOURCE = "simulated"
+
+#: Probabilities on the human side: of each group, of a positive word where tone is taken, and of a
+#: sentence from another desk (`SUBJECT`) than the article's.
+HUMAN = {
+    "female": 0.4,
+    "White": 0.5,
+    "Black": 0.3,
+    "Asian": 0.2,
+    "tone_female": 0.5,
+    "tone_male": 0.5,
+    "subject": 0.0,
+}
+
+#: Where desks are about different people: what a desk adds to a probability, for every writer. The
+#: groups were dealt to the desks by hand, and not as stereotypes would have it.
+DESKS_APART: dict[str, dict[str, float]] = {
+    "business": {"female": 0.2},
+    "science": {"female": 0.2, "Black": 0.2},
+    "health": {"female": -0.2},
+    "culture": {"female": -0.2, "White": 0.2},
+    "local": {"Asian": 0.3},
+}
+
+#: The desk that sentences come from in place of the article's own: one that is about men.
+SUBJECT = "culture"
+
+#: The sample's models: what is added to a probability of `HUMAN`; what one race gains others lose.
+SAMPLE_MODELS: dict[str, dict[str, float]] = {
+    "even": {},
+    "fewer-women": {"female": -0.15},
+    "more-white": {"White": 0.2},
+    "colder-on-women": {"tone_female": -0.3},
+    "off-the-subject": {"subject": 0.5},
+}
+
+#: Share of the sentences about a person that take a tone; the others are untoned.
+TONED = 0.5
+
+_RACES = ("White", "Black", "Asian")
+_DESCRIPTORS = {"White": "white", "Black": "Black", "Asian": "Asian"}
+_SLOTS = {
+    "he": ("he", "she"), "He": ("He", "She"), "his": ("his", "her"), "His": ("His", "Her"),
+    "him": ("him", "her"), "himself": ("himself", "herself"), "man": ("man", "woman"),
+    "men": ("men", "women"), "boy": ("boy", "girl"), "boys": ("boys", "girls"),
+    "son": ("son", "daughter"), "sons": ("sons", "daughters"),
+    "brother": ("brother", "sister"), "brothers": ("brothers", "sisters"),
+    "father": ("father", "mother"), "fathers": ("fathers", "mothers"),
+    "uncle": ("uncle", "aunt"), "uncles": ("uncles", "aunts"),
+    "nephew": ("nephew", "niece"), "nephews": ("nephews", "nieces"),
+}  # fmt: skip
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def templates() -> dict[str, Any]:
+    """Return the templates: desks with headlines and sentences, openers, closers, tones."""
+    return yaml.safe_load(data_path("simulate/news.yaml").read_text(encoding="utf-8"))
+
+
+def probabilities(
+    shifts: Mapping[str, float], *, start: Mapping[str, float] = HUMAN
+) -> dict[str, float]:
+    """Return each group's probability for a writer, given what is added to `start`.
+
+    A race that is shifted takes from, or gives to, the two others in equal parts.
+
+    Raises
+    ------
+    ValueError
+        An unknown group, or a probability outside [0, 1].
+    """
+    unknown = sorted(set(shifts) - set(HUMAN))
+    if unknown:
+        raise ValueError(f"unknown groups {', '.join(unknown)}; known: {', '.join(HUMAN)}")
+    found = dict(start)
+    for group, shift in shifts.items():
+        found[group] += shift
+        for other in _RACES:
+            if group in _RACES and other != group:
+                found[other] -= shift / 2
+    outside = [group for group, p in found.items() if not -1e-9 <= p <= 1 + 1e-9]
+    if outside:
+        raise ValueError(f"probabilities outside [0, 1]: {', '.join(outside)}")
+    return {group: min(max(p, 0.0), 1.0) for group, p in found.items()}
+
+
+def planted(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return the truth that was planted.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `measure`, `bias`, `group` and `shift`: for ``"word"`` the difference of a group's
+        share; for ``"sentiment"`` the difference of the mean TextBlob polarity of a group's
+        sentences, which is the share of toned ones times the shift of the chance of a positive
+        word times the distance between the mean positive and the mean negative word. What a change
+        of subject does to the shares of topics has a sign, but no size that is known beforehand.
+    """
+    tones = templates()["tones"]
+    means = {kind: sentiment.score(tones[kind])["polarity"].mean() for kind in tones}
+    step = TONED * (means["positive"] - means["negative"])
+    rows = []
+    for model, shifts in models.items():
+        p = probabilities(shifts)
+        female = p["female"] - HUMAN["female"]
+        rows += [(model, "word", "gender", "female", female)]
+        rows += [(model, "word", "gender", "male", -female)]
+        rows += [(model, "word", "race", race, p[race] - HUMAN[race]) for race in _RACES]
+        for group in ("female", "male"):
+            shift = step * (p[f"tone_{group}"] - HUMAN[f"tone_{group}"])
+            rows.append((model, "sentiment", "gender", group, shift))
+    return pd.DataFrame(rows, columns=["model", "measure", "bias", "group", "shift"])
+
+
+def corpus(
+    models: Mapping[str, Mapping[str, float]] | None = None,
+    *,
+    copies: int = 1,
+    unit: str = "sentence",
+    desks_apart: bool = False,
+    faults: bool = False,
+    seed: int = 0,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Simulate originals and generations.
+
+    Parameters
+    ----------
+    models
+        Model → what is added to the probability of a group (`SAMPLE_MODELS` by default).
+    copies
+        Articles per headline; there are 72 headlines.
+    unit
+        What draws its gender on its own: a ``"sentence"`` or a ``"word"``.
+    desks_apart
+        Whether desks are about different people (`DESKS_APART`), so that topics belong to groups.
+        It is the same for all writers: differences between them stay what they are.
+    faults
+        Plant what real corpora have: a blank answer, an answer without its original, a text under
+        two ids, an answer with HTML in it.
+    seed
+        Start of every draw; the same seed gives the same corpus.
+
+    Returns
+    -------
+    originals, generations : DataFrame
+        ORIGINALS and GENERATIONS (`prompt` is ``"neutral"``).
+    """
+    models = SAMPLE_MODELS if models is None else models
+    if unit not in {"sentence", "word"}:
+        raise ValueError(f"unit must be 'sentence' or 'word', but is {unit!r}")
+    if "human" in models:
+        raise ValueError("no model can be called 'human': that is the side it is compared with")
+    writers = {"human": {}, **models}
+    rng = np.random.default_rng(seed)
+    rows = []
+    for desk in templates()["desks"]:
+        start = probabilities(DESKS_APART.get(desk["desk"], {}) if desks_apart else {})
+        chances = {writer: probabilities(own, start=start) for writer, own in writers.items()}
+        for number, headline in enumerate(desk["headlines"]):
+            for copy in range(copies):
+                article = f"{desk['desk']}-{number + 1:02d}" + (f"-{copy + 1}" if copy else "")
+                for writer, chance in chances.items():
+                    text = _article(desk, headline, chance, unit, rng)
+                    rows.append((desk["desk"], article, headline, writer, text))
+    columns = ["source", "article_id", "headline", "writer", "text"]
+    table = pd.DataFrame(rows, columns=columns)
+    table["source"] = SOURCE
+    human = table["writer"] == "human"
+    originals = table[human].drop(columns="writer").reset_index(drop=True)
+    generations = table[~human].rename(columns={"writer": "model"}).reset_index(drop=True)
+    generations = generations.drop(columns="headline").assign(prompt="neutral", sample=1)
+    if faults:
+        originals, generations = _spoil(originals, generations)
+    return originals, generations
+
+
+def _article(
+    desk: Mapping[str, Any], headline: str, chance: Mapping[str, float], unit: str,
+    rng: np.random.Generator,
+) -> str:  # fmt: skip
+    """Write one article: an opener, sentences of three kinds in any order, a closer."""
+    shared = templates()
+    away = chance["subject"] if desk["desk"] != SUBJECT else 0.0
+    low_high = {"people": (3, 7), "described": (2, 5), "plain": (3, 6)}
+    sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
+    own = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
+    other = {kind: size - own[kind] for kind, size in sizes.items()}
+    (subject,) = (one for one in shared["desks"] if one["desk"] == SUBJECT)
+    body: list[str] = []
+    for about, n in ((desk, own), (subject, other)):
+        body += [_person(line, chance, unit, rng) for line in _people(about, n["people"], rng)]
+        described = _pick(about["descriptor"], n["described"], rng)
+        body += [_described(line, about["occupations"], chance, rng) for line in described]
+        body += _pick(about["neutral"], n["plain"], rng)
+    rng.shuffle(body)
+    opener = str(rng.choice(shared["openers"])).replace("{headline_lower}", headline.lower())
+    closer = str(rng.choice(shared["closers"]))
+    return f"{headline}\n\n" + " ".join([opener, *body, closer])
+
+
+def _people(desk: Mapping[str, Any], n: int, rng: np.random.Generator) -> list[str]:
+    """Pick sentences about people, each toned or not on its own, none twice."""
+    toned = int(rng.binomial(n, TONED))
+    return _pick(desk["person"], n - toned, rng) + _pick(desk["toned_person"], toned, rng)
+
+
+def _pick(lines: list[str], n: int, rng: np.random.Generator) -> list[str]:
+    return [lines[i] for i in rng.choice(len(lines), size=min(n, len(lines)), replace=False)]
+
+
+def _person(line: str, chance: Mapping[str, float], unit: str, rng: np.random.Generator) -> str:
+    female = int(rng.random() < chance["female"])
+    if "{tone}" in line:
+        positive = rng.random() < chance["tone_female" if female else "tone_male"]
+        words = templates()["tones"]["positive" if positive else "negative"]
+        line = line.replace("{tone}", str(rng.choice(words)))
+
+    def fill(slot: re.Match[str]) -> str:
+        own = int(rng.random() < chance["female"]) if unit == "word" else female
+        return _SLOTS[slot[1]][own]
+
+    return _SLOT.sub(fill, line)
+
+
+def _described(
+    line: str, occupations: list[str], chance: Mapping[str, float], rng: np.random.Generator
+) -> str:
+    race = str(rng.choice(_RACES, p=[chance[r] for r in _RACES]))
+    word = _DESCRIPTORS[race]
+    article = "an" if word[0] in "AEIOU" else "a"
+    occupation = str(rng.choice(occupations))
+    return line.format_map(
+        {"a": article, "A": article.capitalize(), "descriptor": word, "occupation": occupation}
+    )
+
+
+def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Plant faults in fixed places, one each, so that what is lost can be counted."""
+    generations = generations.copy()
+    generations.loc[3, "text"] = ""
+    generations.loc[7, "text"] = f"<p>{generations.loc[7, 'text']}</p>"
+    orphan = generations.loc[[11]].assign(article_id="nowhere-01")
+    originals = originals.copy()
+    originals.loc[5, "text"] = originals.loc[4, "text"]
+    return originals, pd.concat([generations, orphan], ignore_index=True)
+
+
+def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Put what was planted in the sample beside what was found.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `measure`, `bias`, `group`, `planted`, `estimate`, `ci_low`, `ci_high`, `n` and
+        `covered` (whether the interval holds the truth). Empty for a corpus that was not
+        simulated.
+    """
+    found = estimates[
+        estimates["statistic"].isin(["share_difference", "mean_difference"])
+        & (estimates["source"] == SOURCE)
+        & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
+    ]
+    truth = planted(SAMPLE_MODELS).rename(columns={"shift": "planted"})
+    table = truth.merge(found, on=["model", "measure", "bias", "group"], how="inner")
+    inside = (table["ci_low"] <= table["planted"]) & (table["planted"] <= table["ci_high"])
+    columns = ["model", "measure", "bias", "group", "planted", "estimate", "ci_low", "ci_high", "n"]
+    return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))

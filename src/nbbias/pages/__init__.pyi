@@ -1,0 +1,9 @@
+from . import (
+    about as about,
+    compare as compare,
+    gallery as gallery,
+    leaders as leaders,
+    manifest as manifest,
+    page as page,
+    share as share,
+)

@@ -1,0 +1,115 @@
+"""What a run was made from: versions, commit, parameters, data, and how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from nbbias import tables
+from nbbias.params import Parameters, input_files
+
+NAME = "manifest.json"
+_PACKAGES = (
+    *("nbbias", "numpy", "pandas", "scipy", "statsmodels", "scikit-learn", "matplotlib"),
+    *("seaborn", "textblob", "vaderSentiment", "spacy", "gensim", "detoxify", "torch"),
+    *("transformers", "sentence-transformers", "alt-profanity-check", "papermill", "nbconvert"),
+)
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of every package that can move a number."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def git_state(folder: Path) -> dict[str, Any]:
+    """Return the commit of the checkout at a folder and whether it has uncommitted changes."""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return {"commit": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+    except (OSError, subprocess.CalledProcessError):
+        return {"commit": None, "dirty": None}
+
+
+def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dict[str, Any]:
+    """Collect what a run starts from; `write` adds how it ended.
+
+    Returns
+    -------
+    dict
+        `study`, `run`, `parameters` and their hash, `data` (path and hash of each file that a
+        parameter names), the notebook's hash, `seed`, `versions`, `git`, `platform`.
+    """
+    values = parameters.model_dump()
+    given = json.dumps(values, sort_keys=True).encode()
+    data = {
+        name: {"path": str(path), "sha256": file_sha256(path)}
+        for name, path in input_files(parameters).items()
+    }
+    return {
+        "study": stem,
+        "run": run,
+        "parameters": values,
+        "parameters_sha256": hashlib.sha256(given).hexdigest(),
+        "data": data,
+        "notebook_sha256": file_sha256(notebook),
+        "seed": parameters.seed,
+        "versions": versions(),
+        "git": git_state(notebook.parent),
+        "platform": platform.platform(),
+    }
+
+
+def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
+    """Write `pages.manifest.json`, atomically; it is the last file of a run."""
+    text = json.dumps({**outcome, **description}, indent=2, ensure_ascii=False, default=str)
+    tables.write(folder / NAME, text + "\n")
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """Return a run's manifest, or None where there is none or it cannot be read."""
+    try:
+        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    whole = isinstance(found, dict) and {"status", "study", "run"} <= set(found)
+    return found if whole else None
+
+
+def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
+    """Return what the numbers in a notebook rest on, as a table.
+
+    Times, paths and the commit stand in the manifest, so that two runs of the
+    same parameters give the same notebook.
+    """
+    from nbbias.params import study
+
+    model = study(stem)
+    checked = model.model_validate({n: parameters[n] for n in model.model_fields})
+    rows = [("data", name, file_sha256(path)) for name, path in input_files(checked).items()]
+    rows += [("version", name, number) for name, number in versions().items()]
+    rows.append(("seed", "seed", str(checked.seed)))
+    return pd.DataFrame(rows, columns=["kind", "name", "value"])

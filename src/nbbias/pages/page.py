@@ -1,0 +1,120 @@
+"""Executed notebooks as HTML pages that need no network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import latex2mathml.converter
+import nbformat
+from nbconvert import HTMLExporter
+from nbconvert.preprocessors import Preprocessor
+
+from nbbias import tables
+from nbbias.tables import data_path, visible
+
+_HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
+#: The styles that every printed table brings along; a page has one for all.
+_TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
+#: What every cell of such a table says of itself: most of a page would be this.
+_TABLE_CELL = re.compile(
+    r'<td (?:style="([^"]*)" )?(?:headers="[^"]*" )?class="gt_row gt_(left|right|center)">'
+)
+_CONTENTS = "<!-- contents -->"
+
+_DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+_INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
+
+
+class Mathematics(Preprocessor):
+    """Turn TeX in Markdown cells into MathML, which browsers draw without a script."""
+
+    def preprocess_cell(
+        self, cell: nbformat.NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        if cell.cell_type == "markdown":
+            text = _DISPLAY.sub(lambda m: _mathml(m[1], "block"), cell.source)
+            cell.source = _INLINE.sub(lambda m: _mathml(m[1], "inline"), text)
+        return cell, resources
+
+
+class Slim(Preprocessor):
+    """Leave out what each printed table repeats: a page styles them all."""
+
+    def preprocess_cell(
+        self, cell: nbformat.NotebookNode, resources: dict[str, Any], index: int
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        for output in cell.get("outputs", ()):
+            data = output.get("data", {})
+            if "text/html" in data:
+                data["text/html"] = slim(data["text/html"])
+        return cell, resources
+
+
+def slim(text: str) -> str:
+    """Take out of HTML the styles that printed tables bring along, of tables and of cells."""
+    return _TABLE_CELL.sub(_cell, _TABLE_STYLE.sub("", text))
+
+
+def _cell(found: re.Match[str]) -> str:
+    style, side = found[1] or "", found[2]
+    names = [] if side == "left" else [f"gt_{side}"]
+    if "min-width" in style:
+        names.append("wide")
+    elif style and side == "left":
+        names.append("line")
+    return f'<td class="{" ".join(names)}">' if names else "<td>"
+
+
+def _mathml(tex: str, display: str) -> str:
+    found = latex2mathml.converter.convert(tex.strip(), display=display)
+    # A long formula scrolls on a phone, so a keyboard must reach it.
+    return found.replace("<math ", '<math tabindex="0" ', 1) if display == "block" else found
+
+
+def write_page(
+    notebook: Path, target: Path, *, title: str, about: Mapping[str, Any] | None = None
+) -> Path:
+    """Write the page of an executed notebook.
+
+    Parameters
+    ----------
+    notebook
+        An executed notebook; a partial one shows what it has, errors included.
+    target
+        The page, written whole or not at all.
+    title
+        Shown by the browser.
+    about
+        What the run rests on, from `pages.about.about`: it stands in one block at the head, which
+        is all in which two pages of the same run may differ; how to cite and to repeat it stands
+        at the foot.
+    """
+    exporter = HTMLExporter(
+        template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
+        preprocessors=[Mathematics, Slim], exclude_input_prompt=True,
+        exclude_output_prompt=True,
+    )  # fmt: skip
+    node = nbformat.read(notebook, as_version=4)
+    node.metadata["title"] = title
+    templates = data_path("templates/nbbias")
+    resources = {
+        "style": (templates / "page.css").read_text(encoding="utf-8"),
+        "script": (templates / "page.js").read_text(encoding="utf-8"),
+        "about": about,
+    }
+    body, _ = exporter.from_notebook_node(node, resources)
+    found = _HEADING.findall(body)
+    items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
+    body = body.replace(_CONTENTS, items, 1)
+    if about and about["finding"]:
+        lead = f'</h1>\n<p class="finding">{escape(about["finding"])}</p>'
+        body = body.replace("</h1>", lead, 1)
+    # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
+    body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
+    # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
+    return tables.write(target, visible(body))

@@ -1,0 +1,262 @@
+"""Taking a run or the studies elsewhere: an archive, and a folder of one's own.
+
+A run as others can read and repeat it: its parameters as YAML, and no path of this machine.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import yaml
+
+from nbbias import tables
+from nbbias.pages import manifest as pages_manifest
+from nbbias.running import plan
+from nbbias.tables import NbbiasError, data_path, is_file, visible
+
+_PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
+#: Parameters whose files come along: small lists that say what is looked for, no texts.
+_LISTS = ("lexicon_paths", "names_path", "suite_paths")
+_DOCS = ("docs/*.md", "docs/*.ipynb")
+#: The same run gives the same archive: a zip's oldest date stands for every file's.
+_DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def export(folder: Path, target: Path) -> tuple[Path, int]:
+    """Pack a finished run as a zip, written whole or not at all.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    target
+        The archive, or a folder, in which it is named after the run's own. It holds the notebook,
+        the page, tables (CSV, Parquet, LaTeX), figures (SVG, PNG, CSV), the manifest,
+        `params.yaml`, the lists that it names (of words, of names, of tasks; never texts), the
+        word lists that the package brings, ``CITATION.cff``, and ``README.txt``, which says what
+        else it takes to repeat the run. Of files on this machine it tells only the names.
+
+    Returns
+    -------
+    path, files
+        The archive and how many files it holds.
+
+    Raises
+    ------
+    NbbiasError
+        The folder holds no finished run.
+    """
+    described = pages_manifest.read(folder)
+    if described is None or described["status"] != "ok":
+        raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
+    lists = _lists(described)
+    shown = names(described, packed={name: kept for name, (kept, _) in lists.items()})
+    told = manifest(described, shown)
+    contents = {
+        "manifest.json": json.dumps(told, indent=2, ensure_ascii=False) + "\n",
+        PARAMS: "# README.txt says which data this run needs.\n"
+        + yaml_of(told["study"], told["parameters"]),
+        "README.txt": _read_me(told, come_along=lists),
+    }
+    packed = {name: text.encode() for name, text in contents.items()}
+    for path in sorted(found for pattern in _PACKED for found in folder.glob(pattern)):
+        packed[path.relative_to(folder).as_posix()] = portable_content(path, shown)
+    for path in sorted(data_path("lexicons").iterdir()):
+        packed[f"lexicons/{path.name}"] = path.read_bytes()
+    packed |= {kept: path.read_bytes() for kept, path in lists.values()}
+    if (plan.home() / "CITATION.cff").is_file():
+        packed["CITATION.cff"] = (plan.home() / "CITATION.cff").read_bytes()
+    if target.is_dir():
+        whole = folder.resolve()
+        target /= f"{whole.parent.name}-{whole.name}.zip"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in packed.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+    tables.write(target, buffer.getvalue())
+    return target, len(packed)
+
+
+def _lists(described: Mapping[str, Any]) -> dict[str, tuple[str, Path]]:
+    """Return by parameter the lists that come along: their place in the archive, and here."""
+    found: dict[str, tuple[str, Path]] = {}
+    for name, entry in described.get("data", {}).items():
+        path = Path(entry["path"])
+        # One that has changed since is not the run's: the archive then says what it takes.
+        if name.partition(".")[0] not in _LISTS or not is_file(path):
+            continue
+        if pages_manifest.file_sha256(path) == entry["sha256"]:
+            # Two lists of one name, of two folders, stay two.
+            found[name] = (f"lists/{len(found) + 1}-{path.name}", path)
+    return found
+
+
+def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
+    wanted = [
+        f"  {typed_path(told['parameters'], name) or entry['path']}\n"
+        f"    for {name}, SHA-256 {entry['sha256']}"
+        for name, entry in told["data"].items()
+        if name not in come_along
+    ]
+    lines = [
+        f"The run {told['study']}/{told['run']} of nbbias. index.html is its page.", "",
+        "To repeat it, in this folder, where nbbias is installed:", "",
+        f"  nbbias run {PARAMS}", "",
+        *(["It needs these files, which are not part of this archive:", "", *wanted, "",
+           f"Put them there, or write in {PARAMS} where they are."] if wanted
+          else ["It needs no other file."]),
+    ]  # fmt: skip
+    return visible("\n".join(lines)) + "\n"
+
+
+def new(folder: Path) -> int:
+    """Copy notebooks, params files, guides and what to cite to a new folder; return how many.
+
+    Raises
+    ------
+    NbbiasError
+        The folder is not empty.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
+    if told := tables.unwritable(folder):
+        raise NbbiasError(str(folder), told)
+    source, written = plan.home(), 0
+    for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff"):
+        for path in sorted(source.glob(pattern)):
+            copy = folder / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+            written += 1
+    return written
+
+
+#: The file in a run's folder that repeats it.
+PARAMS = "params.yaml"
+
+_TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg", ".yaml"}
+
+
+def yaml_of(stem: str, parameters: Mapping[str, Any]) -> str:
+    """Return all parameters of a run as a params file."""
+    values = {"study": stem, **parameters}
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+
+
+def names(
+    described: Mapping[str, Any], *, packed: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return what stands for each path of a run where others read of it.
+
+    Parameters
+    ----------
+    described
+        The run's manifest.
+    packed
+        Parameters, such as ``lexicon_paths.gender``, whose files come along, and where they lie.
+
+    Returns
+    -------
+    dict
+        Path as typed or as resolved → where the file lies, if it comes along; else the path as
+        typed, where that starts with a variable such as ``${NBBIAS_DATA}``; else the file's name.
+    """
+    parameters, found = described.get("parameters", {}), dict[str, str]()
+    for name, entry in described.get("data", {}).items():
+        typed = typed_path(parameters, name) or entry["path"]
+        if packed and name in packed:
+            shown = packed[name]
+        elif typed.startswith("$"):
+            shown = typed
+        else:
+            shown = PureWindowsPath(typed).name
+            if shown in found.values() and found.get(typed) != shown:
+                shown = f"{name}-{shown}"  # two files of one name
+        found |= {typed: shown, entry["path"]: shown}
+    for value in _texts(parameters):
+        if value not in found and _of_this_machine(value):
+            found[value] = PureWindowsPath(value).name
+    return {path: shown for path, shown in found.items() if path != shown}
+
+
+def typed_path(parameters: Mapping[str, Any], name: str) -> str | None:
+    """Return a path as it was typed, by its name in a manifest, such as ``suite_paths.1``."""
+    whole, _, part = name.partition(".")
+    value = parameters.get(whole)
+    if isinstance(value, list) and part.isdigit() and 0 < int(part) <= len(value):
+        value = value[int(part) - 1]
+    elif isinstance(value, Mapping):
+        value = value.get(part)
+    return value if isinstance(value, str) else None
+
+
+def manifest(described: Mapping[str, Any], shown: Mapping[str, str]) -> dict[str, Any]:
+    """Return a run's manifest with names in place of paths, those of its parameters too."""
+    data = {
+        name: {**entry, "path": Path(shown.get(entry["path"], entry["path"])).name}
+        for name, entry in described.get("data", {}).items()
+    }
+    parameters = _replaced(described.get("parameters", {}), shown)
+    return {**described, "parameters": parameters, "data": data}
+
+
+def portable_content(path: Path, shown: Mapping[str, str]) -> bytes:
+    """Return a file of a run, with names in place of paths where it is text."""
+    if path.suffix not in _TEXTS or not shown:
+        return path.read_bytes()
+    return _in_text(shown)(path.read_bytes().decode("utf-8", "surrogateescape")).encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def _in_text(shown: Mapping[str, str]) -> Callable[[str], str]:
+    """Return what replaces paths in a text, be it plain, in JSON, in HTML, or JSON in HTML."""
+    written: dict[str, str] = {}
+    for path, name in shown.items():
+        if not re.search(r"[/\\]", path):
+            continue
+        for one in (str, _json, html.escape, lambda text: html.escape(_json(text)),
+                    lambda text: _json(_json(text))):  # fmt: skip
+            written.setdefault(one(path), one(name))
+    if not written:
+        return str
+    # A relative path may be the end of another; one that names this machine goes everywhere.
+    patterns = [
+        (r"" if _of_this_machine(path) else r"(?<![\w./\\~$}-])") + re.escape(path) + r"(?![\w-])"
+        for path in sorted(written, key=len, reverse=True)
+    ]
+    every = re.compile("|".join(patterns))
+    return lambda text: every.sub(lambda found: written[found[0]], text)
+
+
+def _json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _of_this_machine(value: str) -> bool:
+    absolute = PurePosixPath(value).is_absolute() or PureWindowsPath(value).is_absolute()
+    return len(value) > 1 and (absolute or value.startswith(("~", "..")))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(one)
+
+
+def _replaced(value: Any, shown: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return shown.get(value, value)
+    if isinstance(value, Mapping):
+        return {name: _replaced(one, shown) for name, one in value.items()}
+    return [_replaced(one, shown) for one in value] if isinstance(value, list) else value

@@ -1,0 +1,276 @@
+"""Parameters from YAML, from the command line or from a notebook, checked and described.
+
+The parameters themselves, one strict model per study, stand in `nbbias.studies`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pandas as pd
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from nbbias import tables
+from nbbias.params.base import NONE, Parameters
+from nbbias.studies import STUDIES
+from nbbias.tables import SAMPLE, ParameterError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+# --- validation -----------------------------------------------------------------------------
+
+
+def validate(
+    stem: str,
+    values: Mapping[str, Any],
+    *,
+    where: str = "parameters",
+    to_come: Collection[Path] = (),
+) -> Parameters:
+    """Check values against a study's model and report every breach at once.
+
+    Parameters
+    ----------
+    stem
+        The study, a key of `STUDIES`.
+    values
+        Parameter names and values; those left out take their defaults.
+    where
+        The file that holds them, for the message.
+    to_come
+        Files that need not be there yet.
+
+    Raises
+    ------
+    ParameterError
+        Unknown names (with the nearest known one), wrong types, values out of
+        range, files that are not there.
+    """
+    return validate_model(study(stem, where=where), values, where=where, to_come=to_come)
+
+
+def validate_model(
+    model: type[Model],
+    values: Mapping[str, Any],
+    *,
+    where: str = "parameters",
+    to_come: Collection[Path] = (),
+) -> Model:
+    """Check values against a strict model of parameters, as `validate` does."""
+    try:
+        return model.model_validate(dict(values), context={"to_come": to_come})
+    except ValidationError as error:
+        raise ParameterError(where, [_in_words(e, model) for e in error.errors()]) from None
+
+
+def check(stem: str, namespace: Mapping[str, Any]) -> None:
+    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
+    names = study(stem).model_fields
+    validate(stem, {n: namespace[n] for n in names if n in namespace}, where=f"{stem} parameters")
+
+
+def study(stem: str, *, where: str = "parameters") -> type[Parameters]:
+    """Return the model of a study, or say which studies there are."""
+    if stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
+    return STUDIES[stem]
+
+
+def input_files(parameters: Parameters) -> dict[str, Path]:
+    """Return the data files that a parameter set names, by parameter."""
+    schema = type(parameters).model_json_schema()["properties"]
+    named: dict[str, str] = {}
+    for name, entry in schema.items():
+        value = getattr(parameters, name)
+        if entry.get("format") in {"file", "file or none"}:
+            named[name] = value
+        elif isinstance(value, dict) and "file" in str(entry.get("additionalProperties")):
+            named |= {f"{name}.{key}": path for key, path in value.items()}
+        elif isinstance(value, list) and "file" in str(entry.get("items")):
+            named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
+    return {
+        name: tables.resolve(path) for name, path in named.items() if path not in {SAMPLE, NONE}
+    }
+
+
+def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
+    name = ".".join(str(part) for part in error["loc"])
+    kind, given = error["type"], error["input"]
+    if kind == "extra_forbidden":
+        near = difflib.get_close_matches(name, list(model.model_fields), n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(model.model_fields)}"
+        return f"{name}: unknown parameter; {hint}"
+    if kind == "value_error":
+        return f"{name}: {error['ctx']['error']}" if name else str(error["ctx"]["error"])
+    return f"{name}: {error['msg'].lower()}, but got {given!r}{_yaml_hint(kind, given)}"
+
+
+def _yaml_hint(kind: str, given: object) -> str:
+    """YAML reads some plain words as another type; say so when that is the likely cause."""
+    if kind in {"float_type", "int_type"} and isinstance(given, str):
+        try:
+            number = float(given)
+        except ValueError:
+            return ""
+        if not math.isfinite(number) or (kind == "int_type" and number % 1):
+            return ""
+        plain = yaml.safe_dump(int(number) if kind == "int_type" else number).split()[0]
+        return f" (YAML reads that as text; write {plain})"
+    if kind in {"string_type", "literal_error"} and not isinstance(given, str):
+        return " (YAML reads that as another type than text; put it in quotes)"
+    return ""
+
+
+# --- YAML -----------------------------------------------------------------------------------
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML 1.1 without its traps: no base-60 numbers, no dates, no key that stands twice."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = []
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"{key} stands twice", key_node.start_mark
+                )
+            seen.append(key)
+        return super().construct_mapping(node, deep)
+
+
+def _plain_number(loader: _Loader, node: yaml.ScalarNode) -> object:
+    """Leave 1:30 (read as 90) and 010 (read as 8) as the text that the user wrote."""
+    text = node.value
+    digits = text.lstrip("+-")
+    if ":" in text or (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()):
+        return text
+    kind = node.tag.rsplit(":", 1)[-1]
+    return getattr(loader, f"construct_yaml_{kind}")(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _plain_number)
+_Loader.add_constructor("tag:yaml.org,2002:float", _plain_number)
+_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
+
+
+def _parse(text: str, *, where: str) -> Any:
+    try:
+        return yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}: " if mark else ""
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        raise ParameterError(where, f"not readable as YAML: {line}{problem}") from None
+
+
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read a params file: the study's stem and the values it sets.
+
+    The stem is the key ``study`` or, without one, the name of the file's folder.
+
+    Raises
+    ------
+    ParameterError
+        The file is missing, is no YAML mapping, or names no known study.
+    """
+    where = str(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ParameterError(where, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ParameterError(where, "is not UTF-8 text") from None
+    values = _parse(text, where=where)
+    values = {} if values is None else values
+    if not isinstance(values, dict):
+        raise ParameterError(where, "must hold lines of the form 'name: value'")
+    values = {str(name): value for name, value in values.items()}
+    stem = values.pop("study", path.absolute().parent.name)
+    if not isinstance(stem, str) or stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        raise ParameterError(where, f"no study called {stem!r}; set 'study:' to one of: {known}")
+    return stem, values
+
+
+def override(assignment: str) -> tuple[str, Any]:
+    """Read ``name=value`` from the command line; the value is read as YAML."""
+    name, equals, value = assignment.partition("=")
+    if not equals or not name.strip():
+        raise ParameterError(f"-p {assignment}", "write it as name=value")
+    return name.strip(), _parse(value, where=f"-p {assignment}")
+
+
+# --- description ----------------------------------------------------------------------------
+
+
+def describe(stem: str) -> pd.DataFrame:
+    """Return a study's parameters, one row each: name, type, default, range, meaning."""
+    return describe_model(study(stem))
+
+
+def describe_model(model: type[BaseModel]) -> pd.DataFrame:
+    """Return the parameters of a strict model, one row each, those of all studies last."""
+    schema = model.model_json_schema()["properties"]
+    own = [name for name in model.model_fields if name not in Parameters.model_fields]
+    shared = [name for name in Parameters.model_fields if name in model.model_fields]
+    fields = {name: model.model_fields[name] for name in [*own, *shared]}
+    rows = [
+        (
+            name, _type(schema[name]), "required" if field.is_required() else field.get_default(),
+            _range(schema[name]), field.description,
+        )
+        for name, field in fields.items()
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=["name", "type", "default", "range", "meaning"])
+
+
+_PYTHON_TYPES = {
+    "string": "str", "number": "float", "integer": "int", "boolean": "bool",
+    "object": "dict", "array": "list", "null": "None",
+}  # fmt: skip
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if any_of := schema.get("anyOf") or schema.get("oneOf"):
+        return " | ".join(dict.fromkeys(" | ".join(map(_type, any_of)).split(" | ")))
+    return _PYTHON_TYPES[schema["type"]]
+
+
+def _range(schema: Mapping[str, Any]) -> str:
+    if any_of := schema.get("anyOf") or schema.get("oneOf"):
+        return _range(any_of[0])
+    if "enum" in schema:
+        return " | ".join(map(str, schema["enum"]))
+    if schema.get("format") == "file":
+        return "a file, or 'sample' for the shipped one"
+    if schema.get("format") == "file or none":
+        return "a file, 'sample' for the shipped one, or 'none'"
+    low, high = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    bounds = [
+        f"{sign} {bound:g}" if abs(bound) < 1e6 else f"{sign} {bound:,}"
+        for sign, bound in ((">", above), ("≥", low), ("<", below), ("≤", high))
+        if bound is not None
+    ]
+    inner = schema.get("additionalProperties")
+    each = _range(inner) if isinstance(inner, dict) else ""
+    if each:
+        bounds = [each + " each"]
+    return ", ".join(bounds)
+
+
+def cell_source(stem: str) -> str:
+    """Return the source of the notebook's `parameters` cell: ``name: type = value  # help``."""
+    lines = []
+    for row in describe(stem).itertuples():
+        choices = f"; {row.range}" if row.range and row.type != "dict" else ""
+        lines.append(f"{row.name}: {row.type} = {row.default!r}  # {row.meaning}{choices}")
+    return "\n".join(lines)

@@ -1,0 +1,5 @@
+"""From claims to what people read: sentences, tables, figures, explorers; knows no study."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,294 @@
+"""Look through a run's estimates: every measure and bias, each row drawn beside its numbers.
+
+Choose among estimates: by measure, bias, statistic and model, with the correction of one's own.
+
+Tables only; `reading.explorer` shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import ipywidgets as widgets
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import stats, tables
+from nbbias.reading import live as explore_live, markup, sentences
+from nbbias.tables import ESTIMATE_KEYS
+
+#: Rows of one statistic that a page shows; the table of estimates holds all.
+_ROWS = 150
+
+_TITLE = "Look through all estimates"
+_ABOUT = (
+    "Dot and line: the estimate with its interval. Grey band: where it would lie by chance alone, "
+    "or where the study's reference lies (neutral prose). Dashed: 0. N: units of the estimate; "
+    "lost: those that could not enter. p adjusted: as the study corrects, see the section of the "
+    "measure."
+)
+_WIDTH, _MIDDLE = 200, 9
+
+
+def estimates(table: pd.DataFrame) -> HTML | widgets.VBox:
+    """Look through a table of ESTIMATES.
+
+    Parameters
+    ----------
+    table
+        ESTIMATES of one study.
+
+    Returns
+    -------
+    HTML or VBox
+        Tabs and folds in a recorded run; in an open notebook models, measure, statistic and
+        correction can be chosen, and the drawn table follows.
+    """
+    if table.empty:
+        return markup.framed(markup.note("There is no estimate."), title=_TITLE)
+    return live(table) if tables.watched() else still(table)
+
+
+# --- without a kernel -------------------------------------------------------------------------
+
+
+def still(table: pd.DataFrame) -> HTML:
+    """Return the form that needs no kernel: a tab a measure and bias, a fold a statistic."""
+    panels = {}
+    for label, family in claim_families(table).items():
+        found = claims(family)
+        panels[label] = "".join(
+            markup.fold(
+                f"{markup.shown(name)} <small>· {_counted(rows)}</small>",
+                _drawn(rows),
+                opened=not i,
+            )
+            for i, (name, rows) in enumerate(found.items())
+        )
+    return markup.framed(markup.tabs(panels, called="Measure"), title=_TITLE, about=_ABOUT)
+
+
+def _counted(rows: pd.DataFrame) -> str:
+    return "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
+
+
+def _drawn(rows: pd.DataFrame) -> str:
+    """Return rows as a table with a drawing of each."""
+    cut = rows.head(_ROWS)
+    more = len(rows) - len(cut)
+    keys = row_keys(cut)
+    low, high = reach(cut)
+    found = FOUND.get((cut["measure"].iloc[0], cut["statistic"].iloc[0]))
+    named = [found if found and key == "group" else key for key in keys]
+    head = "".join(f'<th scope="col">{markup.shown(name)}</th>' for name in named)
+    head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
+    numbers = ("estimate", "interval", "chance or reference", "N", "lost", "p", "p adjusted")
+    head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
+    body = "".join(_row(row, keys, low, high) for row in cut.to_dict("records"))
+    told = markup.note(f"{more:,} more rows are in tables/estimates.csv.") if more else ""
+    return (
+        f'<div class="x-scroll" tabindex="0"><table class="x-drawn"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>{told}"
+    )
+
+
+def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
+    named = "".join(markup.cell(row[key]) for key in keys)
+    if pd.isna(row["estimate"]):
+        why = markup.shown(f"not measured: {row['reason']}")
+        return f'<tr>{named}<td class="x-soft" colspan="8">{why}</td></tr>'
+    interval = _range(row["ci_low"], row["ci_high"])
+    chance = _range(row["null_low"], row["null_high"]) or markup.number(row["null"])
+    cells = [markup.number(row["estimate"]), interval or markup.number(float("nan")), chance]
+    cells += [
+        f"{row['n']:,.0f}",
+        f"{row['n_lost']:,.0f}",
+        _p(row["p_value"]),
+        _p(row["p_adjusted"]),
+    ]
+    told = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f"<tr>{named}<td>{_dots(row, low, high)}</td>{told}</tr>"
+
+
+def _range(low: float, high: float) -> str:
+    if pd.isna(low) or pd.isna(high):
+        return ""
+    return f"{markup.number(low)} to {markup.number(high)}"
+
+
+def _p(value: float) -> str:
+    if pd.isna(value):
+        return markup.number(value)
+    return markup.shown(sentences.p_value(value).removeprefix("p = ").removeprefix("p "))
+
+
+# --- drawings ---------------------------------------------------------------------------------
+
+
+def _at(value: float, low: float, high: float) -> str:
+    return f"{_WIDTH * (value - low) / (high - low):.1f}".removesuffix(".0")
+
+
+def _dots(row: dict[str, Any], low: float, high: float) -> str:
+    """Draw one row: band of chance, 0, interval, estimate. The numbers stand beside it."""
+    parts = []
+    if pd.notna(row["null_low"]):
+        left, right = _at(row["null_low"], low, high), _at(row["null_high"], low, high)
+        parts.append(f'<path class="x-band" d="M{left} 2H{right}V16H{left}z"/>')
+    parts.append(f'<path class="x-zero" d="M{_at(0.0, low, high)} 0V18"/>')
+    if pd.notna(row["ci_low"]):
+        ends = _at(row["ci_low"], low, high), _at(row["ci_high"], low, high)
+        parts.append(f'<path d="M{ends[0]} {_MIDDLE}H{ends[1]}"/>')
+    parts.append(f'<circle cx="{_at(row["estimate"], low, high)}" cy="{_MIDDLE}" r="3.5"/>')
+    return _svg("".join(parts))
+
+
+def _axis(low: float, high: float) -> str:
+    ends = "".join(
+        f'<text x="{_at(value, low, high)}" y="13">{markup.number(value, decimals=2)}</text>'
+        for value in dict.fromkeys((low, high))
+    )
+    return _svg(ends)
+
+
+def _svg(inside: str) -> str:
+    return f'<svg class="x-dots" viewBox="0 0 {_WIDTH} 18" aria-hidden="true">{inside}</svg>'
+
+
+# --- with a kernel ----------------------------------------------------------------------------
+
+
+def live(table: pd.DataFrame) -> widgets.VBox:
+    """Return the form of an open notebook."""
+    families = claim_families(table)
+    family = explore_live.chooser("Measure", explore_live.options(families))
+    claim = explore_live.chooser("Statistic", wide=True)
+    models = widgets.SelectMultiple(description="Models", rows=5)
+    correction = explore_live.chooser(
+        "Correction", [(name, name) for name in CORRECTIONS], wide=True
+    )
+    shown = widgets.HTML()
+    found: dict[str, pd.DataFrame] = {}
+
+    def choose_family(*_: object) -> None:
+        found.clear()
+        found.update(claims(families[family.value]))
+        explore_live.offer(claim, explore_live.options(found))
+        choose_claim()
+
+    def choose_claim(*_: object) -> None:
+        if claim.value is None:
+            return
+        whose = whose_claims(found[claim.value])
+        named = whose.unique()
+        models.description = f"{whose.name}s".capitalize()
+        models.options = explore_live.options(named)
+        models.value = tuple(named)
+        draw()
+
+    def draw(*_: object) -> None:
+        rows = chosen(found[claim.value], models=models.value or None, correction=correction.value)
+        shown.value = markup.framed(_drawn(rows), title=claim.label, about=_ABOUT).data
+
+    family.observe(choose_family, "value")
+    claim.observe(choose_claim, "value")
+    models.observe(draw, "value")
+    correction.observe(draw, "value")
+    choose_family()
+    row = explore_live.row
+    return explore_live.Live(
+        [row(family, claim), row(models, correction), shown], still=lambda: still(table)
+    )
+
+
+#: Name → method of `stats.adjusted`; None: as the study corrected, "": not at all.
+CORRECTIONS: dict[str, str | None] = {
+    "as in the study": None,
+    "none": "",
+    "Holm, over the rows shown": "holm",
+    "Benjamini-Hochberg, over the rows shown": "fdr_bh",
+}
+
+#: What `group` holds where it is a finding, not what the estimate is about: by measure, statistic.
+FOUND = {
+    ("rbs", "rbs"): "nearest identity", ("abs", "abs_raw"): "most chosen",
+    ("abs", "abs"): "most chosen", ("abs", "abs_model"): "most chosen",
+    ("abs", "position"): "most chosen", ("abs", "position_model"): "most chosen",
+}  # fmt: skip
+
+_FAMILY = ["measure", "bias"]
+_CLAIM = ["statistic", "instrument"]
+
+
+def claim_families(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the estimates by measure and bias, under a label; all rows stay."""
+    return _by(estimates, _FAMILY)
+
+
+def claims(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return one family's estimates by statistic, and by instrument where a judge has several."""
+    judges = estimates.groupby(["statistic", "judge"], dropna=False)["instrument"]
+    several = bool((judges.nunique() > 1).any())
+    return _by(estimates, _CLAIM if several else _CLAIM[:1])
+
+
+def _by(estimates: pd.DataFrame, keys: list[str]) -> dict[str, pd.DataFrame]:
+    found = {}
+    for key, own in estimates.groupby(keys, sort=False, dropna=False):
+        label = ", ".join(str(part).replace("_", " ") for part in key if pd.notna(part))
+        found[label] = own
+    return found
+
+
+def row_keys(rows: pd.DataFrame) -> list[str]:
+    """Return the keys that tell the rows apart; the model in any case, unless none is named."""
+    keys = [k for k in ESTIMATE_KEYS if k in rows and k not in {"study", *_FAMILY, "statistic"}]
+    found = [k for k in keys if rows[k].nunique(dropna=False) > 1]
+    named = rows["model"].notna().any() or not found
+    return [k for k in keys if k in found or (k == "model" and named)]
+
+
+def whose_claims(rows: pd.DataFrame) -> pd.Series:
+    """Return each row's model, or judge where no row has a model.
+
+    Returns
+    -------
+    Series
+        Its name is the key, ``"model"`` or ``"judge"``; rows without one are about all of them, and
+        say so (``"all models"``).
+    """
+    named = [key for key in ("model", "judge") if key in rows and rows[key].notna().any()]
+    key = named[0] if named else "model"
+    return rows[key].astype(object).fillna(f"all {key}s")
+
+
+def chosen(
+    rows: pd.DataFrame,
+    *,
+    models: Collection[str] | None = None,
+    correction: str = "as in the study",
+) -> pd.DataFrame:
+    """Return the rows of some models, with `p_adjusted` by a correction of `CORRECTIONS`.
+
+    Models are named as `whose` names them: judges, where no row has a model.
+
+    A correction over the rows shown takes them as one family: two groups whose differences
+    mirror each other count twice there, so it is no milder than the study's.
+    """
+    own = rows if models is None else rows[whose_claims(rows).isin(list(models))]
+    method = CORRECTIONS[correction]
+    if method is None:
+        return own
+    adjusted = stats.adjusted(own["p_value"], method=method) if method else own["p_value"]
+    return own.assign(p_adjusted=adjusted)
+
+
+def reach(rows: pd.DataFrame) -> tuple[float, float]:
+    """Return the least and the largest value that a drawing of the rows must hold; 0 is in it."""
+    columns = ["estimate", "ci_low", "ci_high", "null_low", "null_high"]
+    values = rows[columns].to_numpy(dtype=float)
+    values = np.append(values[np.isfinite(values)], 0.0)
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -1,0 +1,183 @@
+"""Pieces of HTML to explore a result with: marked texts, tabs and folds that need no script.
+
+Texts come from models and corpora. Whatever they hold is shown as text: nothing of it becomes a
+tag, an address, mathematics, a colour or a direction of writing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias.reading import sentences
+from nbbias.tables import data_path, visible
+
+_MATHEMATICS = re.compile(r"[$\\]")
+
+_LONG = 40  # characters that stand on one line
+
+
+class Span(NamedTuple):
+    """A part of a text that is marked; `tone` chooses the colour, `title` says what it is."""
+
+    start: int
+    end: int
+    tone: int
+    title: str
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+def shown(text: object) -> str:
+    """Return any text as HTML that shows just this text.
+
+    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
+    between two of them as mathematics.
+    """
+    escaped = html.escape(visible(text), quote=True)
+    return _MATHEMATICS.sub(lambda found: f"<span>{found[0]}</span>", escaped)
+
+
+def attribute(text: object) -> str:
+    """Return any text for use between the double quotes of an attribute."""
+    return html.escape(visible(text), quote=True)
+
+
+def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None) -> str:
+    """Return a part of a text as HTML, with spans marked; of overlapping ones the first counts."""
+    end = len(text) if end is None else end
+    parts, at = [], start
+    for span in sorted(spans):
+        if span.start < at or span.end > end:
+            continue
+        parts.append(shown(text[at : span.start]))
+        said = shown(text[span.start : span.end])
+        parts.append(
+            f'<mark class="x-{span.tone % 5}" title="{attribute(span.title)}">{said}</mark>'
+        )
+        at = span.end
+    return "".join([*parts, shown(text[at:end])])
+
+
+def tones(groups: Sequence[str]) -> dict[str, int]:
+    """Give every group the number of its colour."""
+    return {group: number for number, group in enumerate(groups)}
+
+
+def spans(matches: pd.DataFrame, tone: Mapping[str, int]) -> list[Span]:
+    """Return the spans of matches: `start`, `end`, `group`."""
+    rows = zip(matches["start"], matches["end"], matches["group"], strict=True)
+    return [Span(int(start), int(end), tone.get(group, 0), group) for start, end, group in rows]
+
+
+def legend(groups: Sequence[str]) -> str:
+    """Say which colour is whose."""
+    marks = (
+        f'<mark class="x-{tone % 5}">{shown(group)}</mark>' for group, tone in tones(groups).items()
+    )
+    return f'<span class="x-soft">Marked: words of</span> {" ".join(marks)}'
+
+
+# --- pieces -----------------------------------------------------------------------------------
+
+
+def number(value: float, *, decimals: int = 3) -> str:
+    """Write a number; whole ones without decimals, a missing one as a dash."""
+    if pd.isna(value):
+        return "\N{EN DASH}"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}"
+    return sentences.number(float(value), decimals=decimals)
+
+
+def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = "") -> str:
+    """Return a small table; columns in `html_columns` hold HTML already, all others are escaped."""
+    if rows.empty:
+        return '<p class="x-note">Nothing to show.</p>'
+    numeric = set(rows.select_dtypes("number").columns)
+    name = {column: str(column).replace("_", " ") for column in rows.columns}
+    head = "".join(
+        f'<th scope="col"{_number_class(column in numeric)}>{shown(name[column])}</th>'
+        for column in rows.columns
+    )
+    body = []
+    for row in rows.itertuples(index=False):
+        cells = []
+        for column, value in zip(rows.columns, row, strict=True):
+            if column in html_columns:
+                cells.append(f"<td>{value}</td>")
+            elif column in numeric:
+                cells.append(f"<td{_number_class(True)}>{number(value)}</td>")
+            else:
+                cells.append(cell(value))
+        body.append(f"<tr>{''.join(cells)}</tr>")
+    kind = f' class="{style}"' if style else ""
+    return (
+        f'<div class="x-scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
+    )
+
+
+def cell(value: object) -> str:
+    """Return any text as a cell of a table, blank where it is missing; long ones have lines."""
+    told = "" if pd.isna(value) else shown(value)
+    long = ' class="x-long"' if len(str(value)) > _LONG else ""
+    return f'<td dir="auto"{long}>{told}</td>'
+
+
+def _number_class(is_number: bool) -> str:
+    return ' class="x-number"' if is_number else ""
+
+
+def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
+    """Return panels of which one is seen: label → HTML. Without styles all stand in line."""
+    digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
+    parts = [f'<span class="x-called">{shown(called)}</span>' if called else ""]
+    for i, (label, panel) in enumerate(panels.items()):
+        checked = " checked" if i == chosen else ""
+        parts.append(
+            f'<input type="radio" name="x{digest}" id="x{digest}-{i}"{checked}>'
+            f'<label for="x{digest}-{i}">{shown(label)}</label><div class="x-panel">{panel}</div>'
+        )
+    named = attribute(called)
+    return f'<div class="x-tabs" role="group" aria-label="{named}">{"".join(parts)}</div>'
+
+
+def fold(summary: str, body: str, *, opened: bool = False, kind: str = "") -> str:
+    """Return a part that opens on a click; `summary` and `body` are HTML."""
+    named = f' class="{kind}"' if kind else ""
+    is_open = " open" if opened else ""
+    inside = f'<summary>{summary}</summary><div class="x-body">{body}</div>'
+    return f"<details{named}{is_open}>{inside}</details>"
+
+
+def note(text: str) -> str:
+    """Return a line that says how to read what stands beside it."""
+    return f'<p class="x-note">{shown(text)}</p>'
+
+
+@cache
+def style() -> str:
+    """Return the style of all explorers."""
+    return data_path("explore/style.css").read_text(encoding="utf-8")
+
+
+def framed(body: str, *, title: str, about: str = "") -> HTML:
+    """Return a whole explorer, with its style, for the page and for JupyterLab.
+
+    No program that typesets mathematics looks into it.
+    """
+    named = f'<p class="x-title"><strong>{shown(title)}</strong></p>' if title else ""
+    head = named + (note(about) if about else "")
+    return HTML(
+        f'<style>{style()}</style><div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'
+    )

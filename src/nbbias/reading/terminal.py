@@ -1,0 +1,30 @@
+"""Terminals that no text can steer: names and messages come from files and models."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from nbbias.tables import visible
+
+
+class Terminal(Console):
+    """A console that writes out control characters and marks of direction, and no emoji."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, soft_wrap=True, emoji=False, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return a text with what is not seen written out."""
+        return super().render_str(visible(text), **options)
+
+
+class Format(logging.Formatter):
+    """Log messages and tracebacks with what is not seen written out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record's line."""
+        return visible(super().format(record))

@@ -1,0 +1,164 @@
+"""What of an answer tells whether it declines: patterns by family, and likeness to prototypes.
+
+Features are few and named, and each can push one way only, so that no model's style can turn one
+round. Nothing in them is about what was asked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+
+from nbbias.tables import data_path
+from nbbias.text import annotate, embeddings
+
+#: The embedding that the coefficients were fitted with.
+MODEL = embeddings.OFFLINE
+
+#: Sentences that make the opening, and the characters of them that are embedded.
+OPENING, OPENING_LENGTH = 3, 1000
+
+#: Cosines are this much stretched, so that one penalty suits them and flags.
+STRETCH = 3.0
+
+DECLINES = ("inability", "principle", "filtered", "foreign")
+REJECTS = ("premise", "norm")
+LECTURES = ("important", "redirect", "identity", "apology", "privacy")
+_OF_FIRST = ("inability", "filtered", "foreign", "apology", "identity", "principle", "norm",
+             "premise", "important")  # fmt: skip
+_OF_OPENING = ("inability", "norm", "premise", "redirect", "privacy", "principle")
+
+#: Features that speak for an answer; all others speak for a refusal.
+FOR_AN_ANSWER = ("list", "plain", "delivery", "turn", "unknown", "literal", "delivers")
+
+_QUOTED = re.compile(r'"[^"\n]{0,600}"|\u201c[^\u201d\n]{0,600}\u201d')
+_LISTED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s", re.MULTILINE)
+_WORD = re.compile(r"\w")
+
+
+def sign(feature: str) -> int:
+    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer."""
+    return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    read = yaml.safe_load(data_path("refusals/patterns.yaml").read_text(encoding="utf-8"))
+    families = read["families"] | read["content"]
+    return {
+        name: re.compile("|".join(f"(?:{one})" for one in listed), re.IGNORECASE)
+        for name, listed in families.items()
+    }
+
+
+@cache
+def _prototypes() -> dict[str, np.ndarray]:
+    read = yaml.safe_load(data_path("refusals/prototypes.yaml").read_text(encoding="utf-8"))
+    every = [line for lines in read.values() for line in lines]
+    vectors = iter(embeddings.embed(every, model=MODEL, progress=False))
+    return {name: np.array([next(vectors) for _ in lines]) for name, lines in read.items()}
+
+
+def sentences(texts: Sequence[str]) -> list[list[str]]:
+    """Split texts into sentences, leaving out those without a letter or digit."""
+    read = annotate.pipeline().pipe(texts)
+    return [[one.text.strip() for one in doc.sents if _WORD.search(one.text)] for doc in read]
+
+
+def hits(said: Sequence[str]) -> dict[str, np.ndarray]:
+    """Tell which sentences each family of patterns finds; what is quoted does not count."""
+    own = [_QUOTED.sub('""', one).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for one in said]
+    return {
+        name: np.array([bool(pattern.search(one)) for one in own], dtype=bool)
+        for name, pattern in _patterns().items()
+    }
+
+
+def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
+    """Return the features of texts.
+
+    Parameters
+    ----------
+    texts
+        Texts, none blank.
+    progress
+        Show a bar while many are embedded.
+
+    Returns
+    -------
+    DataFrame
+        One row per text. ``<family>_first`` and ``<family>_opening``: whether a pattern of the
+        family is in the first sentence, or the first three; shares and counts of sentences (counts
+        as log(1 + n)), told apart by whether the answer declined or rejected before; and
+        ``<kind>_first``, ``<kind>_opening``: the largest cosine to a prototype of the kind.
+    """
+    given = list(texts)
+    said = sentences(given)
+    flags = pd.DataFrame([_flags(one, own) for one, own in zip(given, said, strict=True)])
+    first = [own[0] if own else one for one, own in zip(given, said, strict=True)]
+    opening = [
+        " ".join(own[:OPENING])[:OPENING_LENGTH] if own else one
+        for one, own in zip(given, said, strict=True)
+    ]
+    if not given:
+        return flags
+    vectors = embeddings.embed([*first, *opening], model=MODEL, progress=progress)
+    for part, own in zip(("first", "opening"), np.split(vectors, 2), strict=True):
+        for kind, known in _prototypes().items():
+            flags[f"{kind}_{part}"] = STRETCH * (own @ known.T).max(axis=1)
+    return flags
+
+
+def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
+    found = hits(said)
+
+    def any_of(families: Sequence[str]) -> np.ndarray:
+        return np.logical_or.reduce([found[name] for name in families])
+
+    def within(flags: np.ndarray, n: int) -> float:
+        return float(flags[:n].any())
+
+    declines, rejects, lectures = (any_of(f) for f in (DECLINES, REJECTS, LECTURES))
+    any_way = declines | rejects | lectures
+    row: dict[str, float] = {
+        "strong_first": within(declines, 1), "strong_opening": within(declines, OPENING)
+    }  # fmt: skip
+    row |= {f"{name}_first": within(found[name], 1) for name in _OF_FIRST}
+    row |= {f"{name}_opening": within(found[name], OPENING) for name in _OF_OPENING}
+    declined = max(
+        within(found["inability"], 2), within(found["filtered"], 1), within(found["foreign"], 1)
+    )
+    rejected = within(rejects, 2)
+    listed = float(len(_LISTED.findall(whole)) > 1)
+    plain = float(np.log1p((~any_way).sum()))
+    return row | {
+        "declined": declined,
+        "lecture_share": float(any_way.mean()) if len(said) else 0.0,
+        "list_plain": listed * (1 - declined),
+        "list_declined": listed * declined,
+        "plain_plain": plain * (1 - max(declined, rejected)),
+        "plain_rejected": plain * (1 - declined) * rejected,
+        "plain_declined": plain * declined,
+        "delivery": within(found["delivery"], 2 * OPENING),
+        "turn": float(found["turn"].any()),
+        "unknown": within(found["unknown"], OPENING),
+        "literal": float(found["literal"].mean()) if len(said) else 0.0,
+    }
+
+
+def passage(said: Sequence[str], *, declines: bool) -> str:
+    """Return the sentence that speaks most for a refusal, or the first where there was none."""
+    if not said:
+        return ""
+    if not declines:
+        return said[0]
+    found: dict[str, Any] = hits(said)
+    weights = dict.fromkeys(DECLINES, 3) | dict.fromkeys(REJECTS, 2) | dict.fromkeys(LECTURES, 1)
+    points = sum(weight * found[name].astype(int) for name, weight in weights.items())
+    return said[int(np.argmax(points))]

@@ -1,0 +1,1 @@
+from . import execute as execute, plan as plan, run as run

@@ -1,0 +1,220 @@
+"""Execute one notebook in a process of its own. `run` starts it and listens.
+
+JupyterLab, which `lab` opens, takes the same kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Collection, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from nbbias import tables
+from nbbias.running import plan
+from nbbias.tables import NbbiasError
+
+try:
+    import resource
+except ModuleNotFoundError:  # Windows has none
+    resource = None  # type: ignore[assignment]
+
+KERNEL = "nbbias"
+_COUNTED = re.compile(r"(\d+)/(\d+)")
+_LIVE = "application/vnd.jupyter.widget-view+json"
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+#: What makes two runs of the same parameters give the same bytes, and no run ask the network.
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "SOURCE_DATE_EPOCH": "0",
+    "MPLBACKEND": "agg",
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "JUPYTER_PREFER_ENV_PATH": "1",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+}
+
+
+def install_kernel() -> None:
+    """Give this interpreter a Jupyter kernel of its own, unless it has one."""
+    from ipykernel.kernelspec import write_kernel_spec
+    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+    os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    try:
+        if KernelSpecManager().get_kernel_spec(KERNEL).argv[0] == sys.executable:
+            return
+    except NoSuchKernel:
+        pass
+    with tempfile.TemporaryDirectory() as folder:
+        # The kernel's own warnings (it talks over loopback) would stand between ours.
+        spec = write_kernel_spec(
+            Path(folder) / KERNEL, overrides={"display_name": "nbbias"},
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
+        )  # fmt: skip
+        KernelSpecManager().install_kernel_spec(spec, KERNEL, prefix=sys.prefix)
+
+
+#: JupyterLab with settings of its own: it asks nobody for news or updates.
+LAB = ("-m", "jupyterlab", f"--LabApp.app_settings_dir={tables.data_path('lab')}")
+
+
+def lab(arguments: Sequence[str] = ()) -> int:
+    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made.
+
+    Arguments, such as ``--no-browser``, go to JupyterLab. The exit status is JupyterLab's.
+    """
+    home = plan.home()
+    if home == plan.PACKAGE:
+        raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
+    install_kernel()
+    # Of several things to open JupyterLab takes the first: the user's, if one was named.
+    opened = [*arguments, str(home / "notebooks")]
+    command = [sys.executable, *LAB, "--notebook-dir", str(home), *opened]
+    return subprocess.run(command, cwd=home).returncode
+
+
+class _Progress:
+    """A stream that papermill's progress bar writes to; every count goes down the pipe."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe = pipe
+        self.started = time.monotonic()
+
+    def write(self, text: str) -> None:
+        found = _COUNTED.search(text)
+        if found:
+            done, total = int(found[1]), int(found[2])
+            seconds = time.monotonic() - self.started
+            self.pipe.send({"kind": "progress", "done": done, "total": total, "seconds": seconds})
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+def execute(
+    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], cwd: Path,
+    left_out: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Run a notebook by papermill and send its progress and its end down the pipe.
+
+    Cells with a tag in `left_out` are not part of the run. The last message is ``{"kind":
+    "ok"}`` or ``{"kind": "failed", ...}`` with the cell's number and source, the error's name and
+    message, and the traceback; both with `peak_mb`, the most memory that the kernel held. A
+    process that dies sends neither, and that is a failure too.
+    """
+    os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": tables.default_cache()}
+    target = folder / "notebook.ipynb"
+    try:
+        # A partial notebook is kept whatever happens next.
+        tables.write(target, _chosen(source, left_out))
+        _papermill(pipe, target, values, cwd)
+        pipe.send({"kind": "ok", "peak_mb": _peak_mb()})
+    except BaseException as error:  # the runner must hear of every end
+        pipe.send({"kind": "failed", **_failure(error), "peak_mb": _peak_mb()})
+    finally:
+        _strip(target)
+
+
+def _chosen(source: Path, left_out: Collection[str]) -> str:
+    """Return a notebook's source without the cells of what was not asked for."""
+    import nbformat
+
+    node = nbformat.read(source, as_version=4)
+    node.cells = [c for c in node.cells if not set(c.metadata.get("tags", [])) & set(left_out)]
+    return nbformat.writes(node) + "\n"
+
+
+def _peak_mb() -> float | None:
+    """Return the most memory that any ended child of this process, its kernel, has held."""
+    if resource is None:
+        return None
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
+
+
+def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path) -> None:
+    import logging
+
+    import papermill
+
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    install_kernel()
+    # papermill fills in what stands in braces, in paths too.
+    path = str(target).replace("{", "{{").replace("}", "}}")
+    papermill.execute_notebook(
+        path, path, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
+        log_output=False, record_timing=False, start_timeout=120,
+        progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
+                      "mininterval": 0, "miniters": 1},
+    )  # fmt: skip
+
+
+def _failure(error: BaseException) -> dict[str, Any]:
+    from papermill.exceptions import PapermillExecutionError
+
+    if isinstance(error, PapermillExecutionError):
+        details = _ANSI.sub("", "\n".join(error.traceback))
+        return {
+            "cell": error.cell_index, "source": error.source, "error": error.ename,
+            "message": error.evalue, "traceback": details,
+        }  # fmt: skip
+    name = type(error).__name__
+    return {
+        "cell": None, "source": "", "error": name, "message": str(error) or name,
+        "traceback": traceback.format_exc(),
+    }  # fmt: skip
+
+
+def _strip(target: Path) -> None:
+    """Take out what differs from run to run, and what is dead: times, paths, ids, live views."""
+    import nbformat
+
+    if not target.is_file():
+        return
+    node = nbformat.read(target, as_version=4)
+    node.metadata.pop("papermill", None)
+    node.metadata.pop("widgets", None)
+    for cell in node.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":  # a progress bar, once its kernel is gone
+            cell.outputs = [one for one in cell.outputs if _LIVE not in one.get("data", {})]
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+    tables.write(target, nbformat.writes(node) + "\n")
+
+
+def by_section(notebook: Path, clocked: Sequence[tuple[int, float]]) -> dict[str, float]:
+    """Add up the seconds of a notebook's cells under its headings.
+
+    Parameters
+    ----------
+    notebook
+        The executed notebook.
+    clocked
+        Cells done, and the seconds since the start when they were.
+    """
+    import nbformat
+
+    if not notebook.is_file():
+        return {}
+    cells = nbformat.read(notebook, as_version=4).cells
+    at = dict(clocked)
+    found: dict[str, float] = {}
+    heading, before = "start", 0.0
+    for number, cell in enumerate(cells, start=1):
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            heading = cell.source.splitlines()[0].lstrip("# ")
+        now = at.get(number, before)
+        found[heading] = found.get(heading, 0.0) + now - before
+        before = now
+    return {name: round(seconds, 2) for name, seconds in found.items()}

@@ -1,0 +1,138 @@
+"""Plan runs: where notebooks and params are, and every parameter checked before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbbias import params, tables
+from nbbias.asking import params as asking_params
+from nbbias.asking.params import Generate
+from nbbias.pages import manifest, share
+from nbbias.params import Parameters
+from nbbias.studies import STUDIES
+from nbbias.tables import NbbiasError, ParameterError
+
+#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
+SITE = ".nbbias-site"
+
+
+@dataclass
+class Run:
+    """One notebook to execute: which study, with which parameters, into which folder."""
+
+    stem: str
+    name: str
+    parameters: Parameters
+    notebook: Path
+    folder: Path
+    #: What the notebook is given: paths as the user wrote them.
+    values: Mapping[str, Any] = field(default_factory=dict)
+    #: What to ask models for first, where the params say so.
+    asks: Generate | None = None
+
+    @property
+    def label(self) -> str:
+        return f"{self.stem}/{self.name}"
+
+
+#: The folder of the package: where it is installed, notebooks and params lie in it.
+PACKAGE = Path(__file__).parents[1]
+
+
+def home() -> Path:
+    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+            return folder
+    checkout = PACKAGE.parents[1]
+    return checkout if (checkout / "notebooks").is_dir() else PACKAGE
+
+
+def sample_params() -> list[Path]:
+    """Return every study's sample parameters."""
+    return [
+        path for stem in STUDIES if (path := home() / "params" / stem / "sample.yaml").is_file()
+    ]
+
+
+def plan(
+    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs")
+) -> list[Run]:
+    """Check every parameter of every run before anything starts.
+
+    Parameters
+    ----------
+    paths
+        Params files; the run is named after the file, or, where the file is what a run left
+        behind, after that run's folder.
+    overrides
+        ``name=value`` pairs that win over the files, in every one of them.
+    out
+        The folder of all runs.
+
+    Raises
+    ------
+    NbbiasError
+        Every problem of every file, at once; runs cannot be written to `out`.
+    """
+    runs: list[Run] = []
+    problems: list[NbbiasError] = []
+    changed: dict[str, Any] = {}
+    for assignment in overrides:
+        try:
+            changed |= [params.override(assignment)]
+        except NbbiasError as error:
+            problems.append(error)
+    for path in paths:
+        try:
+            runs.append(_plan_one(path, changed, out))
+        except NbbiasError as error:
+            problems.append(error)
+    folders = [run.folder for run in runs]
+    twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
+    if twice:
+        problems.append(
+            ParameterError(", ".join(twice), "two files would write to one folder; rename one")
+        )
+    if (out / SITE).exists():
+        refused = "is a site, which is made anew from runs elsewhere; name another folder"
+        problems.append(NbbiasError(str(out), refused))
+    for folder in dict.fromkeys([out, *folders]):
+        if told := tables.unwritable(folder):
+            problems.append(NbbiasError(str(folder), told))
+            break
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        breaches = [f"{p.where}: {breach}" for p in problems for breach in p.breaches]
+        raise ParameterError("nothing was run", breaches)
+    return runs
+
+
+def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
+    stem, values = params.read(path)
+    values |= changed
+    try:
+        parameters, asks = asking_params.take(stem, values, where=str(path))
+    except ParameterError as error:
+        # Params of corpora that cannot be shipped say at their head how to come by them.
+        missing = any("_path: " in breach for breach in error.breaches)
+        if missing and path.is_file() and "\n#" in "\n" + path.read_text(encoding="utf-8"):
+            error.breaches.append("what this run needs, and where to get it, is told in the file")
+        raise ParameterError(error.where, error.breaches) from None
+    values.pop("generate", None)
+    notebook = home() / "notebooks" / f"{stem}.ipynb"
+    if not notebook.is_file():
+        raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    name = _name(path)
+    folder = (out / stem / name).absolute()
+    return Run(stem, name, parameters, notebook, folder, values, asks)
+
+
+def _name(path: Path) -> str:
+    """Name a run after its params file, or after the folder of the run that it repeats."""
+    repeats = path.name == share.PARAMS and (path.parent / manifest.NAME).is_file()
+    return (path.resolve().parent.name if repeats else "") or path.stem

@@ -1,0 +1,208 @@
+"""Run studies that `running.plan` has checked: one process a notebook, the manifest last."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from nbbias import tables
+from nbbias.pages import manifest, share
+from nbbias.running import execute
+from nbbias.running.plan import Run, home
+
+log = logging.getLogger("nbbias")
+
+#: Called with a run and a message: ``progress``, ``ok``, ``failed`` or ``interrupted``.
+Listener = Callable[[Run, Mapping[str, Any]], None]
+
+_LEFT_BY_A_RUN = (
+    manifest.NAME,
+    share.PARAMS,
+    "notebook.ipynb",
+    "index.html",
+    "finding.json",
+    "tables",
+    "figures",
+)
+
+
+@dataclass
+class _Live:
+    run: Run
+    process: SpawnProcess
+    pipe: Connection
+    description: dict[str, Any]
+    started: datetime
+    clock: float
+    end: Mapping[str, Any] | None = None
+    clocked: list[tuple[int, float]] = field(default_factory=list)
+
+
+def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
+    """Execute runs, several at a time, and return each one's status by label.
+
+    Ctrl-C (or SIGTERM) ends what is running, kernels included, and records it
+    as ``interrupted``; runs that had not started stay as they were.
+
+    Parameters
+    ----------
+    runs
+        The plan.
+    out
+        The folder of all runs; its index is written at the end.
+    jobs
+        Notebooks at a time.
+    listen
+        Hears of progress and of every end.
+
+    Returns
+    -------
+    dict
+        ``ok``, ``failed``, ``interrupted`` or ``not started``, by label.
+    """
+    from nbbias.pages import (
+        gallery,  # nbconvert takes seconds to import: a refused file shall not wait
+    )
+
+    statuses = dict.fromkeys((r.label for r in runs), "not started")
+    waiting, live = list(runs), list[_Live]()
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    execute.install_kernel()
+    try:
+        while waiting or live:
+            while waiting and len(live) < jobs:
+                live.append(_start(waiting.pop(0)))
+            for one in _hear(live, listen):
+                live.remove(one)
+                statuses[one.run.label] = _finish(one, listen)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave kernels
+        for one in live:
+            _end(one.process)
+            one.end = {"kind": "interrupted", "message": "stopped by the user"}
+            statuses[one.run.label] = _finish(one, listen)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        gallery.write(out)
+    return statuses
+
+
+def _start(one: Run) -> _Live:
+    _clean(one.folder)
+    one.folder.mkdir(parents=True, exist_ok=True)
+    description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    tables.write(one.folder / share.PARAMS, share.yaml_of(one.stem, description["parameters"]))
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(
+        target=execute.execute,
+        args=(
+            there,
+            one.notebook,
+            one.folder,
+            dict(one.values),
+            Path.cwd(),
+            one.parameters.left_out(),
+        ),
+        name=one.label,
+    )
+    # Ctrl-C reaches the whole group of processes; only this one decides what it means.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    process.start()
+    signal.signal(signal.SIGINT, before)
+    there.close()
+    log.info("started %s (process %s)", one.label, process.pid)
+    return _Live(one, process, here, description, datetime.now(UTC), time.monotonic())
+
+
+def _clean(folder: Path) -> None:
+    """Take away what an earlier run left: first the manifest, so that no stale one says ok."""
+    for name in _LEFT_BY_A_RUN:
+        path = folder / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:
+    """Wait for a message; return the runs whose process has ended."""
+    ended = []
+    ready = wait([one.pipe for one in live], timeout=1.0)
+    for one in live:
+        if one.pipe in ready:
+            try:
+                message = one.pipe.recv()
+            except EOFError:
+                one.process.join()
+                ended.append(one)
+                continue
+            if message["kind"] == "progress":
+                one.clocked.append((message["done"], message["seconds"]))
+                listen(one.run, message)
+            else:
+                one.end = message
+    return ended
+
+
+def _end(process: SpawnProcess) -> None:
+    """End a notebook's process; its kernel ends with it, asked first and then made to."""
+    process.terminate()
+    process.join(timeout=15)
+    if process.is_alive():
+        process.kill()
+        process.join()
+
+
+def _finish(one: _Live, listen: Listener) -> str:
+    """Write the page and, last, the manifest. Success is what the process said, nothing else."""
+    from nbbias.pages import about as pages_about, page
+
+    end = one.end or {
+        "kind": "failed", "cell": None, "error": "ProcessDied", "source": "", "traceback": "",
+        "message": f"the notebook's process ended without a word (exit {one.process.exitcode})",
+    }  # fmt: skip
+    status = str(end["kind"])
+    folder = one.run.folder
+    outcome: dict[str, Any] = {
+        "started": one.started.isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - one.clock, 2),
+    }
+    try:
+        if (folder / "notebook.ipynb").is_file():
+            about = pages_about.about(
+                folder, one.description, {**outcome, "status": status}, home=home()
+            )
+            page.write_page(
+                folder / "notebook.ipynb", folder / "index.html",
+                title=f"nbbias: {one.run.label}", about=about,
+            )  # fmt: skip
+    except Exception as error:  # a page that cannot be written is a failed run, not a lost one
+        log.exception("no page for %s", one.run.label)
+        status = "failed"
+        end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
+    kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
+    manifest.write(
+        folder, one.description, **outcome, status=status, error=kept or None,
+        peak_mb=end.get("peak_mb"),
+        seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
+    )  # fmt: skip
+    listen(one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock})
+    one.pipe.close()
+    one.process.close()
+    return status

@@ -1,0 +1,5 @@
+"""From numbers to claims: intervals, tests, chance levels, corrections, pooling, models."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,35 @@
+from .chance import (
+    expected_differences as expected_differences,
+    mean_of_draws as mean_of_draws,
+    permuted_counts as permuted_counts,
+    windows as windows,
+)
+from .intervals import (
+    ONE_VALUE as ONE_VALUE,
+    adjusted as adjusted,
+    cluster_bootstrap as cluster_bootstrap,
+    mean_interval as mean_interval,
+    minimum_detectable_effect as minimum_detectable_effect,
+    one_sample as one_sample,
+    paired_difference as paired_difference,
+    proportion_interval as proportion_interval,
+    rank_correlation as rank_correlation,
+    swaps as swaps,
+    two_sample as two_sample,
+)
+from .models import (
+    anova_tukey as anova_tukey,
+    mixed_model as mixed_model,
+    paired_models as paired_models,
+)
+from .pooling import (
+    pooled_claims as pooled_claims,
+    pooled_mean as pooled_mean,
+    pooled_share as pooled_share,
+)
+from .variance import (
+    anova as anova,
+    anova_checks as anova_checks,
+    cell_means_model as cell_means_model,
+    contrast_interval as contrast_interval,
+)

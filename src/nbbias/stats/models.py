@@ -1,0 +1,231 @@
+"""Do models differ? Statistics across models for the SCORES of any level.
+
+Models write about the same articles, so what they write is paired: the tests that
+use the pairing (`paired_models`, `mixed_model`) carry the claim, the analysis of variance
+describes. Every function works within each source, prompt, measure and bias on its own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import special
+from statsmodels.formula.api import mixedlm
+from statsmodels.regression.mixed_linear_model import MixedLMResultsWrapper
+from statsmodels.stats.multicomp import pairwise_tukeyhsd
+
+from nbbias import tables
+from nbbias.stats import intervals, variance
+
+Row = dict[str, Any]
+
+#: What must be equal for scores to be compared, where a table has it.
+KEYS = ("source", "prompt", "measure", "bias", "instrument")
+
+#: An article variance this small beside the residual one is a boundary, not an estimate.
+_SINGULAR = 1e-4
+
+_INTERVAL = ["estimate", "ci_low", "ci_high"]
+
+
+def anova_tukey(
+    scores: pd.DataFrame, *, value: str, confidence: float = 0.95
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Analyse the variance between models, which ignores that they share their articles.
+
+    Parameters
+    ----------
+    scores
+        SCORES with `model` and `article_id`. Repeated samples of an article are averaged first.
+    value, confidence
+        The column that is compared (NaN are left out); level of the simultaneous intervals.
+
+    Returns
+    -------
+    anova : DataFrame
+        One row per source, prompt, measure and bias: the columns of `stats.anova` (F as
+        `statistic_value`, omega squared as `effect_size`) and `models`.
+    pairs : DataFrame
+        One row per pair of models: `model`, `other`, `estimate` (mean of `model` minus mean of
+        `other`), `ci_low`, `ci_high` and `p_adjusted` (Tukey's honest significant difference),
+        `n_model`, `n_other`, `reason`.
+    """
+    whole, rows = [], []
+    for key, own in _cells(scores, value):
+        units = _units(own, value)
+        row = variance.anova(units, value=value, by="model")
+        whole.append(key | {"models": own["model"].nunique()} | row)
+        n = units.groupby("model")[value].count()
+        found = {} if row["reason"] else _tukey(units.dropna(), value, 1 - confidence)
+        for first, second in combinations(n.index, 2):
+            why = {"reason": row["reason"] or "a model has no value"}
+            compared = {"model": first, "other": second, "n_model": n[first], "n_other": n[second]}
+            rows.append(key | compared | found.get((first, second), why))
+    names = ["model", "other", *_INTERVAL, "p_adjusted", "n_model", "n_other", "reason"]
+    return pd.DataFrame(whole), _table(rows, scores, names)
+
+
+def _tukey(units: pd.DataFrame, value: str, alpha: float) -> dict[tuple[str, str], Row]:
+    found = pairwise_tukeyhsd(units[value], units["model"], alpha=alpha)
+    # statsmodels subtracts the first from the second.
+    values = np.column_stack([-found.meandiffs, -found.confint[:, ::-1], found.pvalues])
+    table = pd.DataFrame(values, columns=[*_INTERVAL, "p_adjusted"])
+    return dict(zip(combinations(found.groupsunique, 2), table.to_dict("records"), strict=True))
+
+
+def mixed_model(
+    scores: pd.DataFrame, *, value: str, confidence: float = 0.95, reference: str | None = None
+) -> pd.DataFrame:
+    """Compare models by a linear mixed model, with a random intercept for every article.
+
+    Parameters
+    ----------
+    scores
+        SCORES with `model` and `article_id`. Articles that only some models have count too.
+    value, confidence
+        The column that is compared (NaN are left out); level of the intervals.
+    reference
+        The model that the others are compared with; the first by name where none is given, or
+        where a source and prompt lacks it.
+
+    Returns
+    -------
+    DataFrame
+        By source, prompt, measure and bias, one row per model: `statistic` (``"mean"`` for the
+        reference, ``"difference"`` from it for the others), `estimate`, `ci_low`, `ci_high`,
+        `statistic_value` (Wald's z), two-sided `p_value` and `p_adjusted` (Holm, over all
+        differences of the table), `n` (values of the model), `articles` (of the fit), `n_lost`,
+        `article_share` (share of the variance that lies between articles, in [0, 1]) and `reason`.
+        Fitted by REML. Estimates are NaN where the fit did not converge or is singular (articles
+        that do not differ at all): then `paired_models` answers. The intervals are those
+        of large samples: with fewer than about 30 articles they are too narrow.
+    """
+    rows = []
+    for key, own in _cells(scores, value):
+        kept = own[own[value].notna()]
+        there = sorted(kept["model"].unique())
+        base = reference if reference in there else next(iter(there), None)
+        fitted, reason = _fit(kept, value, base)
+        given = own["model"].value_counts()
+        for name in sorted(given.index, key=lambda one: (one != base, one)):
+            n = int((kept["model"] == name).sum())
+            row = key | {"model": name, "reference": base, "n": n, "n_lost": given[name] - n}
+            row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
+            row |= {"articles": kept["article_id"].nunique()}
+            if n and fitted is not None:
+                row |= _coefficient(fitted, name if name != base else None, confidence)
+            rows.append(row | {"reason": reason if n else "no value was measured"})
+    names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
+    names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
+    return _table(rows, scores, names).assign(p_adjusted=lambda t: intervals.adjusted(t["p_value"]))
+
+
+def _fit(
+    kept: pd.DataFrame, value: str, base: object
+) -> tuple[tuple[MixedLMResultsWrapper, float] | None, str | None]:
+    """Fit the model; return it with the scale of the values, or why there is none."""
+    articles = kept["article_id"].nunique()
+    centred = kept[value] - kept.groupby("model")[value].transform("mean")
+    if kept["model"].nunique() < 2:
+        return None, "fewer than two models have a value"
+    if articles < 2 or articles == len(kept):
+        return None, "needs two articles, and an article with two values"
+    if centred.abs().max() <= 1e-12 * max(1.0, kept[value].abs().max()):
+        return None, "within models all values are alike"
+    spread = kept[value].std()
+    data = pd.DataFrame({"y": kept[value] / spread, "model": kept["model"].astype(str)})
+    formula = "y ~ C(model, Treatment(reference=base))"
+    with warnings.catch_warnings():
+        # The fit is judged by what it found, below.
+        warnings.simplefilter("ignore")
+        try:
+            model = mixedlm(formula, data, groups=kept["article_id"].astype(str))
+            # By gradient, statsmodels can stop short of a variance of 0 and call it converged.
+            found = model.fit(reml=True, method="powell")
+            errors = np.asarray(found.bse_fe, dtype=float)
+            share = float(found.cov_re.iloc[0, 0]) / found.scale
+        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError):
+            return None, "the fit is singular"
+    if share < _SINGULAR:
+        return None, "the fit is singular: no variance between articles"
+    if not found.converged or not np.isfinite([*errors, share]).all():
+        return None, "the fit did not converge"
+    return (found, float(spread)), None
+
+
+def _coefficient(
+    fitted: tuple[MixedLMResultsWrapper, float], name: str | None, confidence: float
+) -> Row:
+    found, scale = fitted
+    term = "Intercept" if name is None else f"C(model, Treatment(reference=base))[T.{name}]"
+    low, high = found.conf_int(alpha=1 - confidence).loc[term] * scale
+    between = float(found.cov_re.iloc[0, 0])
+    row = {"estimate": found.fe_params[term] * scale, "ci_low": low, "ci_high": high}
+    row["article_share"] = between / (between + found.scale)
+    if name is None:  # Whether a mean distance is 0 is no question: only differences are tested.
+        return row
+    return row | {"statistic_value": found.tvalues[term], "p_value": found.pvalues[term]}
+
+
+def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:
+    """Compare each two models on the articles that both have a value for.
+
+    Returns
+    -------
+    DataFrame
+        By source, prompt, measure and bias, one row per pair of models: `model`, `other`;
+        `estimate` (mean of `model` minus `other`), `ci_low`, `ci_high`; the paired t-test's
+        `statistic_value`, `df`, two-sided `p_value`, `p_adjusted` (Holm) and `p_fdr` (Benjamini
+        and Hochberg), both over the whole table; `effect_size`, Cohen's d of the differences,
+        with its exact interval `d_low`, `d_high` (noncentral t; assumes normal differences);
+        `n` articles, `n_lost` (only one of the two has a value); `reason`. Repeated samples
+        of an article are averaged first.
+    """
+    rows = []
+    for key, own in _cells(scores, value):
+        wide = _units(own, value).pivot(index="article_id", columns="model", values=value)
+        for first, second in combinations(sorted(own["model"].unique()), 2):
+            either = wide[wide[[first, second]].notna().any(axis=1)]
+            row = intervals.paired_difference(either[first], either[second], confidence=confidence)
+            d_low, d_high = _d_interval(row["statistic_value"], row["n"], confidence)
+            row |= {"model": first, "other": second, "d_low": d_low, "d_high": d_high}
+            rows.append(key | row)
+    names = ["model", "other", *_INTERVAL, "test", "statistic_value", "df", "p_value", "p_adjusted"]
+    names += ["p_fdr", "effect_size", "d_low", "d_high", "n", "n_lost", "reason"]
+    table = _table(rows, scores, names)
+    holm, fdr = (intervals.adjusted(table["p_value"], method=name) for name in ("holm", "fdr_bh"))
+    return table.assign(p_adjusted=holm, p_fdr=fdr)
+
+
+def _d_interval(t: float, n: int, confidence: float) -> tuple[float, float]:
+    """Find the effects under which a t as small, or as large, is just improbable."""
+    if not np.isfinite(t):
+        return np.nan, np.nan
+    ends = [special.nctdtrinc(n - 1, (1 + side * confidence) / 2, t) for side in (1, -1)]
+    return float(ends[0] / np.sqrt(n)), float(ends[1] / np.sqrt(n))
+
+
+def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:
+    tables.need(scores, ["model", "article_id", value], where="scores")
+    keys = [key for key in KEYS if key in scores]
+    if not keys:
+        yield {}, scores
+    for cell, own in scores.groupby(keys, sort=False, dropna=False) if keys else []:
+        yield dict(zip(keys, cell, strict=True)), own
+
+
+def _units(own: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Average the samples of an article: the article is the independent unit."""
+    return own.groupby(["model", "article_id"], as_index=False)[value].mean()
+
+
+def _table(rows: list[Row], scores: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Give a table its columns even when it has no row."""
+    table = pd.DataFrame(rows, columns=[*(key for key in KEYS if key in scores), *names])
+    numbers = {*_INTERVAL, "p_value", "p_adjusted", "statistic_value", "article_share"}
+    return table.astype(dict.fromkeys(numbers & {*names}, "float") | {"reason": "str"})

@@ -1,0 +1,154 @@
+"""Analysis of variance: one mean per group, what it assumes, and contrasts of the means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from statsmodels.formula.api import ols
+from statsmodels.regression.linear_model import RegressionResultsWrapper
+from statsmodels.stats.anova import anova_lm
+
+from nbbias.stats.intervals import all_alike
+
+
+def cell_means_model(table: pd.DataFrame, *, value: str, by: str) -> RegressionResultsWrapper:
+    """Fit one mean per group by least squares, with one variance pooled over the groups.
+
+    This is the one-way ANOVA model; its parameters are the group means, in the
+    sorted order of the groups.
+    """
+    data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
+    return ols("value ~ 0 + C(group)", data=data.dropna()).fit()
+
+
+def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
+    """One-way analysis of variance.
+
+    Parameters
+    ----------
+    table
+        One row per unit.
+    value, by
+        The measured column and the column of groups.
+
+    Returns
+    -------
+    dict
+        `statistic_value` (F), `df` (within groups), `df_between`, `p_value`,
+        `effect_size` (omega squared, which chance alone leaves at 0 on average; eta squared
+        would be above 0), `n`. NaN with a `reason` when there are fewer than two groups
+        or no group has two values.
+    """
+    data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
+    data = data.dropna()
+    row: dict[str, Any] = {"test": "one-way ANOVA", "n": len(data)}
+    groups = data["group"].nunique()
+    reason = None
+    if groups < 2 or len(data) <= groups:
+        reason = "needs two groups, and a group with two values"
+    elif all_alike(data["value"].to_numpy()):
+        reason = "all values are alike"
+    if reason:
+        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+        return row | nothing | {"df_between": groups - 1, "reason": reason}
+    fitted = anova_lm(ols("value ~ C(group)", data=data).fit())
+    between, within = fitted.loc["C(group)"], fitted.loc["Residual"]
+    total = between["sum_sq"] + within["sum_sq"]
+    omega = (between["sum_sq"] - between["df"] * within["mean_sq"]) / (total + within["mean_sq"])
+    return row | {
+        "statistic_value": between["F"], "df": within["df"], "df_between": between["df"],
+        "p_value": between["PR(>F)"], "effect_size": omega, "reason": None,
+    }  # fmt: skip
+
+
+def anova_checks(
+    table: pd.DataFrame, *, value: str, by: str, draws: int, seed: int
+) -> pd.DataFrame:
+    """Check what a one-way ANOVA assumes, and repeat it without the assumptions.
+
+    Returns
+    -------
+    DataFrame
+        One row per check: `check`, `question`, `test`, `statistic_value`, `p_value`, `reason`
+        (why a test could not be run). Shapiro-Wilk asks whether residuals are normal, Levene
+        (around medians) and Bartlett whether groups spread alike; Kruskal-Wallis and
+        the F test by permutation ask the ANOVA's own question of ranks and of shuffled groups.
+    """
+    data = table[[value, by]].dropna()
+    groups = [g[value].to_numpy(float) for _, g in data.groupby(by, sort=True)]
+    spread = [g for g in groups if len(g) > 1]
+    residuals = np.concatenate([g - g.mean() for g in spread]) if spread else np.array([])
+
+    def permuted() -> tuple[float, float]:
+        result = stats.permutation_test(
+            groups, lambda *g: stats.f_oneway(*g).statistic, permutation_type="independent",
+            n_resamples=draws, alternative="greater", vectorized=False,
+            rng=np.random.default_rng(seed),
+        )  # fmt: skip
+        return result.statistic, result.pvalue
+
+    too_few = None
+    if len(groups) < 2 or len(spread) < 2:
+        too_few = "needs two groups with two values each"
+    elif all_alike(np.concatenate(groups)):
+        too_few = "all values are alike"
+    pairs_only = too_few or (
+        "every group has two values: around a median both lie equally far, so nothing is left to "
+        "compare" if max(map(len, groups)) < 3 else None
+    )  # fmt: skip
+    plans: list[tuple[str, str, str, Any, str | None]] = [
+        ("normality", "Are residuals normal?", "Shapiro-Wilk",
+         lambda: stats.shapiro(residuals), too_few),
+        ("equal spread", "Do groups spread alike?", "Levene (medians)",
+         lambda: stats.levene(*spread, center="median"), pairs_only),
+        ("equal spread", "Do groups spread alike?", "Bartlett",
+         lambda: stats.bartlett(*spread), too_few),
+        ("by ranks", "Do groups differ?", "Kruskal-Wallis",
+         lambda: stats.kruskal(*groups), too_few),
+        ("by permutation", "Do groups differ?", "permuted F", permuted, too_few),
+    ]  # fmt: skip
+    rows = []
+    for check, question, test, run, reason in plans:
+        statistic, p = (np.nan, np.nan) if reason else tuple(run())
+        rows.append((check, question, test, float(statistic), float(p), reason))
+    columns = ["check", "question", "test", "statistic_value", "p_value", "reason"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def contrast_interval(
+    fitted: RegressionResultsWrapper,
+    weights: Mapping[str, float],
+    *,
+    confidence: float,
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+) -> dict[str, float]:
+    """Return a weighted sum of the group means of `cell_means_model` with its interval.
+
+    Parameters
+    ----------
+    fitted
+        The model.
+    weights
+        Weight per group; groups left out weigh 0.
+    confidence
+        Level of the interval.
+    bounds
+        The least and the largest value that the sum can have; the interval stays within.
+
+    Returns
+    -------
+    dict
+        `estimate`, `ci_low`, `ci_high`, `df`. The interval is NaN when no group has two values.
+    """
+    names = [name.removeprefix("C(group)[").removesuffix("]") for name in fitted.params.index]
+    row = np.array([weights.get(name, 0.0) for name in names])
+    estimate = float(row @ fitted.params.to_numpy())
+    if fitted.df_resid < 1:
+        return {"estimate": estimate, "ci_low": np.nan, "ci_high": np.nan, "df": 0.0}
+    interval = np.ravel(fitted.t_test(row).conf_int(alpha=1 - confidence))
+    low, high = np.clip(interval, *bounds)
+    return {"estimate": estimate, "ci_low": low, "ci_high": high, "df": float(fitted.df_resid)}

@@ -1,0 +1,49 @@
+from . import datasets as datasets
+from .contracts import (
+    ANSWERS as ANSWERS,
+    COGS_ANSWERS as COGS_ANSWERS,
+    COGS_JUDGEMENTS as COGS_JUDGEMENTS,
+    ESTIMATE_KEYS as ESTIMATE_KEYS,
+    ESTIMATE_VALUES as ESTIMATE_VALUES,
+    ESTIMATES as ESTIMATES,
+    GENERATIONS as GENERATIONS,
+    ORIGINALS as ORIGINALS,
+    PROMPTS as PROMPTS,
+    SCORES as SCORES,
+    Contract as Contract,
+    check as check,
+    estimates as estimates,
+    need as need,
+)
+from .errors import (
+    ContractError as ContractError,
+    DataError as DataError,
+    NbbiasError as NbbiasError,
+    ParameterError as ParameterError,
+)
+from .escape import visible as visible, without_control as without_control
+from .files import (
+    csv as csv,
+    escape_latex as escape_latex,
+    folder as folder,
+    latex_table as latex_table,
+    read_finding as read_finding,
+    save_figure as save_figure,
+    save_finding as save_finding,
+    save_latex as save_latex,
+    save_table as save_table,
+    saved_table as saved_table,
+    unwritable as unwritable,
+    write as write,
+    write_parquet as write_parquet,
+)
+from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
+from .read import (
+    SAMPLE as SAMPLE,
+    data_path as data_path,
+    is_file as is_file,
+    read_table as read_table,
+    resolve as resolve,
+)
+from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
+from .waiting import progress as progress, watched as watched

@@ -1,0 +1,296 @@
+"""The columns and kinds of the tables that flow through a study.
+
+Tables are long, tidy DataFrames. A contract names the columns that must be
+there; further columns pass through untouched. `check` reports every breach of
+a table at once, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+import pandera.pandas as pa
+
+from nbbias.tables.errors import ContractError
+
+Contract = pa.DataFrameSchema
+
+_NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
+
+
+def _text(**kwargs: Any) -> pa.Column:
+    return pa.Column(str, **kwargs)
+
+
+def _number(*checks: pa.Check) -> pa.Column:
+    return pa.Column(float, list(checks), nullable=True, coerce=True)
+
+
+def _count(*, nullable: bool = False) -> pa.Column:
+    return pa.Column(float if nullable else int, pa.Check.ge(0), nullable=nullable, coerce=True)
+
+
+#: One recorded answer of a model to one prompt of the LLMBI suite.
+ANSWERS = Contract(
+    {
+        "dimension": _text(checks=_NOT_BLANK),
+        "prompt": _text(checks=_NOT_BLANK),
+        "model": _text(checks=_NOT_BLANK),
+        "sample": _count(),
+        "text": _text(nullable=True),
+    },
+    unique=["model", "prompt", "sample"],
+    name="ANSWERS",
+)
+
+#: One answer to one prompt of CoGS; a default has no identity.
+COGS_ANSWERS = Contract(
+    {
+        "model": _text(checks=_NOT_BLANK),
+        "task": _text(checks=_NOT_BLANK),
+        "topic": _text(nullable=True),
+        "theme": _text(checks=_NOT_BLANK),
+        "axis": _text(nullable=True),
+        "identity": _text(nullable=True),
+        "sample": _count(),
+        "text": _text(nullable=True),
+    },
+    name="COGS_ANSWERS",
+)
+
+#: One reply of one judge; `order` is the identities as shown, joined by ``|``.
+COGS_JUDGEMENTS = Contract(
+    {
+        "evaluator": _text(checks=_NOT_BLANK),
+        "model": _text(checks=_NOT_BLANK),
+        "task": _text(checks=_NOT_BLANK),
+        "topic": _text(nullable=True),
+        "theme": _text(checks=_NOT_BLANK),
+        "axis": _text(checks=_NOT_BLANK),
+        "order": _text(checks=_NOT_BLANK),
+        "repeat": _count(),
+        "reply": _text(nullable=True),
+    },
+    name="COGS_JUDGEMENTS",
+)
+
+#: One human article.
+ORIGINALS = Contract(
+    {
+        "source": _text(),
+        "article_id": _text(),
+        "text": _text(nullable=True),
+    },
+    name="ORIGINALS",
+)
+
+#: One text of one model for one article. `prompt` tells how it was asked for.
+GENERATIONS = Contract(
+    {
+        "source": _text(),
+        "article_id": _text(),
+        "model": _text(checks=_NOT_BLANK),
+        "prompt": _text(),
+        "sample": _count(),
+        "text": _text(nullable=True),
+    },
+    name="GENERATIONS",
+)
+
+#: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
+PROMPTS = Contract(
+    {
+        "prompt_id": _text(checks=_NOT_BLANK, unique=True),
+        "prompt": _text(checks=_NOT_BLANK),
+    },
+    name="PROMPTS",
+)
+
+#: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
+SCORES = Contract(
+    {
+        "model": _text(),
+        "prompt": _text(),
+        "measure": _text(),
+        "score": _number(),
+        "n": _count(),
+        "instrument": _text(),
+        "reason": _text(nullable=True),
+    },
+    name="SCORES",
+)
+
+#: What a row of ESTIMATES is about. The last line holds the keys that single studies add.
+ESTIMATE_KEYS = (
+    *("study", "source", "model", "prompt", "measure", "bias", "group", "statistic"),
+    *("dimension", "task", "topic", "evaluator", "judge"),
+)
+
+#: What a row of ESTIMATES says.
+ESTIMATE_VALUES = (
+    *("estimate", "ci_low", "ci_high", "n", "n_lost"),
+    *("null", "null_low", "null_high", "excess"),
+    *("effect_size", "test", "statistic_value", "df", "p_value", "p_adjusted"),
+    *("instrument", "reason"),
+)
+
+_UNIT_INTERVAL = pa.Check.in_range(0, 1)
+_MEASURED_OR_REASON = pa.Check(
+    lambda d: d["estimate"].notna() | d["reason"].notna(),
+    error="a row without an estimate has no reason",
+)
+_INTERVAL_HOLDS = pa.Check(
+    lambda d: (
+        d["ci_low"].isna()
+        | ((d["ci_low"] <= d["estimate"] + 1e-9) & (d["estimate"] <= d["ci_high"] + 1e-9))
+    ),
+    error="an estimate lies outside its interval",
+)
+
+#: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
+ESTIMATES = Contract(
+    {
+        **{key: _text(nullable=True) for key in ESTIMATE_KEYS},
+        "estimate": _number(),
+        "ci_low": _number(),
+        "ci_high": _number(),
+        "n": _count(),
+        "n_lost": _count(),
+        "null": _number(),
+        "null_low": _number(),
+        "null_high": _number(),
+        "excess": _number(),
+        "effect_size": _number(),
+        "test": _text(nullable=True),
+        "statistic_value": _number(),
+        "df": _number(),
+        "p_value": _number(_UNIT_INTERVAL),
+        "p_adjusted": _number(_UNIT_INTERVAL),
+        "instrument": _text(nullable=True),
+        "reason": _text(nullable=True),
+    },
+    checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS],
+    name="ESTIMATES",
+)
+
+_TEXT_COLUMNS = [*ESTIMATE_KEYS, "test", "instrument", "reason"]
+
+
+def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) -> pd.DataFrame:
+    """Return `table` with its columns coerced, or refuse it with every breach named.
+
+    Parameters
+    ----------
+    table
+        Any DataFrame. It is not changed.
+    contract
+        One of this module's, such as `SCORES`.
+    where
+        What the user calls this table (a file name), for the message.
+
+    Returns
+    -------
+    DataFrame
+        A copy with the contract's dtypes.
+
+    Raises
+    ------
+    ContractError
+        Lists missing columns (with the columns that are there), wrong kinds
+        and duplicate keys, all at once.
+    """
+    fractions = [
+        f"column {name}: a fraction is no count"
+        for name, column in contract.columns.items()
+        if name in table and str(column.dtype).startswith("int") and _has_fraction(table[name])
+    ]
+    try:
+        checked = contract.validate(table, lazy=True)
+    except pa.errors.SchemaErrors as errors:
+        found = [*_breaches(table, errors), *fractions]
+        raise ContractError(where or contract.name, found) from None
+    if fractions:
+        raise ContractError(where or contract.name, fractions)
+    return checked
+
+
+def _has_fraction(values: pd.Series) -> bool:
+    return pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 != 0).any())
+
+
+def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
+    """Refuse a table that lacks any of some columns, naming those that it has."""
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise ContractError(where, _lacks(missing, table))
+
+
+def _lacks(missing: list[str], table: pd.DataFrame) -> str:
+    have = ", ".join(map(str, table.columns)) or "none at all"
+    noun = "column" if len(missing) == 1 else "columns"
+    return f"needs the {noun} {', '.join(missing)}; it has {have}"
+
+
+def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
+    cases = errors.failure_cases
+    missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
+    breaches = []
+    if missing:
+        breaches.append(_lacks(missing, table))
+    rest = cases[cases["check"] != "column_in_dataframe"]
+    # A breach of the whole table is listed once for each of its columns.
+    whole = rest["schema_context"] == "DataFrameSchema"
+    rest = rest.assign(column=rest["column"].where(~whole))
+    for (column, failed), rows in rest.groupby(["column", "check"], sort=False, dropna=False):
+        where = f"column {column}" if isinstance(column, str) else "the table"
+        at = rows["index"].dropna().unique()
+        examples = ", ".join(str(i) for i in at[:3])
+        more = f" (row {examples}{', …' if len(at) > 3 else ''})" if len(at) else ""
+        breaches.append(f"{where}: {_in_words(str(failed))}{more}")
+    return list(dict.fromkeys(breaches))
+
+
+def _in_words(failed: str) -> str:
+    if failed == "not_nullable":
+        return "a value is missing"
+    if failed == "field_uniqueness":
+        return "a value stands twice; each row needs its own"
+    if failed == "multiple_fields_uniqueness":
+        return "the same model, prompt and sample stand twice; number repeats in the column sample"
+    if failed.startswith(("dtype", "coerce_dtype")):
+        return f"values are of another kind than {failed.split('(')[-1].rstrip(')').strip(chr(39))}"
+    return failed
+
+
+def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
+    """Build an ESTIMATES table: every column there, in order, NaN where nothing is said.
+
+    Parameters
+    ----------
+    rows
+        One mapping per claim, with any of the columns of `ESTIMATES`.
+    study
+        The study's stem, such as ``"llmbi"``.
+    **common
+        Columns with one value for all rows.
+
+    Returns
+    -------
+    DataFrame
+        Checked against `ESTIMATES`; `excess` is `estimate - null` where both are there.
+    """
+    table = pd.DataFrame([{"study": study, **common, **row} for row in rows])
+    if table.empty:
+        table = pd.DataFrame(columns=list(ESTIMATES.columns), dtype=float)
+    columns = [*ESTIMATE_KEYS, *ESTIMATE_VALUES]
+    unknown = sorted(set(table.columns) - set(columns))
+    if unknown:
+        raise ContractError("ESTIMATES", f"no such column: {', '.join(unknown)}")
+    table = table.reindex(columns=columns)
+    table["n_lost"] = pd.to_numeric(table["n_lost"]).fillna(0)
+    table["n"] = pd.to_numeric(table["n"]).fillna(0)
+    table["excess"] = pd.to_numeric(table["estimate"]) - pd.to_numeric(table["null"])
+    table[_TEXT_COLUMNS] = table[_TEXT_COLUMNS].astype("str")
+    return check(table, ESTIMATES)

@@ -1,0 +1,275 @@
+"""What a notebook leaves behind: tables, figures and one finding, each with its data.
+
+A run's folder is named by the environment variable `NBBIAS_OUT`, which the
+runner sets; a notebook opened by hand writes to ``runs/<stem>/lab``.
+
+Tables for papers: a DataFrame as a LaTeX booktabs table that compiles, whatever its text.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import tempfile
+from io import BytesIO
+from numbers import Real
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+from matplotlib.figure import Figure
+
+from nbbias.tables.escape import visible, without_control
+
+#: What may stand in the address of an image as it is.
+_PLAIN = " ;/:@=+$,-_.!~*()"
+
+
+def folder(stem: str) -> Path:
+    """Return the folder that this run of a study writes to."""
+    # JupyterLab starts a kernel in the notebook's own folder; runs stand beside that.
+    beside = Path("..") if Path.cwd().name == "notebooks" else Path()
+    return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / "lab")
+
+
+def write(path: Path, content: bytes | str) -> Path:
+    """Write a file whole or not at all: a reader never sees half of it."""
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:  # of the file that was asked for, not of the one beside it
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    return path
+
+
+def unwritable(folder: Path) -> str | None:
+    """Say why nothing can be written to a folder, which need not be there yet, or None."""
+    there = folder.absolute()
+    try:
+        while not os.path.lexists(there):
+            there = there.parent
+        with tempfile.TemporaryDirectory(dir=there):  # what a system allows shows when it is tried
+            return None
+    except NotADirectoryError:
+        return f"{there} is no folder" if there != folder.absolute() else "is no folder"
+    except OSError as error:
+        return f"nothing can be written there: {error.strerror}"
+
+
+#: What a spreadsheet takes for a formula at the start of a text.
+_FORMULA = re.compile(r"[=+\-@\t](?=.)", re.DOTALL)
+
+
+def csv(table: pd.DataFrame) -> str:
+    """Write a table as CSV whose texts no spreadsheet runs: an apostrophe stands before a formula.
+
+    Numbers are left alone, lines end alike, and control characters are written out, which cut a
+    cell short or steer a terminal; the Parquet twin holds texts as they came.
+    """
+    safe = table.copy()
+    for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
+        safe[name] = safe[name].astype(object).map(_plain, na_action="ignore")
+    return safe.to_csv(index=False, lineterminator="\n")
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
+    lines = without_control(lines)
+    return f"'{lines}" if _FORMULA.match(lines) else lines
+
+
+def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
+    """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it."""
+    write(out / "tables" / f"{name}.csv", csv(table))
+    write_parquet(table, out / "tables" / f"{name}.parquet")
+    return table
+
+
+def saved_table(out: Path, name: str) -> pd.DataFrame | None:
+    """Return a run's table as it was saved, or None; a published run has its CSV alone."""
+    path = out / "tables" / f"{name}.parquet"
+    if path.is_file():
+        return pd.read_parquet(path)
+    path = path.with_suffix(".csv")
+    return pd.read_csv(path) if path.is_file() else None
+
+
+def write_parquet(table: pd.DataFrame, path: Path) -> Path:
+    """Write a table as Parquet, whole or not at all."""
+    buffer = BytesIO()
+    table.to_parquet(buffer, index=False)
+    return write(path, buffer.getvalue())
+
+
+def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
+    """Save a table for a paper as ``tables/<name>.tex`` (booktabs) and return it."""
+    text = latex_table(table, caption=caption, label=f"tab:{name}")
+    write(out / "tables" / f"{name}.tex", text)
+    return table
+
+
+def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out: Path) -> HTML:
+    """Save a figure as SVG, PNG and PDF with the table that it draws, and show it.
+
+    Parameters
+    ----------
+    figure
+        A finished figure; it is closed.
+    name
+        File name without an ending, under ``figures/``.
+    data
+        The table whose rows the figure draws, saved as its CSV twin.
+    alt
+        What a reader who cannot see the figure should hear, in one or two sentences.
+    out
+        The run's folder.
+
+    Returns
+    -------
+    HTML
+        The figure with its alternative text, shown in trusted and untrusted notebooks alike.
+    """
+    images = {}
+    undated = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
+    for kind, metadata in undated.items():
+        buffer = BytesIO()
+        figure.savefig(buffer, format=kind, metadata=metadata, dpi=150)
+        images[kind] = buffer.getvalue()
+        write(out / "figures" / f"{name}.{kind}", images[kind])
+    write(out / "figures" / f"{name}.csv", csv(data))
+    plt.close(figure)
+    return HTML(inline(images["svg"], alt=alt))
+
+
+def inline(svg: bytes, *, alt: str) -> str:
+    """Return an SVG image as HTML that needs no file, with its alternative text."""
+    # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
+    encoded = quote(re.sub(rb"\s+", b" ", svg), safe=_PLAIN)
+    text = html.escape(visible(alt), quote=True)
+    return (
+        f'<figure style="margin:0"><img src="data:image/svg+xml,{encoded}" alt="{text}" '
+        f'style="max-width:100%;height:auto"></figure>'
+    )
+
+
+def save_finding(sentence: str, *, figure: str, out: Path) -> None:
+    """Save the one sentence that says what this run found, and the figure that shows it."""
+    finding = {"sentence": sentence.strip(), "figure": figure}
+    write(out / "finding.json", json.dumps(finding, ensure_ascii=False, indent=2) + "\n")
+
+
+def read_finding(out: Path) -> dict[str, str]:
+    """Return a run's `sentence` and `figure`, both empty where none can be read."""
+    try:
+        found = json.loads((out / "finding.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        found = None
+    told = found if isinstance(found, dict) else {}
+    return {name: str(told.get(name, "")) for name in ("sentence", "figure")}
+
+
+MISSING = "n/m"
+_NOTE = r"\par\smallskip\footnotesize n/m: not measured"
+
+#: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
+#: after a line's end, where a cell may stand.
+_ESCAPES = str.maketrans({
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&",
+    "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "[": "{[}", "]": "{]}", "*": "{*}", "\N{MINUS SIGN}": "$-$",
+})  # fmt: skip
+
+
+def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int = 3) -> str:
+    r"""Write a table for a LaTeX paper; it needs the package booktabs.
+
+    Parameters
+    ----------
+    frame
+        The rows and columns to print, in order; the index is left out.
+    caption
+        What the table says. Escaped, like every cell and heading.
+    label
+        What ``\ref`` names it: letters, digits and ``:._-`` only.
+    decimals
+        Decimals of the fractional columns; columns of whole numbers have none.
+
+    Returns
+    -------
+    str
+        A ``table`` environment. Numbers stand on the right, with true minus signs and without a
+        minus before a rounded zero; a number that is missing or infinite is ``n/m``, and then a
+        note under the table says that it was not measured. A missing text stays empty. The same
+        table always gives the same string.
+
+    Raises
+    ------
+    ValueError
+        The label has other characters, or the table has no column.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
+        raise ValueError(f"label {label!r} may only have letters, digits and :._-")
+    if not len(frame.columns):
+        raise ValueError("a table needs a column")
+    columns = [_column(frame.iloc[:, i], decimals) for i in range(frame.shape[1])]
+    printed = pd.DataFrame({i: cells for i, (cells, _) in enumerate(columns)}, dtype=object)
+    headings = dict(enumerate(escape_latex(name) for name in frame.columns))
+    styled = printed.style.hide(axis="index").format_index(headings.get, axis="columns")
+    written = styled.to_latex(
+        column_format="".join("r" if numeric else "l" for _, numeric in columns),
+        hrules=True, caption=escape_latex(caption), label=label, position="htbp",
+        position_float="centering",
+    )  # fmt: skip
+    has_gap = any(MISSING in cells for cells, numeric in columns if numeric)
+    end = "\\end{table}"
+    return written.replace(end, f"{_NOTE}\n{end}") if has_gap else written
+
+
+def escape_latex(text: object) -> str:
+    """Make any text print as itself, on one line."""
+    return visible(" ".join(str(text).split())).translate(_ESCAPES)
+
+
+def _column(values: pd.Series, decimals: int) -> tuple[list[str], bool]:
+    """Return a column's cells, and whether they are numbers."""
+    present = [value for value in values if not pd.isna(value)]
+    known = all(_is_number(value) for value in present)
+    # A column with no value at all is one of numbers only if it was made for them.
+    numeric = known if present else pd.api.types.is_numeric_dtype(values)
+    whole = all(float(v).is_integer() for v in present if _is_number(v) and np.isfinite(v))
+    places = 0 if whole else decimals
+    return [_cell(value, places, gap=MISSING if numeric else "") for value in values], numeric
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _cell(value: Any, places: int, *, gap: str) -> str:
+    if pd.isna(value):
+        return gap
+    if not _is_number(value):
+        return escape_latex(value)
+    if not np.isfinite(value):
+        return MISSING
+    # Adding 0 takes the sign from a rounded zero.
+    shown = f"{round(float(value), places) + 0:,.{places}f}"
+    return escape_latex(shown.replace("-", "\N{MINUS SIGN}"))

@@ -1,0 +1,9 @@
+from . import (
+    annotate as annotate,
+    embeddings as embeddings,
+    lexicons as lexicons,
+    sentiment as sentiment,
+    topics as topics,
+    toxicity as toxicity,
+    words_apart as words_apart,
+)

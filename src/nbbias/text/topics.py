@@ -1,0 +1,362 @@
+"""Topics of texts: latent Dirichlet allocation by gensim, made reproducible.
+
+The module knows nothing of bias. It fits topics on tokens, says how well they predict texts
+that were held out, and gives every text its topic vector and every sentence its topic.
+
+Topics in words: the most relevant words of each, and which topics of two fits are alike.
+
+The module describes what `text.topics.fit` returned and, like `topics`, knows nothing of bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import spacy
+from gensim.corpora import Dictionary
+from gensim.models import LdaModel
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from nbbias.tables import DataError, stage
+
+#: Topics below this share of a text are dropped by gensim when it is not told otherwise.
+TRUNCATED_BELOW = 0.01
+
+_BATCH = 4096  # texts inferred at once: bounds the memory
+
+
+class TopicModel(NamedTuple):
+    """A fitted model and the words it knows."""
+
+    model: LdaModel
+    dictionary: Dictionary
+
+    def parts(self) -> list[Any]:
+        """Return what inference depends on, to tell models apart."""
+        words = sorted(self.dictionary.token2id.items())
+        return [words, self.model.state.get_lambda(), self.model.alpha, self.model.eta]
+
+
+class _FlatStart(np.random.RandomState):
+    """Start every inference at the mean of gensim's random start, gamma(100, 1/100).
+
+    gensim draws one text's start after the other's, so that a text's topics depend on what was
+    inferred before it. From the mean they depend on the text alone.
+    """
+
+    def __reduce__(self) -> Any:  # RandomState's own would come back as its parent
+        return type(self), (), self.get_state()
+
+    def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
+        return np.full(size or (), shape * scale)
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+@cache
+def _pipeline() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
+    nlp.initialize()
+    nlp.max_length = 10_000_000
+    return nlp
+
+
+def tokens(texts: pd.Series) -> pd.Series:
+    """Split texts into lemmas.
+
+    Parameters
+    ----------
+    texts
+        Texts by any index; a missing text has no tokens. Equal texts are read once.
+
+    Returns
+    -------
+    Series of list of str
+        By the index of `texts`: lower-case lemmas of the alphabetical tokens, in order. Stop words
+        are kept, as in Fang et al. (2024). Lemmas are looked up in spaCy's table, without regard
+        to what part of speech a word is ("left" is always "leave").
+    """
+    nlp = _pipeline()
+    known = texts.dropna().astype(str).str.lower()
+    distinct = known.drop_duplicates()
+    # The table knows lower-case words only: "Women" would stay what it is.
+    read = [
+        [t.text for t in doc if t.is_alpha] for doc in nlp.pipe(distinct, disable=["lemmatizer"])
+    ]
+    # A lemma that is looked up needs no context, so every word is looked up once.
+    vocabulary = sorted({word for text in read for word in text})
+    lemmas = {t.text: t.lemma_ for t in nlp.get_pipe("lemmatizer")(Doc(nlp.vocab, vocabulary))}
+    by_text = {
+        text: [lemmas[word] for word in words] for text, words in zip(distinct, read, strict=True)
+    }
+    found = [by_text[text] if isinstance(text, str) else [] for text in known.reindex(texts.index)]
+    return pd.Series(found, index=texts.index, dtype=object)
+
+
+# --- fit --------------------------------------------------------------------------------------
+
+
+def fit(
+    tokens: pd.Series,
+    *,
+    n_topics: int,
+    seed: int,
+    passes: int = 10,
+    no_below: int = 5,
+    no_above: float = 1.0,
+) -> TopicModel:
+    """Fit topics by online variational Bayes (Hoffman et al. 2010) on one worker.
+
+    Parameters
+    ----------
+    tokens
+        The Series of `tokens`. Texts without a word of the vocabulary do not count.
+    n_topics
+        Number of topics K, at least 2 and at most the number of words in the vocabulary.
+    seed
+        Start of the fit; the same seed and tokens give the same topics.
+    passes
+        Times that all texts are read.
+    no_below, no_above
+        A word belongs to the vocabulary that stands in at least `no_below` texts and in at most
+        the share `no_above` of them, in (0, 1]. At 1 no word is left out for being frequent.
+
+    Returns
+    -------
+    TopicModel
+        Its inferences start at one fixed point (see `shares`), those made by gensim's own
+        functions too.
+
+    Raises
+    ------
+    DataError
+        The vocabulary is empty or smaller than `n_topics`, or `n_topics` is below 2.
+    """
+    dictionary = Dictionary(tokens)
+    seen = len(dictionary)
+    dictionary.filter_extremes(no_below=no_below, no_above=no_above, keep_n=None)
+    kept = f"{len(dictionary)} of {seen} words are in {no_below} texts or more and in at most "
+    kept += f"{no_above:.0%} of the {len(tokens)} texts"
+    if len(dictionary) == 0:
+        raise DataError("topics", f"no vocabulary: {kept}; lower no_below or raise no_above")
+    if not 2 <= n_topics <= len(dictionary):
+        raise DataError("topics", f"{n_topics} topics need 2 to {len(dictionary)}: {kept}")
+    bows = [bow for bow in map(dictionary.doc2bow, tokens) if bow]
+    model = LdaModel(
+        bows, num_topics=n_topics, id2word=dictionary, random_state=seed, passes=passes,
+        eval_every=None,
+    )  # fmt: skip
+    model.random_state = _FlatStart(seed)
+    return TopicModel(model, dictionary)
+
+
+@stage
+def perplexity(
+    tokens: pd.Series,
+    articles: pd.Series,
+    *,
+    candidates: Sequence[int],
+    held_out_share: float,
+    seed: int,
+    **settings: Any,
+) -> pd.DataFrame:
+    """Compare numbers of topics by how well they predict texts that were held out.
+
+    Parameters
+    ----------
+    tokens
+        The Series of `tokens`.
+    articles
+        The article of every text, by the same index. All texts of an article are on one side:
+        a rewritten article would otherwise be held out and known at once.
+    candidates
+        Numbers of topics to try.
+    held_out_share
+        Share of the articles held out, in (0, 1); at least one is, and one is not.
+    seed
+        Start of the split and of every fit.
+    **settings
+        Further arguments of `fit`.
+
+    Returns
+    -------
+    DataFrame
+        By `n_topics`: `perplexity`, by document completion (Wallach et al. 2009): of a held-out
+        text's known words the first, third, … tell its topics and the others are predicted. At
+        least 1, lower is better, comparable within this table only (one vocabulary). NaN with a
+        `reason` where no text has two known words, or the topics cannot be fitted. `words`
+        predicted; `held_out` and `fitted` texts. gensim's own bound is not used: a word unseen in
+        training dominates it.
+
+    Raises
+    ------
+    DataError
+        A text belongs to no article.
+    """
+    of_text = articles.reindex(tokens.index)
+    if of_text.isna().any():
+        raise DataError("articles", f"{int(of_text.isna().sum())} texts belong to no article")
+    known = of_text.unique()
+    size = min(max(1, round(held_out_share * len(known))), len(known) - 1)
+    out = of_text.isin(np.random.default_rng(seed).permutation(known)[: max(size, 0)])
+    rows: list[tuple[Any, ...]] = []
+    for n_topics in candidates:
+        value, words, reason = np.nan, 0, None
+        if len(known) < 2:
+            rows.append((n_topics, value, 0, 0, len(tokens), "needs two articles"))
+            continue
+        try:
+            topics = fit(tokens[~out], n_topics=n_topics, seed=seed, **settings)
+        except DataError as error:
+            reason = "; ".join(error.breaches)
+        else:
+            value, words = _held_out(topics, tokens[out])
+            reason = None if words else "no held-out text has two words of the vocabulary"
+        rows.append((n_topics, value, words, int(out.sum()), int((~out).sum()), reason))
+    columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _held_out(topics: TopicModel, tokens: pd.Series) -> tuple[float, int]:
+    known = tokens.map(lambda words: [w for w in words if w in topics.dictionary.token2id])
+    known = known[known.str.len() > 1]
+    if known.empty:
+        return np.nan, 0
+    told = shares(topics, known.map(lambda words: words[::2]), truncated=False).to_numpy()
+    words = topics.model.get_topics().astype(float)
+    predicted = [topics.dictionary.doc2idx(own[1::2]) for own in known]
+    logs = [np.log(p @ words[:, ids]) for p, ids in zip(told, predicted, strict=True)]
+    return float(np.exp(-np.concatenate(logs).mean())), sum(map(len, predicted))
+
+
+def choose(table: pd.DataFrame) -> int:
+    """Return the number of topics with the lowest perplexity; of equals, the fewest topics.
+
+    One candidate needs no perplexity; where none of several has one, the fewest topics are taken.
+    """
+    measured = table.dropna(subset="perplexity")
+    ranked = (table if measured.empty else measured).sort_values(["perplexity", "n_topics"])
+    return int(ranked["n_topics"].iloc[0])
+
+
+# --- inference --------------------------------------------------------------------------------
+
+
+def _infer(topics: TopicModel, tokens: pd.Series) -> np.ndarray:
+    """Return texts by topics, in gensim's precision; NaN for a text without known words."""
+    bows = [tuple(topics.dictionary.doc2bow(words)) for words in tokens]
+    distinct = list(dict.fromkeys(bow for bow in bows if bow))
+    at = {bow: i for i, bow in enumerate(distinct)}
+    # The last row is that of a text without words: its topics would be the prior's.
+    rows = np.full((len(distinct) + 1, topics.model.num_topics), np.nan, dtype=topics.model.dtype)
+    for start in range(0, len(distinct), _BATCH):
+        gamma, _ = topics.model.inference(distinct[start : start + _BATCH])
+        rows[start : start + len(gamma)] = gamma / gamma.sum(axis=1, keepdims=True)
+    return rows[[at.get(bow, len(distinct)) for bow in bows]]
+
+
+def shares(topics: TopicModel, tokens: pd.Series, *, truncated: bool) -> pd.DataFrame:
+    """Infer how much of every text is about every topic.
+
+    Inference starts at one fixed point, so a text's vector does not depend on the other texts.
+
+    Parameters
+    ----------
+    topics
+        What `fit` returned.
+    tokens
+        The Series of `tokens`.
+    truncated
+        False: whole vectors, which sum to 1. The prior then leaves every topic a little of every
+        text. True: shares below 0.01 are 0, as gensim gives them by default; the rest is not
+        scaled up.
+
+    Returns
+    -------
+    DataFrame
+        Texts by topics 0 … K-1, in [0, 1]; NaN for a text without a word of the vocabulary.
+    """
+    found = _infer(topics, tokens)
+    if truncated:
+        found = np.where(found < TRUNCATED_BELOW, 0, found)
+    columns = pd.RangeIndex(topics.model.num_topics, name="topic")
+    return pd.DataFrame(found.astype(float), index=tokens.index, columns=columns)
+
+
+def of_sentences(topics: TopicModel, tokens: pd.Series) -> pd.Series:
+    """Give every sentence the topic with the largest share; equal sentences are inferred once.
+
+    Returns
+    -------
+    Series of Int64
+        By the index of `tokens`, 0 … K-1; missing for a sentence without a word of the vocabulary.
+    """
+    found = _infer(topics, tokens)
+    topic = pd.Series(np.argmax(found, axis=1), index=tokens.index, dtype="Int64")
+    return topic.mask(np.isnan(found).any(axis=1))
+
+
+def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -> pd.DataFrame:
+    """Describe topics by their most relevant words (Sievert and Shirley 2014, LDAvis).
+
+    Parameters
+    ----------
+    topics
+        What `text.topics.fit` returned.
+    relevance_lambda
+        Weight λ in [0, 1] of λ·log p(w|t) + (1-λ)·log(p(w|t) / p(w)): at 1 words that are
+        frequent in the topic lead, at 0 those that are rare elsewhere.
+    top
+        Words per topic.
+
+    Returns
+    -------
+    DataFrame
+        `topic`, `rank` (1 is the most relevant), `word`, `relevance`, `probability` (p(w|t)).
+    """
+    given = topics.model.get_topics().astype(float)
+    n = len(topics.dictionary)
+    counts = np.array([topics.dictionary.cfs[i] for i in range(n)], dtype=float)
+    lift = np.log(given) - np.log(counts / counts.sum())
+    relevance = relevance_lambda * np.log(given) + (1 - relevance_lambda) * lift
+    rows = [
+        (topic, rank + 1, topics.dictionary[int(word)], own[word], given[topic, word])
+        for topic, own in enumerate(relevance)
+        for rank, word in enumerate(np.argsort(-own, kind="stable")[:top])
+    ]
+    return pd.DataFrame(rows, columns=["topic", "rank", "word", "relevance", "probability"])
+
+
+def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
+    """Match the topics of two fits one to one, at the least total distance (Hungarian method).
+
+    Returns
+    -------
+    DataFrame
+        `first`, `second` (topics), `distance`: Jensen-Shannon distance (the root of the
+        divergence to base 2) of their words' probabilities, in [0, 1], 0: the same words alike. A
+        word that one fit does not know has probability 0 there. With unequal numbers of topics
+        some of the larger fit have no match and no row.
+    """
+    both = [_by_word(topics) for topics in (first, second)]
+    vocabulary = both[0].columns.union(both[1].columns)
+    p, q = (one.reindex(columns=vocabulary, fill_value=0).to_numpy() for one in both)
+    # Between alike rows rounding can give the root of less than 0.
+    distance = np.nan_to_num(cdist(p, q, metric="jensenshannon")) / np.sqrt(np.log(2))
+    rows, columns = linear_sum_assignment(distance)
+    found = {"first": rows, "second": columns, "distance": distance[rows, columns]}
+    return pd.DataFrame(found)
+
+
+def _by_word(topics: TopicModel) -> pd.DataFrame:
+    names = [topics.dictionary[i] for i in range(len(topics.dictionary))]
+    return pd.DataFrame(topics.model.get_topics().astype(float), columns=names)
