@@ -4,7 +4,7 @@ The defaults are the settings of Fan et al. 2024, section 4.1: rank 16 on all li
 with a learning rate of 5e-5 and weight decay 0.05, batches of 16, 10 epochs. The loss is that of
 the answer's tokens alone. As a command, on several GPUs too::
 
-    python -m nbbias.biasalert.judges.lora data.jsonl --model meta-llama/Llama-2-7b-chat-hf --device cuda
+    python -m nbbias.biasalert.judges.lora data.jsonl --model NAME --device cuda
 
 A language model on this machine: loaded once, without its code, and asked as a judge.
 
