@@ -81,7 +81,9 @@ def fit(
     version = knowledge.version(known)
     train = labelled[labelled["split"] == "train"].reset_index(drop=True)
     given = Given(train, settings, retrieve, version)
-    made = {name: make(name, given) for name in progress(list(names), "judges")}
+    made: dict[str, tuple[Judge, str]] = {
+        name: make(name, given) for name in progress(list(names), "judges")
+    }
     for name, path in (replies_paths or {}).items():
         # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
         replies = partial(
@@ -92,7 +94,8 @@ def fit(
     for name, path in (moderation_paths or {}).items():
         made[name] = partial(baselines.recorded, path=path, name=name), "recorded outputs"
         scores[name] = "its score is the tool's, no probability of bias"
-    judges, instruments = ({name: own[at] for name, own in made.items()} for at in (0, 1))
+    judges = {name: judge for name, (judge, _) in made.items()}
+    instruments = {name: instrument for name, (_, instrument) in made.items()}
     return Bench(judges, instruments, retrieve, base.floor, scores)
 
 

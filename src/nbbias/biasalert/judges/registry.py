@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 import pandas as pd
+from pydantic import BaseModel
 
 #: Texts and their evidence in, JUDGEMENTS out.
 Judge = Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]
@@ -32,6 +33,13 @@ class Settings(NamedTuple):
     drop_same: bool = True
     device: str = "cpu"
     seed: int = 0
+
+
+def settings(parameters: BaseModel) -> Settings:
+    """Return the settings that the study's parameters name."""
+    given = parameters.model_dump()
+    named = {name: given[name] for name in Settings._fields if name in given}
+    return Settings(**named, drop_same=given["knowledge_path"] == "none")
 
 
 class Given(NamedTuple):
