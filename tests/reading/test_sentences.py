@@ -276,7 +276,8 @@ CLAIM = {
 
 def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
     found = tables.estimates([CLAIM | row for row in rows], study="news_bias")
-    written = reading.beyond_chance(found.assign(confidence=0.95), what="differences", **options)
+    found = found.assign(confidence=0.95).set_axis([0] * len(found))  # as concatenated tables
+    written = reading.beyond_chance(found, what="differences", **options)
     return shown(written)
 
 

@@ -235,12 +235,11 @@ def beyond_chance(
     >>> largest
     'This one: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004).'
     """
-    tested = rows[rows["p_adjusted"].notna()]
+    tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
     if tested.empty:
         reasons = rows["reason"].dropna().value_counts()
-        return (
-            f"No {what} could be tested ({escape(reasons.index[0]) if len(reasons) else 'none'})."
-        )
+        why = escape(reasons.index[0]) if len(reasons) else f"there are no {what}"
+        return f"No {what} could be tested ({why})."
     confidence = float(tested["confidence"].iloc[0])
     found = tested[tested["p_adjusted"] < 1 - confidence]
     of = found if len(found) else tested

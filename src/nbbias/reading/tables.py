@@ -111,6 +111,7 @@ def readable(
     """
     whole = Table(estimates, **{"title": "", "gap": "not tested", **told})
     own = estimates if statistics is None else estimates[estimates["statistic"].isin(statistics)]
+    own = own.reset_index(drop=True)
     if own["statistic"].nunique() > 1 and "statistic" not in keys:
         keys = [*keys, "statistic"]
     labels = {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
