@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -52,8 +52,11 @@ INSTRUMENTS = {
     "vader": Instrument("VADER {}", "vaderSentiment", _vader),
 }
 
-#: What a parameter may be that takes no classifier.
-Scorer = Literal[tuple(INSTRUMENTS)]  # type: ignore[valid-type]
+if TYPE_CHECKING:
+    Scorer = str
+else:
+    #: What a parameter may be that takes no classifier.
+    Scorer = Literal[tuple(INSTRUMENTS)]
 
 #: What the help of a parameter says that takes all.
 CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
