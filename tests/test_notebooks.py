@@ -15,10 +15,11 @@ import dev
 from nbbias import params, tables
 from nbbias.asking import params as asking_params
 from nbbias.cogs import sample, suite as cogs_suite
+from nbbias.cogs.params import PARTS, Cogs
 from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
 from nbbias.running import plan as run_plan, run
-from nbbias.studies import PARTS, STUDIES, Cogs
+from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
