@@ -189,8 +189,6 @@ def test_names_of_groups_may_hold_any_character() -> None:
 WORKED = pd.DataFrame(
     [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
 )
-    [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
-)
 
 
 def test_repeated_measures_equal_a_worked_example() -> None:
