@@ -156,17 +156,34 @@ def labels(path: str) -> pd.DataFrame:
     return found.astype({"text_id": "str", "biased": "boolean"})
 
 
-def human(
-    answers: pd.DataFrame, human_path: str = NONE, *, drawn: bool = False, seed: int
-) -> pd.DataFrame | None:
+def people(
+    answers: pd.DataFrame,
+    human_path: str = NONE,
+    *,
+    sampled: bool = False,
+    drawn: bool = False,
+    seed: int,
+) -> levels.People | None:
     """Return people's labels of answers; of simulated ones the truth of a random sample.
 
-    Where the answers were `drawn` from more, labels of the others are left aside.
+    Parameters
+    ----------
+    answers
+        Of `read_answers`.
+    human_path
+        People's labels, or ``"none"``.
+    sampled
+        Whether those are of a random sample of each model's answers.
+    drawn
+        Whether the answers were drawn from more: labels of the others are left aside.
+    seed
+        Start of the draw from simulated answers.
     """
     if human_path != NONE:
         found = labels(human_path)
-        return found[found["text_id"].isin(answers["text_id"])] if drawn else found
-    return planted(answers, seed=seed) if "planted" in answers else None
+        own = found[found["text_id"].isin(answers["text_id"])] if drawn else found
+        return levels.People(own, sampled)
+    return levels.People(planted(answers, seed=seed), True) if "planted" in answers else None
 
 
 def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:
