@@ -255,8 +255,8 @@ def test_yaml_traps_stay_the_text_that_was_written(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [("0", 0), ("10", 10), ("-3", -3), ("0.5", 0.5), ("1.0e-3", 0.001), ("true", True),
-    
-     ("1e-3", 0.001), ("1e3", 1000.0), ("010", 10), ("0123", 123), ("sample", "sample"), ("'1:30'", "1:30"), ("{Age: 2.0}", {"Age": 2.0}), ("", None)],
+     ("1e-3", 0.001), ("1e3", 1000.0), ("010", 10), ("0123", 123), ("sample", "sample"),
+     ("'1:30'", "1:30"), ("{Age: 2.0}", {"Age": 2.0}), ("", None)],
 )  # fmt: skip
 def test_plain_values_are_read_as_yaml_means_them(text: str, value: object) -> None:
     name, found = params.override(f"x={text}")

@@ -150,15 +150,15 @@ def _yaml() -> YAML:
     """Return YAML 1.2, in which ``1:30``, ``yes`` and ``no`` are text and no key stands twice."""
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor, yaml.Representer = _Constructor, _Representer
-    yaml.sort_base_mapping_type_on_output = False
-    yaml.width = 10_000
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 10_000  # a folded line would be read as another
     return yaml
 
 
 def as_yaml(value: object, *, flow: bool = False) -> str:
     """Write a value as a params file holds it, or (`flow`) as ``-p name=value`` takes it."""
     yaml, text = _yaml(), StringIO()
-    yaml.default_flow_style = flow  # type: ignore[assignment]
+    yaml.default_flow_style = flow
     yaml.dump(value, text)
     return text.getvalue().removesuffix("\n...\n").strip() + ("" if flow else "\n")
 
