@@ -158,13 +158,13 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
         project,
         "import pandas as pd\n"
         "import matplotlib.pyplot as plt\n"
-        "from nbbias import outputs\n"
-        "out = outputs.folder('llmbi')\n"
+        "from nbbias import tables\n"
+        "out = tables.folder('llmbi')\n"
         "table = pd.DataFrame({'x': [0.1 + 0.2, None]})\n"
-        "outputs.save_table(table, 'scores', out=out)\n"
-        "outputs.save_finding('Seed {}.'.format(seed), figure='f', out=out)\n"
+        "tables.save_table(table, 'scores', out=out)\n"
+        "tables.save_finding('Seed {}.'.format(seed), figure='f', out=out)\n"
         "fig, ax = plt.subplots()\n"
-        "outputs.save_figure(fig, 'f', data=table, alt='a', out=out)",
+        "tables.save_figure(fig, 'f', data=table, alt='a', out=out)",
     )
     out = project / "runs"
     assert start(path, out) == {"llmbi/sample": "ok"}
@@ -219,8 +219,8 @@ def test_a_kernel_that_dies_is_a_failure(project: Path) -> None:
 def test_a_failed_run_leaves_no_stale_success(project: Path) -> None:
     path = fill(
         project,
-        "from nbbias import outputs\n"
-        "outputs.save_finding('x', figure='', out=outputs.folder('llmbi'))",
+        "from nbbias import tables\n"
+        "tables.save_finding('x', figure='', out=tables.folder('llmbi'))",
     )
     start(path, project / "runs")
     fill(project, "raise ValueError('no')")

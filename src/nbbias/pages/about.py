@@ -127,15 +127,12 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for row in params.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
-        told = {"value": _plain(value), "default": _plain(row["default"])}
+        told = {
+            name: params.as_yaml(one, flow=True)
+            for name, one in {"value": value, "default": row["default"]}.items()
+        }
         rows.append({**row, **told, "changed": value != row["default"]})
     return rows
-
-
-def _plain(value: object) -> str:
-    """Write a value as a params file would."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
-    return text.removesuffix("\n...\n").strip()
 
 
 def citations(path: Path, stem: str) -> list[str]:
