@@ -38,7 +38,7 @@ def source_of(path: Path, stem: str) -> str:
         tags = cell.metadata.get("tags", [])
         cell["metadata"] = nbformat.from_dict({"tags": tags} if tags else {})
         if "parameters" in tags:
-            cell["source"] = params.cell_source(stem)
+            cell["source"] = params.cell_source(STUDIES[stem].parameters)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
     node["metadata"] = nbformat.from_dict(

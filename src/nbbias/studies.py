@@ -1,178 +1,94 @@
-"""One strict model per study: its parameters, their ranges, defaults and meaning.
-
-Nowhere else is a parameter defined (the studies of news stand in `news.params`). The
-notebook's `parameters` cell is written from the model, YAML is validated against it, and
-`nbbias params STEM` prints it.
-"""
+"""The studies that stand, each by its record, and their parameters by the study's name."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from pydantic import Field, field_validator, model_validator
+import pandas as pd
 
-from nbbias.biasalert.params import Biasalert
-from nbbias.news.params import BiasedPrompts, NewsBias
-from nbbias.params import InputFile, Parameters, Scorer, no_twins
-from nbbias.tables import SAMPLE, NbbiasError
-
-Part = Literal["rbs", "visibility", "abs", "people", "reference"]
-
-#: The parts of CoGS; a notebook's cells that belong to one have its tag.
-PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people", "reference")
-
-#: How texts without a default are grouped (Marked Personas).
-GROUPINGS = ("race", "gender", "race_gender")
-
-
-class Llmbi(Parameters):
-    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)"""
-
-    answers_path: InputFile = Field(
-        SAMPLE,
-        description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
-    )
-    neutral_path: InputFile = Field(
-        SAMPLE,
-        description="neutral prose, the reference for every score: column text",
-    )
-    aggregation: Literal["mean", "sum"] = Field(
-        "mean",
-        description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
-    )
-    bias_scorer: Scorer = Field("textblob", description="instrument behind the bias score B")
-    sentiment_scorer: Scorer = Field(
-        "textblob", description="instrument behind the sentiment term S"
-    )
-    second_scorer: Scorer = Field(
-        "vader", description="instrument shown beside the first, for both B and S"
-    )
-    diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
-    lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
-    weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
-        {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
-    )
-    draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples behind each chance level and swap rate"
-    )
-
-    @model_validator(mode="after")
-    def _two_instruments(self) -> Self:
-        if self.second_scorer == self.bias_scorer:
-            raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
-        return self
-
-
-class Cogs(Parameters):
-    """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
-
-    answers_path: InputFile = Field(
-        SAMPLE,
-        description="answers: columns model, text and task, theme, identity (or prompt_id); for "
-        "the part reference: model, kind, race, gender, prompt, text",
-    )
-    judgements_path: InputFile = Field(
-        SAMPLE,
-        description="judges' replies: columns evaluator, model, task, theme, axis, order, reply; "
-        "or prompt_id, model, text, as asked from tables/judge_prompts.csv",
-    )
-    ratings_path: InputFile = Field(
-        SAMPLE, description="what people chose: columns rater, task, theme, axis, identity"
-    )
-    parts: list[Part] = Field(
-        ["rbs", "visibility", "abs", "people"],
-        min_length=1,
-        description="what is measured: rbs, visibility (of identities in answers), abs (needs "
-        "judgements), people (needs ratings); reference, alone, for texts without defaults",
-    )
-    suite_paths: list[InputFile] = Field(
-        [], description="YAML files that add axes, identities, tasks, themes or rubrics"
-    )
-    axes: list[str] = Field(
-        ["race", "gender", "orientation"],
-        min_length=1,
-        description="axes of identity: race, gender, orientation (the paper's), age, disability, "
-        "religion, or a name in suite_paths",
-    )
-    references: dict[str, str] = Field(
-        {"race": "White", "gender": "man", "race_gender": "White man"},
-        min_length=1,
-        description="part reference: what texts are grouped by (race, gender, race_gender), and "
-        "the group that the others are compared with, beside the centroid of all",
-    )
-    embedding_model: str = Field(
-        "auto",
-        min_length=1,
-        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
-        "all-mpnet-base-v2, or the folder of a sentence-transformers model",
-    )
-    device: str = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
-    orders: Literal["auto", "all", "latin", "listed"] = Field(
-        "auto",
-        description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "
-        "balanced square (latin), the suite's own as in the paper (listed), or all up to four "
-        "identities (auto)",
-    )
-    described: bool = Field(
-        False, description="whether a judge's rubric describes its criteria or names them only"
-    )
-    draws: int = Field(
-        2000, ge=100, le=100_000, description="permutations and resamples behind each number"
-    )
-
-    @field_validator("parts", "axes", "suite_paths")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return no_twins(names)
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        told = self._misplaced()
-        if told:
-            raise ValueError("; ".join(told))
-        from nbbias.cogs import suite as cogs_suite  # which reads params' neighbours
-
-        try:
-            cogs_suite.load(self.suite_paths, axes=self.axes)
-        except NbbiasError as error:
-            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
-        return self
-
-    def _misplaced(self) -> list[str]:
-        """Name the parts that do not go together, or have no file of their own."""
-        told = []
-        if "reference" in self.parts:
-            if len(self.parts) > 1:
-                told.append("parts: reference stands alone: its texts have no default")
-            if self.answers_path == SAMPLE:
-                told.append("answers_path: the part reference has no sample; name a file")
-            unknown = [name for name in self.references if name not in GROUPINGS]
-            if unknown:
-                known = ", ".join(GROUPINGS)
-                told.append(f"references: no {', '.join(unknown)}; texts are grouped by {known}")
-        if "people" in self.parts and "abs" not in self.parts:
-            told.append("parts: people are shown beside judges; add abs")
-        for name, part in {"judgements_path": "abs", "ratings_path": "people"}.items():
-            simulated = getattr(self, name) == SAMPLE
-            if part in self.parts and simulated != (self.answers_path == SAMPLE):
-                told.append(
-                    f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
-                )
-        return told
-
-    def left_out(self) -> list[str]:
-        """Return the tags of the parts that were not asked for, and of what they share."""
-        tags = [f"part:{part}" for part in PARTS if part not in self.parts]
-        suite = ["suite"] if "reference" in self.parts else []
-        sample = [] if self.answers_path == SAMPLE else ["sample"]
-        return [*tags, *suite, *sample]
-
+from nbbias import params
+from nbbias.biasalert.params import STUDY as BIASALERT
+from nbbias.biased_prompts.params import STUDY as BIASED_PROMPTS
+from nbbias.cogs.params import STUDY as COGS
+from nbbias.llmbi.params import STUDY as LLMBI
+from nbbias.news.params import STUDY as NEWS_BIAS
+from nbbias.params import Lead, Parameters, Study
+from nbbias.tables import ParameterError
 
 #: The studies that stand, by stem.
-STUDIES: dict[str, type[Parameters]] = {
-    "news_bias": NewsBias,
-    "biased_prompts": BiasedPrompts,
-    "cogs": Cogs,
-    "llmbi": Llmbi,
-    "biasalert": Biasalert,
+STUDIES: dict[str, Study] = {
+    study.stem: study for study in (NEWS_BIAS, BIASED_PROMPTS, COGS, LLMBI, BIASALERT)
 }
+
+
+#: The folder of the package: where it is installed, notebooks and params lie in it.
+PACKAGE = Path(__file__).parent
+
+
+def home() -> Path:
+    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+            return folder
+    checkout = PACKAGE.parents[1]
+    return checkout if (checkout / "notebooks").is_dir() else PACKAGE
+
+
+def samples() -> list[Path]:
+    """Return every study's sample parameters."""
+    paths = [home() / "params" / stem / "sample.yaml" for stem in STUDIES]
+    return [path for path in paths if path.is_file()]
+
+
+def study(stem: str, *, where: str = "parameters") -> Study:
+    """Return the record of a study, or say which studies there are."""
+    if stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
+    return STUDIES[stem]
+
+
+def validate(
+    stem: str, values: Mapping[str, Any], *, where: str = "parameters", **context: Any
+) -> Parameters:
+    """Check values against a study's model, as `params.validate` does."""
+    return params.validate(study(stem, where=where).parameters, values, where=where, **context)
+
+
+def check(stem: str, namespace: Mapping[str, Any]) -> Parameters:
+    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
+    names = study(stem).parameters.model_fields
+    given = {name: namespace[name] for name in names if name in namespace}
+    return validate(stem, given, where=f"{stem} parameters")
+
+
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read a params file: the study's stem and the values it sets.
+
+    The stem is the key ``study`` or, without one, the name of the file's folder.
+
+    Raises
+    ------
+    ParameterError
+        The file is missing, is no YAML mapping, or names no known study.
+    """
+    values = params.read_yaml(path)
+    stem = values.pop("study", path.absolute().parent.name)
+    if not isinstance(stem, str) or stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        told = f"no study called {stem!r}; set 'study:' to one of: {known}"
+        raise ParameterError(str(path), told)
+    return stem, values
+
+
+def describe(stem: str) -> pd.DataFrame:
+    """Return a study's parameters, one row each: name, type, default, range, meaning."""
+    return params.describe(study(stem).parameters)
+
+
+def leads() -> pd.DataFrame:
+    """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
+    rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]
+    return pd.DataFrame(rows, columns=["study", *Lead._fields])

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import params, tables
+from nbbias import studies, tables
 from nbbias.pages import share
 
 #: Longer lists of models or instruments than this are shortened, with their number.
@@ -130,7 +130,7 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     Value and default are written as a params file would.
     """
     rows = []
-    for row in params.describe(stem).to_dict("records"):
+    for row in studies.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
         told = {"value": _plain(value), "default": _plain(row["default"])}
         rows.append({**row, **told, "changed": value != row["default"]})
