@@ -18,8 +18,7 @@ from typer import Typer
 from typer.main import get_command
 
 import dev
-from nbbias import cli
-from nbbias.running import plan
+from nbbias import cli, studies as registry
 from nbbias.studies import STUDIES
 from nbbias.tables import datasets
 from tests.conftest import ROOT
@@ -199,7 +198,7 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
 
 
 def test_home_is_the_checkout() -> None:
-    assert plan.home() == ROOT
+    assert registry.home() == ROOT
 
 
 def test_catalogue_lists_each_dataset_once() -> None:

@@ -1,9 +1,9 @@
 """What a notebook's cells say to the package: open a study, then save and show at once.
 
-    from nbbias import cogs, notebook
+from nbbias import cogs, notebook
 
-    nb = notebook.open("cogs", globals())
-    nb.table(cogs.tables.answered(answers))
+nb = notebook.open("cogs", globals())
+nb.table(cogs.tables.answered(answers))
 """
 
 from __future__ import annotations

@@ -88,6 +88,11 @@ def describe(stem: str) -> pd.DataFrame:
     return params.describe(study(stem).parameters)
 
 
+def cell_source(stem: str) -> str:
+    """Return the source of the `parameters` cell of a study's notebook."""
+    return params.cell_source(study(stem).parameters)
+
+
 def leads() -> pd.DataFrame:
     """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
     rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]

@@ -20,6 +20,7 @@ import pytest
 from nbbias import params
 from nbbias.pages import about, manifest
 from nbbias.running import plan as run_plan, run
+from nbbias.studies import STUDIES
 from nbbias.tables import ParameterError
 from tests.conftest import ROOT
 
@@ -51,7 +52,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fill(project: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
     """Write the project's notebook and a params file."""
-    parameters = nbformat.v4.new_code_cell(params.cell_source("llmbi"))
+    parameters = nbformat.v4.new_code_cell(params.cell_source(STUDIES["llmbi"].parameters))
     parameters.metadata["tags"] = ["parameters"]
     code = [nbformat.v4.new_code_cell(source) for source in cells]
     notebook = nbformat.v4.new_notebook(cells=[parameters, *code])

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies
-from nbbias.asking.params import Generate, block
+from nbbias.asking import params as asking_params
+from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan, plan
 from nbbias.params import Parameters
 from nbbias.studies import STUDIES
@@ -15,6 +16,11 @@ from nbbias.tables import SAMPLE, NbbiasError, ParameterError, is_file, resolve
 
 #: The prompts that studies have of their own, by name.
 SUITES = {name: suite for one in STUDIES.values() for name, suite in one.prompts.items()}
+
+
+def block(values: Mapping[str, Any], *, where: str) -> Generate:
+    """Check a `generate:` block, as `asking.params.block` does, the studies' prompts known."""
+    return asking_params.block(values, where=where, suites=SUITES)
 
 
 def laid_out(chosen: Generate, *, where: str = "generate") -> Plan:
@@ -44,7 +50,7 @@ def take(
     several = stem in STUDIES and STUDIES[stem].at_temperatures
     if "generate" in values:
         try:
-            chosen = block(values["generate"], where=where, suites=SUITES)
+            chosen = block(values["generate"], where=where)
         except ParameterError as error:
             found += error.breaches
     if chosen is not None and len(chosen.temperatures) > 1 and not several:

@@ -11,7 +11,7 @@ from nbbias import tables
 from nbbias.biasalert import corpus, sample, tables as biasalert_tables
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
 from nbbias.biasalert.judges import bench as biasalert
-from nbbias.params import validate
+from nbbias.studies import validate
 from nbbias.tables import DataError, ParameterError, check
 
 SEED = 1
