@@ -146,6 +146,6 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
     assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
     described = manifest.read(folder)
     assert described is not None
-    assert described["data"]["answers_path"]["sha256"] == manifest.file_sha256(
+    assert described["data"]["answers_path"]["sha256"] == tables.file_sha256(
         data_folder / "llmbi/gpt4_responses.json"
     )

@@ -110,7 +110,7 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     (one,) = plan.plan([Path("params.yaml")])
     before = manifest.read(own)["data"]
     files = params.input_files(one.parameters)
-    assert {name: manifest.file_sha256(file) for name, file in files.items()} == {
+    assert {name: tables.file_sha256(file) for name, file in files.items()} == {
         name: entry["sha256"] for name, entry in before.items()
     }
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.pages import manifest
-from nbbias.tables import DataError, datasets
+from nbbias.tables import DataError, datasets, file_sha256
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_first_download_records_its_checksum_and_a_changed_file_is_refused(
     assert path.read_text() == "a\n1\n"
     assert note == "checksum recorded"
     record = json.loads((base / "checksums.json").read_text())
-    assert record == {"toy/toy.csv": manifest.file_sha256(path)}
+    assert record == {"toy/toy.csv": file_sha256(path)}
     assert next(datasets.fetch("toy"))[1] == "checksum equals the first download's"
     path.unlink()
     (folder / "toy.csv").write_text("a\n2\n")
@@ -66,7 +65,7 @@ def test_the_publishers_checksum_is_held_to(
 ) -> None:
     url, folder = server
     (folder / "toy.csv").write_text("a\n1\n")
-    right = manifest.file_sha256(folder / "toy.csv")
+    right = file_sha256(folder / "toy.csv")
     register(monkeypatch, tmp_path / "right", f"{url}/toy.csv", right)
     assert next(datasets.fetch("toy"))[1] == "checksum equals the publisher's"
     register(monkeypatch, tmp_path / "wrong", f"{url}/toy.csv", "0" * 64)

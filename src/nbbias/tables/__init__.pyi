@@ -37,6 +37,7 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
+from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     SAMPLE as SAMPLE,
