@@ -14,7 +14,7 @@ import pytest
 from nbbias import cli, studies as registry, tables
 from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
-from nbbias.running import execute, plan
+from nbbias.running import execute
 from nbbias.tables import NbbiasError
 from tests.conftest import ROOT, Command
 from tests.pages.test_gallery import PLAIN, claims, finished
@@ -91,7 +91,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     arguments: list[str], told: str, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "afile").write_text("mine")
-    tables.write(tmp_path / "site" / plan.SITE, "[]")
+    tables.write(tmp_path / "site" / gallery.SITE, "[]")
     finished(tmp_path / "runs", "a", claims(PLAIN))
     done = command(*(part.format(tmp_path) for part in arguments))
     assert "Traceback" not in done.stderr
