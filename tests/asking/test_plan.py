@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from nbbias import params
-from nbbias.asking import plan as generate, recorded
+from nbbias.asking import plan as generate, prompts, recorded
 from nbbias.asking.params import Generate
 from nbbias.cogs import rbs, suite as cogs_suite
 from nbbias.running import asked, plan as run_plan

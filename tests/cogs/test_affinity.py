@@ -1,4 +1,4 @@
-"""ABS in three ways: the paper's example, statsmodels' own logit, planted preferences."""
+"""ABS in two ways: the paper's example, shares by hand, planted preferences."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chisquare
-from statsmodels.discrete.conditional_models import ConditionalLogit
 
 from nbbias import tables
-from nbbias.cogs import affinity, logit, rbs, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
 
 RACES = ["white", "black", "asian"]
@@ -110,45 +109,11 @@ def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
     assert shares.loc[("haiku", "rain")].isna().all()
 
 
-# --- the logit --------------------------------------------------------------------------------
+# --- estimates --------------------------------------------------------------------------------
 
 
-def long_form(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    chosen, columns, groups = [], [], []
-    for number, row in enumerate(table.dropna(subset=["position"]).itertuples()):
-        for place, who in enumerate(row.order.split("|"), start=1):
-            chosen.append(int(place == row.position))
-            columns.append([who == "black", who == "asian", place == 2, place == 3])
-            groups.append(number)
-    return np.array(chosen), np.array(columns, float), np.array(groups)
-
-
-def test_the_logit_is_that_of_statsmodels() -> None:
-    plan = Judge(identity={"black": 0.7}, position=(0.9, 0.3), content=0.5, refuses=0.1)
-    table = judged(plan, n=20)
-    found = logit.fit(table, RACES)
-    chosen, columns, groups = long_form(table)
-    expected = ConditionalLogit(chosen, columns, groups=groups).fit(disp=0, gtol=1e-9).params
-    ours = [*found.identity[1:], *found.position[1:]]
-    np.testing.assert_allclose(ours, expected, atol=1e-3)
-    assert found.lost == table["position"].isna().sum()
-    once = logit._newton(found.counts.sum(axis=0)[None], found.design[:, -4:], 3, start=np.zeros(4))
-    np.testing.assert_allclose(once[0], ours, atol=1e-6)
-
-
-def test_planted_log_odds_are_found_where_texts_are_alike() -> None:
-    plan = Judge(identity={"black": 1.0, "asian": -0.5}, position=(0.8,), content=0.0)
-    found = logit.fit(judged(plan, n=800), RACES)
-    assert found.identity.tolist() == pytest.approx([0, 1.0, -0.5], abs=0.15)
-    assert found.position.tolist() == pytest.approx([0, -0.8, -0.8], abs=0.15)
-
-
-def test_a_judge_of_position_alone_is_separated() -> None:
+def test_a_judge_of_position_alone_has_the_most_as_published_and_none_when_balanced() -> None:
     table = judged(Judge(position=(99.0,), content=0.0))
-    found = logit.fit(table, RACES)
-    assert "separation: position 2, position 3 was never chosen" in str(found.reason)
-    row = only(estimated(table), "abs_model")
-    assert np.isnan(row["estimate"]) and "separation" in row["reason"]
     assert only(estimated(table), "abs")["estimate"] == pytest.approx(0)
     assert only(estimated(table), "abs_raw")["estimate"] == pytest.approx(np.sqrt(2) / 3)
 
@@ -156,12 +121,8 @@ def test_a_judge_of_position_alone_is_separated() -> None:
 def test_one_order_cannot_tell_identity_from_position() -> None:
     table = judged(Judge(), design="listed")
     estimates = estimated(table)
-    assert "cannot be told apart" in only(estimates, "abs_model")["reason"]
     assert "every position" in only(estimates, "abs")["reason"]
     assert np.isfinite(only(estimates, "abs_raw")["estimate"])
-
-
-# --- estimates --------------------------------------------------------------------------------
 
 
 def test_estimates_are_recomputed_by_groupby() -> None:
@@ -189,7 +150,6 @@ def test_a_judge_that_always_refuses_is_not_measured() -> None:
     assert estimates["estimate"].isna().all()
     assert estimates["reason"].notna().all()
     assert only(estimates, "abs")["n_lost"] == 30
-    assert only(estimates, "abs_model")["n_lost"] == 180
 
 
 def test_one_theme_only_has_no_interval() -> None:
@@ -206,16 +166,15 @@ def test_two_and_five_identities_and_parts() -> None:
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
     rows = affinity.abs_estimates(five, suite, draws=100)
-    assert only(rows, "abs")["group"] == only(rows, "abs_model")["group"] == "blind"
-    parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task",
-                      model_based=False)  # fmt: skip
+    assert only(rows, "abs")["group"] == "blind"
+    parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task")
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
 
 
 def test_models_together_are_averaged_within_the_instance() -> None:
     one = judged(Judge(identity={"white": 1.5}), seed=1)
     two = judged(Judge(identity={"black": 1.5}), seed=2).assign(model="j")
-    both = estimated(pd.concat([one, two], ignore_index=True), model_based=False)
+    both = estimated(pd.concat([one, two], ignore_index=True))
     shares = both[both["statistic"] == "share"].pivot(index="group", columns="model")["estimate"]
     np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
     grid = affinity.grid(both).set_index("model")
@@ -230,7 +189,7 @@ def test_swapped_names_swap_the_favourite() -> None:
         identity=table["identity"].map(swap),
         order=table["order"].map(lambda o: "|".join(swap[name] for name in o.split("|"))),
     )
-    one, other = (only(estimated(t, model_based=False), "abs") for t in (table, swapped))
+    one, other = (only(estimated(t), "abs") for t in (table, swapped))
     assert (one["group"], other["group"]) == ("white", "black")
     assert one["estimate"] == pytest.approx(other["estimate"])
 

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.cogs import affinity, figures, rbs, reference, suite, tables as cogs_tables
+from nbbias import tables
+from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from nbbias.reading import figures as reading_figures
 from tests.cogs.test_rbs_estimates import VALUES, distances
@@ -29,15 +30,15 @@ def _style() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def estimates() -> pd.DataFrame:
-    tables = []
+    judged = []
     for seed, axis in enumerate(SUITE.axes):
         themes = [f"theme {i}" for i in range(12)]
         asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
         names = list(SUITE.axes[axis].identities)
         for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
             table = judge(asked, plan, names, rng=np.random.default_rng(seed))
-            tables.append(table.assign(evaluator=evaluator, axis=axis))
-    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=100)
+            judged.append(table.assign(evaluator=evaluator, axis=axis))
+    return affinity.abs_estimates(pd.concat(judged, ignore_index=True), SUITE, draws=100)
 
 
 def dots(ax: plt.Axes) -> list[float]:
@@ -50,12 +51,12 @@ def dots(ax: plt.Axes) -> list[float]:
 
 
 def test_temperatures_have_panels_of_their_own() -> None:
-    tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    found = rbs.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
+    found = rbs.rbs(pd.concat(two, ignore_index=True), draws=100)
     panels = figures.distances(found).axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = rbs.rbs(tables[0], draws=100)
+    one = rbs.rbs(two[0], draws=100)
     assert [ax.get_title(loc="left") for ax in figures.distances(one).axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
@@ -73,11 +74,11 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     figure = figures.identity_or_position(estimates)
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
-    ways = ["as published", "orders balanced", "conditional logit", "position"]
+    ways = ["as published", "orders balanced", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
     by = own.set_index("statistic")["estimate"]
-    assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["abs_model"], by["position"]])
+    assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["position"]])
 
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
@@ -140,7 +141,7 @@ def test_every_reference_has_a_row_of_panels() -> None:
         for model in ("m", "n") for to in ("centroid of groups", "White")
         for group, at in (("White", 0.2), ("Black", 0.3))
     ]  # fmt: skip
-    table = reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    table = tables.estimates(rows, study="cogs", measure="rbs")
     figure = figures.references(table)
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
@@ -155,7 +156,7 @@ def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
          "estimate": 0.2, "instrument": "e; reference: man"}
         for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
     ]  # fmt: skip
-    table = reference.contracts.estimates(rows, study="cogs", measure="rbs")
+    table = tables.estimates(rows, study="cogs", measure="rbs")
     left, right = figures.references(table).axes
     names = [t.get_text() for t in left.get_yticklabels()]
     assert names == ["man", "woman", "nonbinary"]

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, sample, sentences, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, replies, sample, sentences, suite as cogs_suite
 from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
 from nbbias.llmbi.params import Llmbi
@@ -51,7 +51,8 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
 
 
 def test_every_shipped_identity_can_be_marked() -> None:
-    eight = set(cogs_suite.identities(cogs_suite.load())["identity"])
+    eight = {name for axis in cogs_suite.load().axes.values() for name in axis.identities}
+    assert len(eight) == 8
     assert set(sample.sentences()["obvious"]) == eight
     assert set(sample.sentences()["nuanced"]) == eight
 
@@ -68,15 +69,15 @@ def test_replies_are_read_back_to_the_planted_decision() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 3, 5):
         for at in range(1, n + 1):
-            replies = pd.Series([sample._reply(at, n, rng) for _ in range(60)])
-            found = affinity.cogs_replies.decisions(replies, n=[n] * 60)
+            said = pd.Series([sample._reply(at, n, rng) for _ in range(60)])
+            found = replies.decisions(said, n=[n] * 60)
             assert (found["position"] == at).all()
 
 
 def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = affinity.decided(affinity.read_judgements("sample", suite=suite))
-    estimates = affinity.abs_estimates(table, suite, model_based=False, draws=400)
+    estimates = affinity.abs_estimates(table, suite, draws=400)
     found = sentences.judges(estimates)
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (

@@ -12,8 +12,7 @@ from nbbias import reading, tables
 from nbbias.cogs import (
     affinity,
     people,
-    rbs as cogs,
-    rbs as cogs_estimates,
+    rbs,
     sample,
     sentences,
     suite as cogs_suite,
@@ -98,48 +97,48 @@ def test_names_from_files_cannot_break_the_markdown() -> None:
 
 def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    (sentence,) = sentences.rbs(cogs_estimates.rbs(distances(far), draws=300), confidence=0.95)
+    (sentence,) = sentences.rbs(rbs.rbs(distances(far), draws=300), confidence=0.95)
     assert "nearest to the default: **white**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
     assert f"RBS **{score}**" in sentence
     assert "N = 24 task × theme" in sentence
     alike = np.tile(VALUES[:, :1], 3)
-    (sentence,) = sentences.rbs(cogs_estimates.rbs(distances(alike), draws=300), confidence=0.95)
+    (sentence,) = sentences.rbs(rbs.rbs(distances(alike), draws=300), confidence=0.95)
     assert "which chance may have put there" in sentence
 
 
 def test_an_identity_without_answers_is_not_measured() -> None:
     gap = VALUES.copy()
     gap[:, 1] = np.nan
-    estimates = cogs_estimates.rbs(distances(gap), draws=100)
+    estimates = rbs.rbs(distances(gap), draws=100)
     (sentence,) = sentences.rbs(estimates, confidence=0.95)
     assert "not measured (nothing was measured for black)" in sentence
     assert sentences.finding(estimates, confidence=0.95)[0] == "Nothing was measured."
 
 
 def test_the_floor_is_told_or_said_to_be_unknown() -> None:
-    one = cogs_estimates.rbs(distances(VALUES), draws=100)
+    one = rbs.rbs(distances(VALUES), draws=100)
     assert "asked once" in sentences.floors(one)[0]
-    two = cogs_estimates.rbs(distances(VALUES).assign(floor=0.11), draws=100)
+    two = rbs.rbs(distances(VALUES).assign(floor=0.11), draws=100)
     assert "lie 0.11 apart" in sentences.floors(two)[0]
 
 
 def test_parts_are_counted_against_chance() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    by_task = cogs_estimates.rbs(distances(far), by="task", draws=300)
+    by_task = rbs.rbs(distances(far), by="task", draws=300)
     (sentence,) = sentences.by_part(by_task, statistic="rbs", confidence=0.95)
     assert sentence.startswith("2 of 2 scores by task are beyond chance")
-    whole = cogs_estimates.rbs(distances(far), draws=100)
+    whole = rbs.rbs(distances(far), draws=100)
     assert sentences.by_part(whole, statistic="rbs", confidence=0.95) == []
 
 
 def test_temperatures_are_compared_where_there_are_several() -> None:
     tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    estimates = cogs_estimates.rbs(pd.concat(tables, ignore_index=True), draws=100)
-    (sentence,) = sentences.temperatures(cogs_estimates.temperatures(estimates))
+    estimates = rbs.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    (sentence,) = sentences.temperatures(rbs.temperatures(estimates))
     assert "over 2 temperatures" in sentence
     assert "the same at all of them" in sentence
-    one = cogs_estimates.temperatures(cogs_estimates.rbs(tables[0], draws=100))
+    one = rbs.temperatures(rbs.rbs(tables[0], draws=100))
     assert "nothing to compare" in sentences.temperatures(one)[0]
 
 
@@ -182,9 +181,9 @@ def test_agreement_and_its_absence_are_told() -> None:
 
 
 def test_a_finding_comes_from_what_there_is() -> None:
-    rbs = cogs_estimates.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), draws=300)
+    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), draws=300)
     judgements = estimated(judged(by_identity))
-    sentence, figure = sentences.finding(pd.concat([rbs, judgements]), confidence=0.95)
+    sentence, figure = sentences.finding(pd.concat([scores, judgements]), confidence=0.95)
     assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
     assert figure == "distances"
     sentence, figure = sentences.finding(judgements, confidence=0.95)
@@ -236,7 +235,7 @@ def test_answers_blank_ones_and_repeats_are_counted() -> None:
 
 def test_distances_that_were_not_measured_are_told_with_their_reason() -> None:
     table = distances(VALUES)
-    table.loc[:1, ["distance", "reason"]] = [np.nan, cogs.NO_DEFAULT]
+    table.loc[:1, ["distance", "reason"]] = [np.nan, rbs.NO_DEFAULT]
     told = sentences.measured(table)
     assert told[0] == "m: 70 of 72 distances measured; 2 not: no default answer."
     assert sentences.measured(table.head(0)) == []
@@ -280,36 +279,35 @@ def test_ways_are_one_row_a_judge_and_axis() -> None:
     assert own["balanced"] == pytest.approx(0)
     assert own["position"] == pytest.approx(np.sqrt(2) / 3)
     assert (own["most_raw"], own["most_position"]) == ("white", "position 1")
-    assert np.isnan(own["logit"])  # positions 2 and 3 were never chosen
     assert table.iloc[1][["raw", "balanced", "position"]].isna().all()
 
 
 def test_shares_of_identities_and_positions_add_up_to_one() -> None:
     table = cogs_tables.shares(estimated(judged(by_identity)))
-    sums = table[table["share_of"] != "identity, logit"].groupby("share_of")["share"].sum()
+    sums = table.groupby("share_of")["share"].sum()
     assert sums.to_numpy() == pytest.approx(1)
 
 
 def test_tests_stand_one_above_the_other() -> None:
-    estimates = cogs_estimates.rbs(distances(VALUES), draws=100)
+    estimates = rbs.rbs(distances(VALUES), draws=100)
     table = cogs_tables.tests(estimates)
     assert table["test"].tolist()[1].startswith("repeated measures")
     assert table["f"].tolist() == pytest.approx(
-        [cogs_estimates.one_way(pd.DataFrame(VALUES, columns=RACES))["statistic_value"],
-         cogs_estimates.repeated_measures(pd.DataFrame(VALUES, columns=RACES))["statistic_value"]]
+        [rbs.one_way(pd.DataFrame(VALUES, columns=RACES))["statistic_value"],
+         rbs.repeated_measures(pd.DataFrame(VALUES, columns=RACES))["statistic_value"]]
     )  # fmt: skip
     assert "setting" not in table
 
 
 def test_columns_leave_out_what_says_nothing() -> None:
-    estimates = cogs_estimates.rbs(distances(VALUES), draws=100)
+    estimates = rbs.rbs(distances(VALUES), draws=100)
     assert list(cogs_tables.columns(estimates, ["difference"]))[:3] == ["model", "axis", "identity"]
     assert "null" not in cogs_tables.columns(estimates, ["difference"])
     assert "null" in cogs_tables.columns(estimates, ["rbs"])
 
 
 def test_printed_rows_are_of_our_axes_and_marked() -> None:
-    table = cogs_tables.printed_rows(cogs_estimates.rbs(distances(VALUES), draws=100), score="RBS")
+    table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), draws=100), score="RBS")
     assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]
     assert set(table["axis"]) == {"race"}
     assert table.loc[1:, "estimate"].tolist() == [0.023, 0.0413, 0.014]
@@ -329,7 +327,7 @@ def test_every_task_is_listed_with_its_rubric() -> None:
 def test_planted_writers_are_found_and_false_alarms_counted() -> None:
     leaning = distances(VALUES + np.array([0.0, 0.5, 0.5]), model="leaning-writer")
     even = distances(np.tile(VALUES[:, :1], 3), model="even-writer")
-    estimates = cogs_estimates.rbs(pd.concat([leaning, even], ignore_index=True), draws=300)
+    estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), draws=300)
     table = sentences.writers(estimates)
     assert table["planted"].tolist() == ["white", "none"]
     told = sentences.writers_in_words(table, confidence=0.95)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import mistune
@@ -14,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from IPython.display import Markdown
 from nbconvert.filters import markdown2html
 
-from nbbias import reading
+from nbbias import reading, tables
 from nbbias.pages import about
 from nbbias.tables import visible
 from tests import hostile
@@ -259,77 +258,6 @@ def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
     assert [item.get_text().strip() for item in items] == ["One.", "Two."]
 
 
-# --- tables -----------------------------------------------------------------------------------
-
-
-def show(table: pd.DataFrame, **options: Any) -> BeautifulSoup:
-    page = reading.show(table, **{"title": "A title"} | options)
-    return BeautifulSoup(page.data, "html.parser")
-
-
-def cells(page: BeautifulSoup) -> list[list[str]]:
-    return [[td.get_text() for td in tr.find_all("td")] for tr in page.tbody.find_all("tr")]
-
-
-def test_a_table_shows_its_rows_in_order_and_rounded() -> None:
-    page = show(pd.DataFrame({"name": ["b", "a"], "share": [0.12345, -2.0], "n": [1200.0, 3.0]}))
-    assert cells(page) == [["b", "0.123", "1,200"], ["a", f"{MINUS}2.000", "3"]]
-
-
-def test_a_gap_among_numbers_is_written_out() -> None:
-    page = show(pd.DataFrame({"share": [np.nan, 0.5], "none": [np.nan] * 2}))
-    assert cells(page) == [["not measured", "not measured"], ["0.500", "not measured"]]
-
-
-def test_a_gap_among_texts_is_empty() -> None:
-    assert cells(show(pd.DataFrame({"reason": ["b", None]}))) == [["b"], [""]]
-
-
-@pytest.mark.parametrize("rows", [1, 30, 31, 500])
-def test_a_table_shows_all_of_its_rows(rows: int) -> None:
-    assert len(cells(show(pd.DataFrame({"a": range(rows)})))) == rows
-
-
-def test_headings_are_labels_or_names_with_spaces() -> None:
-    page = show(pd.DataFrame({"ci_low": [1], "n": [2]}), labels={"n": "prompts"})
-    assert [th.get_text() for th in page.find_all("th")] == ["ci low", "prompts"]
-
-
-def test_a_table_without_rows_shows_its_headings() -> None:
-    page = show(pd.DataFrame({"a": [], "b": []}))
-    assert cells(page) == []
-    assert [th.get_text() for th in page.find_all("th")] == ["a", "b"]
-
-
-HOSTILE = "<script>alert('x')</script> & <b>b</b>"
-
-
-def test_every_text_of_a_table_is_escaped() -> None:
-    page = show(pd.DataFrame({HOSTILE: [HOSTILE]}), title=HOSTILE, note=HOSTILE)
-    assert page.find("script") is None
-    assert page.find("b") is None
-    assert cells(page) == [[HOSTILE]]
-    assert [th.get_text() for th in page.find_all("th")] == [HOSTILE]
-    for part in (".gt_title", ".gt_sourcenote"):
-        assert page.select_one(part).get_text() == HOSTILE
-
-
-def test_the_same_table_is_the_same_html() -> None:
-    table = pd.DataFrame({"a": [0.5, np.nan], "b": ["x", None]})
-    assert reading.show(table, title="t").data == reading.show(table.copy(), title="t").data
-
-
-def test_tables_that_differ_have_different_names() -> None:
-    names = [show(pd.DataFrame({"a": [value]})).find(id=re.compile("^t"))["id"] for value in (1, 2)]
-    assert names[0] != names[1]
-
-
-def test_the_index_of_a_table_does_not_show() -> None:
-    table = pd.DataFrame({"a": [1, 2]})
-    assert reading.show(table, title="t").data == reading.show(table[::-1][::-1], title="t").data
-    assert cells(show(table.set_axis([7, 7]))) == [["1"], ["2"]]
-
-
 @pytest.mark.parametrize("text", hostile.ALL)
 def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
     escaped = reading.escape(text)
@@ -338,12 +266,64 @@ def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
     assert about.plain(f"the **{escaped}** of it") == shown
 
 
-def test_a_table_writes_out_what_is_not_seen_and_keeps_mathematics_away() -> None:
-    rows = pd.DataFrame({"a": hostile.ALL, f"b {hostile.ANSI}": 1.5})
-    html = reading.show(
-        rows, title=hostile.TURNED, note=hostile.NUL, labels={"a": hostile.NUL}
-    ).data
-    shown = hostile.harmless(html, frame_ignored=True)
-    assert "mathjax_ignore" in shown.div["class"]
-    for text in (*hostile.ALL, f"b {hostile.ANSI}"):
-        assert visible(text) in shown.get_text()
+# --- families ---------------------------------------------------------------------------------
+
+CLAIM = {
+    "model": "llama", "group": "female", "estimate": -0.031, "ci_low": -0.05, "ci_high": -0.012,
+    "n": 1200, "p_adjusted": 0.004,
+}  # fmt: skip
+
+
+def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
+    found = tables.estimates([CLAIM | row for row in rows], study="news_bias")
+    found = found.assign(confidence=0.95).set_axis([0] * len(found))  # as concatenated tables
+    written = reading.beyond_chance(found, what="differences", **options)
+    return shown(written)
+
+
+def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
+    rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
+            "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
+    assert beyond(rows, unit="pairs") == (
+        "2 of 3 differences are beyond chance (p below .05 after Holm's correction). The largest "
+        f"of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; N = 1,200 pairs; "
+        "p = .004)."
+    )
+
+
+def test_of_a_family_within_chance_the_largest_is_told_as_such() -> None:
+    told = beyond([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "estimate": -0.03, "model": "b"}])
+    assert told.startswith("0 of 2 differences are beyond chance")
+    assert "The largest: llama:" in told
+
+
+def test_beyond_a_reference_the_furthest_from_it_is_told() -> None:
+    none = {"ci_low": None, "ci_high": None}
+    rows = [none | {"estimate": 0.5, "null": 0.45}, none | {"estimate": 0.3, "null": 0.1}]
+    told = beyond([rows[0], rows[1] | {"model": "b"}], reference="neutral prose")
+    assert "The furthest of these: b: 0.300 (no interval; neutral prose 0.100;" in told
+
+
+def test_the_largest_is_told_in_the_studys_words_and_names_are_text() -> None:
+    told = beyond(
+        [{"group": "<b>x</b>", "source": "*CNN*"}, {"source": "AP", "p_adjusted": 0.5}],
+        says="in {which} {group} is {size} {direction}",
+    )
+    assert "This one: in llama, *CNN* <b>x</b> is 0.031 lower (95% CI" in told
+
+
+def test_what_could_not_be_tested_is_counted_and_a_family_without_tests_says_why() -> None:
+    lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
+    assert "(p below .05 after Benjamini and Hochberg's correction; 1 could not be tested)" in (
+        beyond([{}, lost], correction="fdr_bh")
+    )
+    assert beyond([lost, lost]) == "No differences could be tested (one article)."
+    assert beyond([]) == "No differences could be tested (there are no differences)."
+
+
+def test_the_level_is_the_rows_own_where_none_is_given() -> None:
+    row = ROW | {"confidence": 0.9}
+    assert reading.interval(row) == f"90% CI {MINUS}0.90 to {MINUS}0.10"
+    told = reading.estimate_sentence(row, subject="It is", unit="prompts", null="Chance")
+    assert "90% CI" in told and "90% of its means" in told
+    assert "90% CI" in reading.difference_sentence(row, unit="prompts")

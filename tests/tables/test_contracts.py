@@ -207,3 +207,72 @@ def test_an_estimate_outside_its_interval_is_one_breach() -> None:
     with pytest.raises(ContractError) as caught:
         tables.estimates([{"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0}], study="x")
     assert len(caught.value.breaches) == 1
+
+
+# --- chance -----------------------------------------------------------------------------------
+
+CLAIM = {"source": "s", "model": "m", "statistic": "bias", "group": "she", "instrument": "i"}
+
+
+def levels(*references: str, **more: object) -> pd.DataFrame:
+    rows = [
+        CLAIM | {"reference": name, "null": i / 10, "null_low": 0.0, "null_high": 1.0} | more
+        for i, name in enumerate(references, 1)
+    ]
+    return tables.chance(rows, study="news_bias", confidence=0.95)
+
+
+def test_chance_has_a_row_per_claim_and_reference() -> None:
+    table = levels("words", "sentences")
+    assert list(table) == list(tables.CHANCE.columns)
+    assert table["null"].tolist() == [0.1, 0.2]
+    assert (table["confidence"] == 0.95).all()
+
+
+def test_an_unknown_reference_is_refused() -> None:
+    with pytest.raises(ContractError, match="reference: is no known reference"):
+        levels("letters")
+
+
+def test_a_claim_has_one_row_of_a_reference() -> None:
+    with pytest.raises(ContractError, match="twice"):
+        levels("words", "words")
+
+
+def test_a_range_of_chance_must_not_end_before_it_begins() -> None:
+    with pytest.raises(ContractError, match="ends below its beginning"):
+        levels("words", null_low=1.0, null_high=0.0)
+
+
+def test_no_chance_is_an_empty_table() -> None:
+    assert list(levels()) == list(tables.CHANCE.columns)
+
+
+def test_the_leading_reference_stands_in_the_estimate() -> None:
+    found = tables.estimates(
+        [CLAIM | {"estimate": 0.5, "null": 0.0}, CLAIM | {"estimate": 0.5, "group": "he"}],
+        study="biased_prompts",
+    )
+    both = levels("words", "sentences", p_value=0.04, test="permutation")
+    led = tables.with_chance(found, both, lead=["sentences", "words"])
+    assert led["null"].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
+    assert led["excess"].tolist() == pytest.approx([0.3, np.nan], nan_ok=True)
+    assert led["p_value"].iloc[0] == 0.04
+    assert led["test"].iloc[0] == "permutation"
+    assert led["study"].tolist() == ["biased_prompts"] * 2
+    tables.check(led, tables.ESTIMATES)
+    assert tables.with_chance(found, both, lead=["words"])["null"].iloc[0] == pytest.approx(0.1)
+    assert tables.with_chance(found, both, lead=["topics"]).equals(found)
+
+
+def test_the_instrument_is_part_of_a_claim() -> None:
+    found = tables.estimates([CLAIM | {"estimate": 0.5, "instrument": "j"}], study="news_bias")
+    assert tables.with_chance(found, levels("words"))["null"].isna().all()
+
+
+def test_the_level_of_the_interval_is_told_in_the_row() -> None:
+    row = CLAIM | {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    assert tables.estimates([row], study="llmbi", confidence=0.9)["confidence"].tolist() == [0.9]
+    assert tables.estimates([row], study="llmbi")["confidence"].isna().all()
+    with pytest.raises(ContractError, match="column confidence"):
+        tables.estimates([row], study="llmbi", confidence=95)

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import NONE, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE
+from nbbias.text import toxicity
 
 Judge = Literal["majority", "keywords", "toxicity", "classifier", "classifier_alone", "tuned"]
 
@@ -86,7 +87,7 @@ class Biasalert(Parameters):
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: str = Field(
-        "auto", min_length=1, description="auto, offline, or a model of Detoxify"
+        "auto", min_length=1, description=f"judge toxicity: {toxicity.CHOICES}"
     )
     device: str = Field("cpu", description="where models run: cpu, cuda, mps")
     draws: int = Field(

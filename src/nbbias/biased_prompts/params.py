@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from nbbias.news.params import LEVELS, News
 from nbbias.params import InputFile, Lead, Study
 from nbbias.tables import SAMPLE
+from nbbias.text import lexicons
 
 
 class BiasedPrompts(News):
@@ -22,8 +23,7 @@ class BiasedPrompts(News):
     biases: list[str] = Field(
         ["gender"],
         min_length=1,
-        description="gender (the paper's), race, gender_nonbinary, religion, age, disability, "
-        "orientation, nationality, or a name in lexicon_paths",
+        description=lexicons.choices(["gender"]),
     )
     focus: dict[str, str] = Field(
         {"gender": "female"},

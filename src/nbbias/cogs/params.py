@@ -1,4 +1,9 @@
-"""The parameters of CoGS, and the record that is the study."""
+"""The parameters of CoGS, and the record that is the study.
+
+>>> from nbbias import cogs
+>>> cogs.params.Cogs(parts=["rbs"]).left_out()
+['part:visibility', 'part:abs', 'part:people', 'part:reference']
+"""
 
 from __future__ import annotations
 
@@ -144,7 +149,7 @@ STUDY = Study(
     found={
         ("rbs", "rbs"): "nearest identity",
         **dict.fromkeys(
-            [("abs", n) for n in ("abs_raw", "abs", "abs_model", "position", "position_model")],
+            [("abs", n) for n in ("abs_raw", "abs", "position")],
             "most chosen",
         ),
     },

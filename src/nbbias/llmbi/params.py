@@ -7,8 +7,9 @@ from typing import Annotated, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import InputFile, Lead, Parameters, Scorer, Study
+from nbbias.params import InputFile, Lead, Parameters, Study
 from nbbias.tables import SAMPLE
+from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):

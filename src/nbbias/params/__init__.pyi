@@ -4,7 +4,6 @@ from .base import (
     Lead as Lead,
     OptionalFile as OptionalFile,
     Parameters as Parameters,
-    Scorer as Scorer,
     Seed as Seed,
     Study as Study,
     no_twins as no_twins,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
@@ -40,7 +40,6 @@ InputFile = Annotated[
 OptionalFile = Annotated[
     str, Field(json_schema_extra={"format": "file or none"}), AfterValidator(_file_or_none)
 ]
-Scorer = Literal["textblob", "vader"]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 
