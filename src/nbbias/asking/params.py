@@ -14,7 +14,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -144,14 +143,6 @@ class Generate(BaseModel):
         "answers/answers.parquet", description="the table of answers; name it in the study's path"
     )
 
-    @field_validator("prompts")
-    @classmethod
-    def _a_suite(cls, name: str, info: ValidationInfo) -> str:
-        known = (*prompts.KINDS, *(info.context or {}).get("suites", ()))
-        if name not in known:
-            raise ValueError(f"no prompts called {name!r}; known: {', '.join(known)}")
-        return name
-
     @field_validator("store_path", "export_path")
     @classmethod
     def _can_be_resolved(cls, path: str) -> str:
@@ -245,10 +236,13 @@ def block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()
     found = params.key_breaches(values)
     named = {name for breach in found for name in [breach.split(":")[0].split(".")[0]]}
     try:
-        checked = params.validate(Generate, values, where=where, suites=suites)
+        checked = params.validate(Generate, values, where=where)
     except ParameterError as error:
         others = [b for b in error.breaches if b.split(":")[0].split(".")[0] not in named]
         found += others
+    known, asked = (*prompts.KINDS, *suites), values.get("prompts")
+    if isinstance(asked, str) and asked not in known:
+        found.append(f"prompts: no prompts called {asked!r}; known: {', '.join(known)}")
     if found:
         raise ParameterError(where, [f"generate.{breach}" for breach in found])
     return checked

@@ -64,8 +64,8 @@ def judged(
     server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
     *, knowledge: str = "", schema: dict[str, Any] | None = None, **prompt: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    asked = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
-    asked[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
+    suite = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
+    suite[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
     block = {
         "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "prompts.parquet"),
         "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
