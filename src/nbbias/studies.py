@@ -8,18 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import params
-from nbbias.biasalert.params import STUDY as BIASALERT
-from nbbias.biased_prompts.params import STUDY as BIASED_PROMPTS
-from nbbias.cogs.params import STUDY as COGS
-from nbbias.llmbi.params import STUDY as LLMBI
-from nbbias.news.params import STUDY as NEWS_BIAS
+from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params
 from nbbias.params import Lead, Parameters, Study
 from nbbias.tables import ParameterError
 
 #: The studies that stand, by stem.
 STUDIES: dict[str, Study] = {
-    study.stem: study for study in (NEWS_BIAS, BIASED_PROMPTS, COGS, LLMBI, BIASALERT)
+    face.params.STUDY.stem: face.params.STUDY
+    for face in (news, biased_prompts, cogs, llmbi, biasalert)
 }
 
 

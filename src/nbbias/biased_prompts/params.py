@@ -6,13 +6,13 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from nbbias.news.params import LEVELS, News
+from nbbias import news
 from nbbias.params import InputFile, Lead, Study
 from nbbias.tables import SAMPLE
 from nbbias.text import lexicons
 
 
-class BiasedPrompts(News):
+class BiasedPrompts(news.params.News):
     """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
 
     generations_path: InputFile = Field(
@@ -53,7 +53,7 @@ class BiasedPrompts(News):
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=tuple(f"level:{level}" for level in LEVELS),
+    tags=tuple(f"level:{level}" for level in news.params.LEVELS),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused",
