@@ -16,6 +16,7 @@ from .keys import (
     redact_known as redact_known,
 )
 from .values import (
+    as_yaml as as_yaml,
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,
