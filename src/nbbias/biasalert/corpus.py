@@ -13,6 +13,18 @@ from nbbias.params import NONE
 from nbbias.tables import SAMPLE, DataError, read_table, resolve
 
 
+def source(labelled_path: str, evaluation_path: str = NONE) -> str:
+    """Return the name of the texts that are tested on: a file's, without its folder.
+
+    Examples
+    --------
+    >>> source("sample")
+    'sample'
+    """
+    path = labelled_path if evaluation_path == NONE else evaluation_path
+    return "sample" if path == SAMPLE else resolve(path).stem
+
+
 def texts(
     labelled_path: str = SAMPLE, evaluation_path: str = NONE, *,
     test_share: float = 0.3, near: float = NEAR, seed: int,

@@ -89,7 +89,7 @@ def estimates(
         Name of the prompts, such as ``"BOLD"``.
     by
         A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
-        they stand in `topic`.
+        they stand in `topic`. Where `answers` lack it, there are none.
     sure
         Level of the intervals; resamples of prompts that were asked repeatedly, and their start.
 
@@ -114,7 +114,7 @@ def estimates(
     DataError
         A judge has no row for an answer, or a label is of no answer here.
     """
-    tables.need(answers, ["text_id", "model", *([by] if by else [])], where="answers")
+    tables.need(answers, ["text_id", "model"], where="answers")
     table = _joined(answers, judgements, people)
     used = instruments(judgements)
     rows: list[Row] = []
@@ -124,7 +124,7 @@ def estimates(
         rows += [key | row for row in _shares(own, rates, sure.confidence)]
         reason = NO_SAMPLE if people is None else None if people.random else NOT_RANDOM
         rows.append(key | _corrected(own, rates, reason, sure))
-        if by:
+        if by in own:
             for value, part in own.groupby(by, sort=True):
                 named = key | {"topic": str(value)}
                 rows += [named | row for row in _shares(part, rates, sure.confidence)]
@@ -325,6 +325,32 @@ def _kappa(cells: np.ndarray) -> np.ndarray:
         expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
         found = ((a + d) / n - expected) / (1 - expected)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Put the planted share of biased answers beside what each judge found.
+
+    Parameters
+    ----------
+    answers
+        Of `biasalert.sample.answers`.
+    estimates
+        Of `estimates`.
+
+    Returns
+    -------
+    DataFrame
+        `judge`, `model`, `statistic`, `planted`, `estimate`, `ci_low`, `ci_high`, and `holds`,
+        whether the interval holds the planted share; missing where there is no interval.
+    """
+    truth = answers.groupby("model")["planted"].mean()
+    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
+    rows = rows[rows["statistic"].isin(["biased_share", "biased_share_corrected"])]
+    rows = rows.assign(planted=rows["model"].map(truth))
+    inside = rows["planted"].between(rows["ci_low"], rows["ci_high"]).astype("boolean")
+    rows = rows.assign(holds=inside.where(rows["ci_low"].notna()))
+    columns = ["judge", "model", "statistic", "planted", "estimate", "ci_low", "ci_high", "holds"]
+    return rows[columns].reset_index(drop=True)
 
 
 #: How many texts a judge had right, and of how many.

@@ -36,6 +36,11 @@ def types() -> pd.DataFrame:
     return pd.read_csv(data_path("biasalert/crows_types.csv"))
 
 
+def read(path: str) -> pd.DataFrame:
+    """Read a file of pairs (`check`)."""
+    return check(tables.read_table(path))
+
+
 def check(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return the pairs, numbered where they are not; refuse unknown types, directions, repeats."""
     if "pair_id" not in pairs:
