@@ -329,7 +329,7 @@ def test_a_site_takes_nobodys_place(site: str, tmp_path: Path) -> None:
     gallery.publish(tmp_path / "s", tmp_path / "earlier")
     (tmp_path / "link").symlink_to(tmp_path / "s")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(NbbiasError, match="is not empty|lies in"):
+    with pytest.raises(NbbiasError, match=r"is not empty|lies in"):
         gallery.publish(tmp_path / "s", tmp_path / site)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
