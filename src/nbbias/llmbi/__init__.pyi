@@ -4,4 +4,7 @@ from . import (
     measure as measure,
     neutral as neutral,
     ranking as ranking,
+    sentences as sentences,
+    tables as tables,
 )
+from .measure import llmbi as llmbi

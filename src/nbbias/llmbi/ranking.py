@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.llmbi.estimates import by_prompt
+from nbbias.llmbi.estimates import SURE, by_prompt
 from nbbias.llmbi.measure import score_answers
+from nbbias.stats import Sure
 
 Row = dict[str, Any]
 
@@ -21,8 +22,7 @@ def alternatives(
     *,
     formula: Mapping[str, Any],
     scorers: Sequence[str],
-    draws: int = 2000,
-    seed: int = 0,
+    sure: Sure = SURE,
 ) -> pd.DataFrame:
     """Score the dimensions again under other settings, one factor at a time.
 
@@ -34,7 +34,7 @@ def alternatives(
         The reference settings, as for `llmbi.measure.score_answers`.
     scorers
         The instruments measured; each is tried for B and for S.
-    draws, seed
+    sure
         Settings drawn at random for the weights and the prompts, and their start.
 
     Returns
@@ -49,11 +49,11 @@ def alternatives(
     dimensions = list(measured["dimension"].unique())
     rows: list[Row] = []
     for model, own in measured.groupby("model", sort=False):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(sure.seed)
         tried = [
             *_set(own, formula, scorers),
-            *_drawn_weights(own, formula, dimensions, draws=draws, rng=rng),
-            *_drawn_prompts(own, formula, draws=draws, rng=rng),
+            *_drawn_weights(own, formula, dimensions, draws=sure.draws, rng=rng),
+            *_drawn_prompts(own, formula, draws=sure.draws, rng=rng),
         ]
         rows += [{"model": model, **row} for row in tried]
     return pd.DataFrame(rows)[["model", "factor", "setting", *dimensions]]
@@ -153,18 +153,11 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         pairs = swapped.shape[1]
         shares = swapped.mean(axis=1) if pairs else np.full(len(tried), np.nan)
         worst = int(np.argmax(shares))
-        rows.append(
-            (
-                model,
-                factor,
-                len(tried),
-                pairs,
-                shares.mean(),
-                tried["setting"].iloc[worst],
-                shares[worst],
-            )
-        )
-    columns = ["model", "factor", "settings", "pairs", "swapped", "worst_setting", "swapped_worst"]
-    table = pd.DataFrame(rows, columns=columns)
+        rows.append({
+            "model": model, "factor": factor, "settings": len(tried), "pairs": pairs,
+            "swapped": shares.mean(), "worst_setting": tried["setting"].iloc[worst],
+            "swapped_worst": shares[worst],
+        })  # fmt: skip
+    table = pd.DataFrame(rows)
     agree = np.arccos(1 / np.sqrt(table["model"].map(prompts))) / np.pi
     return table.assign(no_difference=agree.where(table["factor"] == "prompts"))
