@@ -13,6 +13,7 @@ import scipy.stats
 
 from nbbias import stats, tables
 from nbbias.llmbi import estimates, measure
+from nbbias.stats import Sure
 from nbbias.text import sentiment
 
 FORMULA: dict[str, Any] = {
@@ -52,7 +53,7 @@ def estimated(
     formula = FORMULA | formula
     return estimates.estimates(
         measure.score_answers(measured, **formula), reference, formula=formula,
-        aggregation=aggregation, draws=draws, seed=seed,
+        aggregation=aggregation, sure=Sure(0.95, draws, seed),
     )  # fmt: skip
 
 
@@ -245,7 +246,7 @@ def test_the_anova_takes_prompts_not_answers_as_units() -> None:
 
 def test_checks_are_made_for_every_model() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1, 0.2], model="k")], ignore_index=True)
-    table = estimates.anova_checks(measure.score_answers(measured), draws=100, seed=1)
+    table = estimates.anova_checks(measure.score_answers(measured), sure=Sure(0.95, 100, 1))
     assert table.groupby("model", sort=False)["test"].nunique().to_dict() == {"m": 5, "k": 5}
 
 
@@ -373,7 +374,7 @@ def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
 def test_estimating_does_not_change_the_scores() -> None:
     scores = measure.score_answers(THREE)
     before = scores.copy()
-    estimates.estimates(scores, REFERENCE, formula=FORMULA, draws=100)
+    estimates.estimates(scores, REFERENCE, formula=FORMULA, sure=Sure(0.95, 100, 0))
     pd.testing.assert_frame_equal(scores, before)
 
 

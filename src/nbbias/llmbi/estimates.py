@@ -140,7 +140,7 @@ def _against_neutral(row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure) 
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     null = stats.mean_of_draws(
         list(pools[scored.index]), weights=(1 / in_prompt / in_dimension).to_numpy(),
-        observed=row["estimate"], sampled=True, **sure._asdict(),
+        observed=row["estimate"], sampled=True, sure=sure,
     )  # fmt: skip
     if np.isnan(null["null"]) and not row.get("reason"):
         row = row | {"reason": "the neutral prose is shorter than the answers"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from nbbias.reading import Drawn, figures
 from nbbias.text import sentiment
@@ -42,16 +41,16 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
     of_prompt = estimates[estimates["statistic"] == "prompt_mean"]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="dimension")
         prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
         figures.points(
             prompts, ax, x="estimate", label="dimension", rows=own["dimension"], name="one prompt"
         )
-        ax.set_xlabel("LLMBI score (higher: stronger sentiment)")
 
-    figure = figures.panels(of_dimension, draw, by="model", height=3.9)
-    band = Patch(color=figures.BAND, label="neutral prose of the same length")
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
+    figure = figures.claims(
+        of_dimension.assign(cell=of_dimension["dimension"]),
+        "LLMBI score (higher: stronger sentiment)", by="model", draw=draw,
+        words={"band": "neutral prose of the same length"},
+    )  # fmt: skip
     return Drawn(
         figure, of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
