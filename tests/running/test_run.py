@@ -17,7 +17,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from nbbias import params
+from nbbias import studies as registry
 from nbbias.pages import about, manifest
 from nbbias.running import plan as run_plan, run
 from nbbias.tables import ParameterError
@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fill(project: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
     """Write the project's notebook and a params file."""
-    parameters = nbformat.v4.new_code_cell(params.cell_source("llmbi"))
+    parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
     parameters.metadata["tags"] = ["parameters"]
     code = [nbformat.v4.new_code_cell(source) for source in cells]
     notebook = nbformat.v4.new_notebook(cells=[parameters, *code])
@@ -81,10 +81,10 @@ def test_every_problem_of_every_file_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_overrides_win_and_are_validated() -> None:
-    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=2.0"])
-    assert one.parameters.lambda_factor == 2.0
+    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+    assert one.parameters.lambda_factor == 0.001
     with pytest.raises(ParameterError, match="lambda_factor"):
-        run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+        run_plan.plan([SAMPLE], overrides=["lambda_factor=much"])
 
 
 def test_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from . import (
     figures as figures,
     measure as measure,
     neutral as neutral,
+    params as params,
     ranking as ranking,
     sentences as sentences,
     tables as tables,
