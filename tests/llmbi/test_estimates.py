@@ -410,7 +410,7 @@ def test_a_blank_answer_is_left_out_of_the_agreement() -> None:
 
 
 def test_other_prompts_have_no_printed_figure() -> None:
-    table = estimates.beside_printed(estimated(THREE), tables.printed("oketunji2023"))
+    table = estimates.beside_printed(estimated(THREE))
     assert len(table) == 6
     assert table["printed"].isna().all()
     assert set(table["printed_model"]) == {"gpt-4"}
@@ -419,7 +419,7 @@ def test_other_prompts_have_no_printed_figure() -> None:
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
     answers = measure.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
     table = estimated(measure.measure(answers, scorers=["textblob"]))
-    beside = estimates.beside_printed(table, tables.printed("oketunji2023"))
+    beside = estimates.beside_printed(table)
     assert len(beside) == 18
     assert beside["difference"].abs().max() < 1e-4
 

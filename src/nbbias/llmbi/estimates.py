@@ -238,24 +238,24 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     return pd.DataFrame(rows, columns=columns)
 
 
-def beside_printed(estimates: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd.DataFrame:
     """Put the paper's printed scores beside ours, prompt by prompt.
 
     Parameters
     ----------
     estimates
         The table of `estimates`.
-    printed
-        ``tables.printed("oketunji2023")``.
+    name
+        The printed table, as `tables.printed` takes it.
 
     Returns
     -------
     DataFrame
         `model`, `dimension`, `prompt`, `ours`, `printed`, `printed_model`, `difference`.
     """
+    printed = tables.printed(name)
     ours = estimates[estimates["statistic"] == "prompt_mean"]
-    model = printed["model"].iloc[0]
     return tables.beside_printed(
         ours[["model", "dimension", "prompt", "estimate"]], printed, on=["prompt"],
         value="estimate", printed_value="llmbi_score",
-    ).assign(printed_model=model)  # fmt: skip
+    ).assign(printed_model=printed["model"].iloc[0])  # fmt: skip
