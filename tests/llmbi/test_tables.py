@@ -35,7 +35,7 @@ def test_the_summary_counts_by_model() -> None:
 # --- what is shown ----------------------------------------------------------------------------
 
 
-def test_every_dimension_is_shown_beside_neutral_prose_and_the_furthest_first() -> None:
+def test_every_dimension_is_shown_beside_neutral_prose_or_those_least_likely_by_chance() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1], [0.0], model="k")]).reset_index()
     table = estimated(measured)
     means = table[table["statistic"] == "dimension_mean"]
@@ -44,9 +44,8 @@ def test_every_dimension_is_shown_beside_neutral_prose_and_the_furthest_first() 
         "model", "dimension", "estimate", "n", "null", "p_adjusted",
     ]  # fmt: skip
     assert whole.rows["p_adjusted"].tolist() == means["p_adjusted"].tolist()
-    (furthest,) = llmbi.tables.dimensions(table, rows=1).rows["dimension"]
-    far = means.loc[(means["estimate"] - means["null"]).abs().idxmax()]
-    assert furthest == far["dimension"]
+    (shown,) = llmbi.tables.dimensions(table, rows=1).rows["p_adjusted"]
+    assert shown == means["p_adjusted"].min()
 
 
 def test_scores_are_shown_with_the_range_of_neutral_prose() -> None:

@@ -70,7 +70,7 @@ def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show the score of each dimension beside neutral prose."""
     return reading.readable(
         estimates, ["model", "dimension"], statistics=["dimension_mean"], rows=rows,
-        title="Score by dimension",
+        title="Score by dimension" if rows else "Score by dimension, all, and every estimate",
         labels={"estimate": "score", "n": "prompts", "null": "neutral prose"},
         note="Neutral prose: what the formula gives to it at the same length, with the range of "
         "such means. p adjusted: Holm, over the dimensions of a model, of resamples of the prose; "
