@@ -124,7 +124,6 @@ def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.data
 def test_recorded_answers_give_the_recorded_and_printed_scores(
     data_folder: Path, tmp_path: Path
 ) -> None:

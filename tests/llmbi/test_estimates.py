@@ -415,7 +415,6 @@ def test_other_prompts_have_no_printed_figure() -> None:
     assert set(table["printed_model"]) == {"gpt-4"}
 
 
-@pytest.mark.data
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
     answers = measure.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
     table = estimated(measure.measure(answers, scorers=["textblob"]))

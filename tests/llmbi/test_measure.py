@@ -329,7 +329,6 @@ def gpt4(data_folder: Path) -> Path:
     return data_folder / "llmbi" / "gpt4_responses.json"
 
 
-@pytest.mark.data
 def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
     recorded = json.loads(gpt4.read_text(encoding="utf-8"))
     measured = measure.measure(measure.read_answers(gpt4), scorers=["textblob"])
@@ -340,7 +339,6 @@ def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
     )
 
 
-@pytest.mark.data
 def test_recorded_gpt4_answers_score_as_printed_in_table_1(gpt4: Path) -> None:
     table = measure.score_answers(measure.measure(measure.read_answers(gpt4), scorers=["textblob"]))
     printed = tables.printed("oketunji2023").set_index("prompt")["llmbi_score"]

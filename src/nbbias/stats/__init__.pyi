@@ -19,6 +19,7 @@ from .intervals import (
     share_interval as share_interval,
     swaps as swaps,
     two_sample as two_sample,
+    two_shares as two_shares,
 )
 from .models import (
     anova_tukey as anova_tukey,
