@@ -12,7 +12,14 @@ from nbbias.reading import escape, estimate_sentence, interval, number, p_value
 
 
 def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
-    """Say the index of every model, beside neutral prose; `subject` may name columns."""
+    """Say the index of every model, beside neutral prose; `subject` may name columns.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "statistic": "index", "estimate": float("nan"), "reason": "no answer"}
+    >>> index(pd.DataFrame([row | {"n": 0}]))
+    ['The index of **a** is not measured: no answer (N = 0 prompts).']
+    """
     return [
         estimate_sentence(
             row, subject=subject.format_map({k: escape(v) for k, v in row.items()}),
@@ -23,7 +30,14 @@ def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** i
 
 
 def differences(estimates: pd.DataFrame) -> list[str]:
-    """Say every difference between two models on the same prompts, with its paired test."""
+    """Say every difference between two models on the same prompts, with its paired test.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> differences(pd.DataFrame([row]))
+    ['a and b score alike on the same prompts (N = 18).']
+    """
     return [_difference(row) for row in _rows(estimates, "difference")]
 
 
@@ -53,7 +67,15 @@ def lead(estimates: pd.DataFrame) -> list[str]:
 
 
 def anova(estimates: pd.DataFrame) -> list[str]:
-    """Say for every model whether its dimensions differ, as APA does."""
+    """Say for every model whether its dimensions differ, as APA does.
+
+    Examples
+    --------
+    >>> row = {"statistic": "anova", "model": "a", "statistic_value": 2.34, "df": 9,
+    ...        "p_value": 0.03, "effect_size": 0.1, "n": 18}
+    >>> anova(pd.DataFrame([row]))[0].split(", ω")[0]
+    'a: *F* = 2.34 with 9 degrees of freedom within dimensions, p = .030'
+    """
     sentences = []
     for row in _rows(estimates, "anova"):
         model = escape(row["model"])
@@ -78,6 +100,12 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
         The table of `llmbi.estimates.beside_printed`.
     paper
         Who printed them.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "ours": 1.0, "printed": 1.5, "difference": -0.5}
+    >>> printed(pd.DataFrame([row | {"printed_model": "a"}]))[0].split(": ")[1]
+    'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50000.'
     """
     sentences = []
     for model, rows in beside.groupby("model", sort=False):

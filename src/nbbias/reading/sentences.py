@@ -13,7 +13,13 @@ from nbbias.tables.escape import markdown as escape
 
 
 def number(value: float, *, decimals: int = 2) -> str:
-    """Write a number with a true minus sign; a value that was not measured says so."""
+    """Write a number with a true minus sign; a value that was not measured says so.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(float("nan"))
+    ('−0.12', 'not measured')
+    """
     if not np.isfinite(value):
         return "not measured"
     # Adding 0 takes the sign from a rounded zero.
@@ -21,7 +27,13 @@ def number(value: float, *, decimals: int = 2) -> str:
 
 
 def p_value(p: float) -> str:
-    """Write a p value as APA does: three decimals, no leading zero, never 0."""
+    """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0)
+    ('p = .031', 'p < .001')
+    """
     if not np.isfinite(p):
         return "p not computed"
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
@@ -63,6 +75,13 @@ def estimate_sentence(
         What stands for chance, such as ``"neutral prose of the same length"``.
     confidence
         Level of the interval and of the range of the null; the row's own where None.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "confidence": 0.9, "n": 18,
+    ...        "n_lost": 0, "instrument": "TextBlob", "null_low": float("nan")}
+    >>> estimate_sentence(row, subject="The index is", unit="prompts", null="Neutral prose")
+    'The index is **0.50** (90% CI 0.40 to 0.60; N = 18 prompts; TextBlob).'
     """
     if not np.isfinite(row["estimate"]):
         return f"{subject} not measured: {row['reason']} (N = {row['n']:.0f} {unit})."
@@ -175,7 +194,14 @@ _WHO = ("evaluator", "judge", "model", "prompt", "source", "bias", "dimension", 
 
 
 def say(sentences: str | Iterable[str]) -> Markdown:
-    """Show sentences; several become a list."""
+    """Show sentences; several become a list.
+
+    Examples
+    --------
+    >>> print(say(["One.", "Two."]).data)
+    - One.
+    - Two.
+    """
     if isinstance(sentences, str):
         return Markdown(sentences)
     return Markdown("\n".join(f"- {sentence}" for sentence in sentences))
