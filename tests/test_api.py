@@ -1,4 +1,4 @@
-"""What a user finds by `nbbias.<tab>`: every name of every face is there, told and shown by example.
+"""What a user finds by `nbbias.<tab>`: every name of every face, told and shown by example.
 
 A function on a face has an example in its docstring; a room on a face has one in its own docstring
 or in that of one of its functions. All of them are run.
