@@ -13,7 +13,13 @@ from nbbias.tables.escape import markdown as escape
 
 
 def number(value: float, *, decimals: int = 2) -> str:
-    """Write a number with a true minus sign; a value that was not measured says so."""
+    """Write a number with a true minus sign; a value that was not measured says so.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(float("nan"))
+    ('−0.12', 'not measured')
+    """
     if not np.isfinite(value):
         return "not measured"
     # Adding 0 takes the sign from a rounded zero.
@@ -21,7 +27,13 @@ def number(value: float, *, decimals: int = 2) -> str:
 
 
 def p_value(p: float) -> str:
-    """Write a p value as APA does: three decimals, no leading zero, never 0."""
+    """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0)
+    ('p = .031', 'p < .001')
+    """
     if not np.isfinite(p):
         return "p not computed"
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
@@ -63,6 +75,13 @@ def estimate_sentence(
         What stands for chance, such as ``"neutral prose of the same length"``.
     confidence
         Level of the interval and of the range of the null; the row's own where None.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "confidence": 0.9, "n": 18,
+    ...        "n_lost": 0, "instrument": "TextBlob", "null_low": float("nan")}
+    >>> estimate_sentence(row, subject="The index is", unit="prompts", null="Neutral prose")
+    'The index is **0.50** (90% CI 0.40 to 0.60; N = 18 prompts; TextBlob).'
     """
     if not np.isfinite(row["estimate"]):
         return f"{subject} not measured: {row['reason']} (N = {row['n']:.0f} {unit})."
@@ -83,7 +102,14 @@ def estimate_sentence(
 def difference_sentence(
     row: Mapping[str, Any], *, unit: str, confidence: float | None = None
 ) -> str:
-    """Write a paired difference between two models as a Markdown sentence."""
+    """Write a paired difference between two models as a Markdown sentence.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> difference_sentence(row, unit="prompts")
+    'a and b score alike on the same prompts (N = 18).'
+    """
     model, other = escape(row["model"]), escape(row["group"])
     if not np.isfinite(row["estimate"]):
         return f"{model} and {other} were not compared: {row['reason']}."
@@ -107,7 +133,15 @@ def estimate_sentences(
     estimates: pd.DataFrame, *, statistic: str, subject: str, unit: str, null: str,
     confidence: float | None = None,
 ) -> list[str]:  # fmt: skip
-    """Write every row of one statistic; `subject` may name columns, as in ``"{model}"``."""
+    """Write every row of one statistic; `subject` may name columns, as in ``"{model}"``.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "statistic": "index", "estimate": float("nan"), "reason": "no answer"}
+    >>> estimate_sentences(pd.DataFrame([row | {"n": 0}]), statistic="index",
+    ...     subject="The index of {model} is", unit="prompts", null="Neutral prose")
+    ['The index of a is not measured: no answer (N = 0 prompts).']
+    """
     rows = estimates[estimates["statistic"] == statistic].to_dict("records")
     return [
         estimate_sentence(
@@ -121,13 +155,28 @@ def estimate_sentences(
 def difference_sentences(
     estimates: pd.DataFrame, *, unit: str, confidence: float | None = None
 ) -> list[str]:
-    """Write every difference between two models."""
+    """Write every difference between two models.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> difference_sentences(pd.DataFrame([row]), unit="prompts")
+    ['a and b score alike on the same prompts (N = 18).']
+    """
     rows = estimates[estimates["statistic"] == "difference"].to_dict("records")
     return [difference_sentence(row, unit=unit, confidence=confidence) for row in rows]
 
 
 def anova_sentences(estimates: pd.DataFrame) -> list[str]:
-    """Write every analysis of variance as APA does."""
+    """Write every analysis of variance as APA does.
+
+    Examples
+    --------
+    >>> row = {"statistic": "anova", "model": "a", "statistic_value": 2.34, "df": 9,
+    ...        "p_value": 0.03, "effect_size": 0.1, "n": 18}
+    >>> anova_sentences(pd.DataFrame([row]))[0].split(", ω")[0]
+    'a: *F* = 2.34 with 9 degrees of freedom within dimensions, p = .030'
+    """
     sentences = []
     for row in estimates[estimates["statistic"] == "anova"].to_dict("records"):
         model = escape(row["model"])
@@ -144,7 +193,16 @@ def anova_sentences(estimates: pd.DataFrame) -> list[str]:
 
 
 def printed_sentences(beside: pd.DataFrame, *, paper: str, printed_model: str) -> list[str]:
-    """Say how far our values are from printed ones, and whether that is a replication."""
+    """Say how far our values are from printed ones, and whether that is a replication.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "ours": 1.0, "printed": 1.5, "difference": -0.5}
+    >>> beside = pd.DataFrame([row])
+    >>> told = printed_sentences(beside, paper="A 2023", printed_model="a")
+    >>> told[0].split(": ")[1]
+    'over 1 prompts the largest difference from A 2023 is 0.50000.'
+    """
     sentences = []
     for model, rows in beside.groupby("model", sort=False):
         both = rows.dropna(subset=["ours", "printed"])
@@ -259,7 +317,14 @@ _WHO = ("evaluator", "judge", "model", "prompt", "source", "bias", "dimension", 
 
 
 def say(sentences: str | Iterable[str]) -> Markdown:
-    """Show sentences; several become a list."""
+    """Show sentences; several become a list.
+
+    Examples
+    --------
+    >>> print(say(["One.", "Two."]).data)
+    - One.
+    - Two.
+    """
     if isinstance(sentences, str):
         return Markdown(sentences)
     return Markdown("\n".join(f"- {sentence}" for sentence in sentences))
