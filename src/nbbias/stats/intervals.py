@@ -338,6 +338,37 @@ def two_sample(
     return pd.DataFrame(rows).reindex(columns=names)
 
 
+def percentile_interval(
+    drawn: np.ndarray, *, estimate: float, confidence: float
+) -> tuple[float, float]:
+    """Return the percentile interval of resampled values, widened where it misses the estimate.
+
+    Parameters
+    ----------
+    drawn
+        The value in every resample; NaN, where one measured nothing, does not count.
+    estimate
+        The value that was measured.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    (low, high) : float
+        NaN where nothing was measured or no resample measured anything.
+
+    Examples
+    --------
+    >>> percentile_interval(np.array([0.25, 0.5, 0.75]), estimate=1.0, confidence=1.0)
+    (0.25, 1.0)
+    """
+    known = drawn[~np.isnan(drawn)]
+    if len(known) == 0 or np.isnan(estimate):
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), estimate), max(float(high), estimate)
+
+
 def cluster_bootstrap(
     values: pd.Series | np.ndarray, clusters: pd.Series | np.ndarray, *, sure: Sure
 ) -> Row:
