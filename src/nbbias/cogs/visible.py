@@ -3,6 +3,10 @@
 Kumar, Yunusov and Emami (2024), section 5, call an identity obvious (said), nuanced (hinted at) or
 imperceptible in a text, by hand and for examples. Here a lexicon says which words tell, and the
 similarity to the identity's own words finds hints that no list has.
+
+>>> from nbbias import cogs
+>>> cogs.visible.markers()["woman"]["obvious"][:2]
+['woman', 'women']
 """
 
 from __future__ import annotations
@@ -60,8 +64,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 
 def levels(
     answers: pd.DataFrame, suite: Suite, *, words: Markers | None = None,
-    model: str = embeddings.AUTO, cache_path: str | Path | None = None, false_alarms: float = 0.05,
-    progress: bool = True,
+    model: str = embeddings.AUTO, false_alarms: float = 0.05,
 ) -> pd.DataFrame:  # fmt: skip
     """Say how visible each answer's identity is.
 
@@ -73,7 +76,7 @@ def levels(
         Holds the words for each identity.
     words
         The table of `markers`; the shipped one by default.
-    model, cache_path, progress
+    model
         As in `text.embeddings.embed`.
     false_alarms
         Share of the answers of other axes, to the same prompts, that may lie as near to the
@@ -91,7 +94,7 @@ def levels(
     lists = markers() if words is None else words
     said = answers["text"].fillna("").str.strip() != ""
     table = answers[said].reset_index(drop=True)
-    vectors = embeddings.embed(table["text"], model=model, cache_path=cache_path, progress=progress)
+    vectors = embeddings.embed(table["text"], model=model)
     rows = []
     for axis, plan in suite.axes.items():
         for identity, named in plan.identities.items():
