@@ -505,7 +505,7 @@ def test_a_claim_is_kept_while_an_answer_takes_long(
 ) -> None:
     """A call that takes longer than the lease is not taken over by another process."""
     generate.ask(generate.of_params(write(tmp_path, server.url, suite(1))))  # loads what is slow
-    monkeypatch.setattr("nbbias.claims.LEASE", 1.5)
+    monkeypatch.setattr("nbbias.asking.store.LEASE", 1.5)
     server.delay = 4.0
     path = write(tmp_path, server.url, suite(2), attempt_timeout=20)
     # Another machine's view: the owner is not a process of this one.

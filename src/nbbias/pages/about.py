@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import yaml
 
 from nbbias import params, tables
 from nbbias.pages import share
+from nbbias.tables import escape
 
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LISTED = 8
@@ -47,7 +47,7 @@ def about(
     rows = parameters(str(description["study"]), description["parameters"])
     return {
         "label": label,
-        "finding": plain(tables.read_finding(folder)["sentence"]),
+        "finding": escape.without_markdown(tables.read_finding(folder)["sentence"]),
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
@@ -71,11 +71,6 @@ def command(folder: Path) -> str | None:
     words = ["nbbias", "run", path.relative_to(here).as_posix()]
     out = path.parents[2].relative_to(here).as_posix()
     return shlex.join(words if out == "runs" else [*words, "--out", out])
-
-
-def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis, and what `reading.escape` put in."""
-    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
 
 
 _FILES = (
@@ -132,15 +127,12 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = []
     for row in params.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
-        told = {"value": _plain(value), "default": _plain(row["default"])}
+        told = {
+            name: params.as_yaml(one, flow=True)
+            for name, one in {"value": value, "default": row["default"]}.items()
+        }
         rows.append({**row, **told, "changed": value != row["default"]})
     return rows
-
-
-def _plain(value: object) -> str:
-    """Write a value as a params file would."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
-    return text.removesuffix("\n...\n").strip()
 
 
 def citations(path: Path, stem: str) -> list[str]:

@@ -15,9 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-import yaml
-
-from nbbias import tables
+from nbbias import params, tables
 from nbbias.pages import manifest as pages_manifest
 from nbbias.running import plan
 from nbbias.tables import NbbiasError, data_path, is_file, visible
@@ -147,8 +145,7 @@ _TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg", ".yaml"}
 
 def yaml_of(stem: str, parameters: Mapping[str, Any]) -> str:
     """Return all parameters of a run as a params file."""
-    values = {"study": stem, **parameters}
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    return params.as_yaml({"study": stem, **parameters})
 
 
 def names(

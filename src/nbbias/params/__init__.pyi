@@ -14,6 +14,7 @@ from .keys import (
     redact_known as redact_known,
 )
 from .values import (
+    as_yaml as as_yaml,
     cell_source as cell_source,
     check as check,
     describe as describe,

@@ -6,15 +6,20 @@ The parameters themselves, one strict model per study, stand in `nbbias.studies`
 from __future__ import annotations
 
 import difflib
-import math
+import re
 from collections.abc import Collection, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import SafeRepresenter
 
 from nbbias import tables
 from nbbias.params.base import NONE, Parameters
@@ -113,58 +118,55 @@ def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _yaml_hint(kind: str, given: object) -> str:
-    """YAML reads some plain words as another type; say so when that is the likely cause."""
-    if kind in {"float_type", "int_type"} and isinstance(given, str):
-        try:
-            number = float(given)
-        except ValueError:
-            return ""
-        if not math.isfinite(number) or (kind == "int_type" and number % 1):
-            return ""
-        plain = yaml.safe_dump(int(number) if kind == "int_type" else number).split()[0]
-        return f" (YAML reads that as text; write {plain})"
+    """Say what to write where a plain word is of another type than its parameter."""
     if kind in {"string_type", "literal_error"} and not isinstance(given, str):
         return " (YAML reads that as another type than text; put it in quotes)"
+    if kind == "bool_type" and str(given).lower() in {"yes", "no", "on", "off"}:
+        return " (write true or false)"
     return ""
 
 
 # --- YAML -----------------------------------------------------------------------------------
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.1 without its traps: no base-60 numbers, no dates, no key that stands twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = []
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{key} stands twice", key_node.start_mark
-                )
-            seen.append(key)
-        return super().construct_mapping(node, deep)
+class _Constructor(SafeConstructor):
+    """What YAML may hold: no date, which no parameter is."""
 
 
-def _plain_number(loader: _Loader, node: yaml.ScalarNode) -> object:
-    """Leave 1:30 (read as 90) and 010 (read as 8) as the text that the user wrote."""
-    text = node.value
-    digits = text.lstrip("+-")
-    if ":" in text or (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()):
-        return text
-    kind = node.tag.rsplit(":", 1)[-1]
-    return getattr(loader, f"construct_yaml_{kind}")(node)
+class _Representer(SafeRepresenter):
+    """How YAML is written: text in quotes, unless nothing in it can mean anything else."""
+
+    def represent_str(self, text: str) -> ScalarNode:
+        style = None if _PLAIN.fullmatch(text) else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _plain_number)
-_Loader.add_constructor("tag:yaml.org,2002:float", _plain_number)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
+_PLAIN = re.compile(r"[\w./$~ -]+", re.ASCII)
+_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_scalar)
+_Representer.add_representer(str, _Representer.represent_str)
+
+
+def _yaml() -> YAML:
+    """Return YAML 1.2, in which ``1:30``, ``yes`` and ``no`` are text and no key stands twice."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor, yaml.Representer = _Constructor, _Representer
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 10_000  # a folded line would be read as another
+    return yaml
+
+
+def as_yaml(value: object, *, flow: bool = False) -> str:
+    """Write a value as a params file holds it, or (`flow`) as ``-p name=value`` takes it."""
+    yaml, text = _yaml(), StringIO()
+    yaml.default_flow_style = flow
+    yaml.dump(value, text)
+    return text.getvalue().removesuffix("\n...\n").strip() + ("" if flow else "\n")
 
 
 def _parse(text: str, *, where: str) -> Any:
     try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
+        return _yaml().load(text)
+    except (YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]

@@ -8,7 +8,6 @@ Tables only; `news.explore.topics` shows them.
 from __future__ import annotations
 
 import base64
-import html
 import warnings
 import zlib
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ from nbbias.news import topics as news_topics
 from nbbias.news.fits import Fit, with_topics
 from nbbias.news.tone import NEUTRAL
 from nbbias.reading import live as explore_live, markup
-from nbbias.tables import data_path
+from nbbias.tables import data_path, escape
 from nbbias.text import lexicons, topics as topics_described
 from nbbias.text.topics import TopicModel
 
@@ -434,9 +433,8 @@ def frame(page: str, *, title: str) -> str:
 
     In a narrow window it keeps its width and moves sideways.
     """
-    inside = html.escape(page, quote=True)
     return (
         '<div class="x-scroll" tabindex="0">'
-        f'<iframe title="{html.escape(title, quote=True)}" sandbox="allow-scripts" loading="lazy" '
-        f'srcdoc="{inside}"></iframe></div>'
+        f'<iframe title="{escape.attribute(title)}" sandbox="allow-scripts" loading="lazy" '
+        f'srcdoc="{escape.attribute(page)}"></iframe></div>'
     )
