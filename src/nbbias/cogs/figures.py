@@ -132,9 +132,7 @@ def references(estimates: pd.DataFrame) -> Drawn:
         figures.intervals(part, ax, label="cell", missing="no texts")
 
     figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
-    _legend(
-        figure, band="if groups meant nothing", key="mean distance, 1 − cosine (lower: nearer)"
-    )
+    _legend(figure, band="if groups meant nothing", key="mean distance, 1 − cosine (lower: nearer)")
     return Drawn(
         figure, own,
         "Mean distance of each group's texts to the centroid of all groups, and to a reference "

@@ -24,7 +24,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f as f_distribution
 
 from nbbias import stats, tables
 from nbbias.cogs.suite import Suite, load, prompts
@@ -41,7 +40,6 @@ SETTING = "temperature"
 
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
-NO_SPREAD = "the identities differ alike in every task × theme: nothing is left to test against"
 PERMUTATION = "identities permuted within task × theme"
 
 
@@ -326,7 +324,7 @@ def rbs(distances: pd.DataFrame, *, by: By | None = None, sure: Sure) -> pd.Data
             floor = stats.mean_interval(floors, confidence=sure.confidence, bounds=(0.0, 2.0))
             found.append({"statistic": "floor", **floor})
         found += _differences(values, sure.confidence)
-        rows += [key | row for row in (*found, one_way(values), repeated_measures(values))]
+        rows += [key | row for row in (*found, *_analyses(values))]
     table = tables.estimates(
         rows, study="cogs", measure="rbs", confidence=sure.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
@@ -356,84 +354,20 @@ def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
 
 
-def one_way(values: pd.DataFrame) -> Row:
-    """Test across identities as the paper does: one-way ANOVA, or a t-test of two (F = t squared).
-
-    Parameters
-    ----------
-    values
-        Instances by identities; every value counts as independent, which these are not.
-    """
+def _analyses(values: pd.DataFrame) -> Iterator[Row]:
+    """Test across identities as the paper does, one-way (of two a t-test), and within instances."""
     long = values.melt(var_name="identity", value_name="value").dropna()
-    row = stats.anova(long, value="value", by="identity")
+    paper = stats.anova(long, value="value", by="identity")
     if values.shape[1] == 2:
-        row["test"] = "independent t-test, as F = t²"
-    reason = too_few(values)
-    if reason:
-        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        row |= {**nothing, "reason": reason}
-    row["estimate"] = row["effect_size"]
-    row["null"] = 0.0 if row["reason"] is None else np.nan
-    del row["df_between"]
-    row["n"] = len(values.dropna())
-    row["n_lost"] = len(values) - row["n"]
-    return {"statistic": "anova", **row}
-
-
-def repeated_measures(values: pd.DataFrame) -> Row:
-    """Test across identities with the instances as subjects.
-
-    Parameters
-    ----------
-    values
-        Instances by identities; rows with a gap are lost.
-
-    Returns
-    -------
-    dict
-        `statistic_value` (F), `df` (of the error, corrected), `p_value` (Greenhouse and Geisser),
-        `effect_size` = `estimate`: partial epsilon squared, (F - 1) df1 / (F df1 + df2), at most
-        1, which chance alone leaves at 0 on average (partial eta squared would lie above); `n`,
-        `n_lost`, `reason`.
-    """
-    whole = values.dropna()
-    n, k = whole.shape
-    row: Row = {
-        "statistic": "anova_repeated", "test": "repeated measures ANOVA, Greenhouse-Geisser",
-        "n": n, "n_lost": len(values) - n,
-        **dict.fromkeys(
-            ("estimate", "effect_size", "statistic_value", "df", "p_value", "null"), np.nan
-        ),
-    }  # fmt: skip
-    reason = too_few(values)
-    if not reason and n < 3:
-        reason = "needs three task × theme"
-    if reason:
-        return row | {"reason": reason}
-    table = whole.to_numpy(float)
-    means = table.mean(axis=0)
-    # What is left when each row's and each column's mean is taken away.
-    rest = table - means - table.mean(axis=1, keepdims=True) + table.mean()
-    if np.abs(rest).max() < 1e-9:
-        return row | {"reason": NO_SPREAD}
-    # As statsmodels' AnovaRM, which fits a column per instance and takes a second for 360 of them.
-    df1, df2 = k - 1, (n - 1) * (k - 1)
-    statistic = float(n * means.var() * k / df1 / ((rest**2).sum() / df2))
-    epsilon = _greenhouse_geisser(table)
-    effect = (statistic - 1) * df1 / (statistic * df1 + df2)
-    return row | {
-        "estimate": effect, "effect_size": effect, "null": 0.0, "statistic_value": statistic,
-        "df": df2 * epsilon, "reason": None,
-        "p_value": float(f_distribution.sf(statistic, df1 * epsilon, df2 * epsilon)),
-    }  # fmt: skip
-
-
-def _greenhouse_geisser(table: np.ndarray) -> float:
-    """Return how far the covariances of the identities are from alike: 1 / (k - 1) to 1."""
-    k = table.shape[1]
-    centring = np.eye(k) - 1 / k
-    double = centring @ np.cov(table, rowvar=False) @ centring
-    return float(np.trace(double) ** 2 / ((k - 1) * (double**2).sum()))
+        paper["test"] = "independent t-test, as F = t²"
+    n, few = len(values.dropna()), too_few(values)
+    for statistic, row in (("anova", paper), ("anova_repeated", stats.repeated_measures(values))):
+        reason = few or row["reason"]
+        row.pop("df_between", None)
+        if reason:
+            row |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+        row |= {"statistic": statistic, "estimate": row["effect_size"], "reason": reason}
+        yield row | {"null": np.nan if reason else 0.0, "n": n, "n_lost": len(values) - n}
 
 
 def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -506,7 +440,8 @@ def spread_rows(
     """
     whole = values.dropna()
     n, lost = len(whole), {"n_lost": len(values) - len(whole)}
-    top: Row = {"statistic": statistic, "n": n, **lost, "test": PERMUTATION}
+    gap = {"ci_low": np.nan, "ci_high": np.nan}
+    top: Row = {"statistic": statistic, "n": n, **lost, **gap, "test": PERMUTATION}
     reason = too_few(values)
     if reason:
         none = {"estimate": np.nan, "reason": reason}
