@@ -11,9 +11,11 @@ from pydantic import ValidationError
 
 from nbbias import tables
 from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite, tables as cogs_tables
+from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
+from nbbias.llmbi.params import Llmbi
+from nbbias.news.params import NewsBias
 from nbbias.stats import Sure
-from nbbias.studies import Cogs, Llmbi, NewsBias
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import reading, tables
+from nbbias import reading, studies as registry, tables
 from nbbias.pages import compare, gallery, leaders, manifest
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
@@ -135,7 +135,7 @@ WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null":
 
 
 def test_every_study_names_what_leads_it() -> None:
-    assert set(STUDIES) <= set(leaders.leads()["study"])
+    assert set(STUDIES) <= set(registry.leads()["study"])
 
 
 def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> None:

@@ -15,15 +15,14 @@ from typing import Literal
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from nbbias.cogs.tables import by_setting, printed_rows, together, whole
 from nbbias.reading import Drawn, figures
+
+_DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
+_WORDS = {"band": "if identities meant nothing"}
 
 
 def distances(estimates: pd.DataFrame) -> Drawn:
@@ -38,21 +37,13 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         Of `cogs.rbs.rbs`.
     """
     own = by_setting(whole(estimates))
-    rows = own[own["statistic"] == "distance"]
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="group")
-        floor = floors.get(part["model"].iloc[0], np.nan)
-        if np.isfinite(floor):
-            ax.axvline(floor, color=figures.MUTED, ls="--", lw=1, zorder=0)
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
-
-    height = 1.4 + 0.27 * rows.groupby("model").size().max()
-    figure = figures.panels(rows, draw, by="model", height=height, width=_width(rows))
-    line = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="two default answers")
-    _legend(figure, *([line] if floors.notna().any() else []))
+    rows = own[own["statistic"] == "distance"]
+    rows = rows.assign(cell=rows["group"], reference=rows["model"].map(floors))
+    words = {**_WORDS, "line": "two default answers"}
+    figure = figures.claims(
+        rows, _DISTANCE, by="model", words=words, draw=_few_ticks, width=_width(rows)
+    )
     return Drawn(
         figure, estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
@@ -60,17 +51,13 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     )  # fmt: skip
 
 
+def _few_ticks(_: pd.DataFrame, ax: Axes) -> None:
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+
+
 def _width(rows: pd.DataFrame) -> float:
     """Return inches that leave room for names of models with their temperature."""
     return 4.0 * min(max(rows["model"].nunique(), 2), 4)
-
-
-def _legend(
-    figure: Figure, *extra: Artist, band: str = "if identities meant nothing",
-    key: str = "mean with its interval",
-) -> None:  # fmt: skip
-    handles = [Patch(color=figures.BAND, label=band), *extra, figures.interval_key(label=key)]
-    figures.legend_below(figure, figure.axes[0], extra=handles)
 
 
 def spreads(estimates: pd.DataFrame) -> Drawn:
@@ -83,22 +70,16 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     """
     own = estimates[estimates["statistic"] == "rbs"]
     rows = by_setting(own)
-    part_of = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
-    label = rows["bias"] if part_of is None else rows["bias"] + ", " + rows[part_of].astype(str)
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="row")
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_xlabel("RBS (0: all identities alike)")
-
-    rows = rows.assign(row=label)
-    height = 1.3 + 0.3 * rows.groupby("model").size().max()
-    figure = figures.panels(rows, draw, by="model", height=height, width=_width(rows))
+    part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
+    rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
+    figure = figures.claims(
+        rows, "RBS (0: all identities alike)", by="model", words=_WORDS, draw=_few_ticks,
+        width=_width(rows),
+    )  # fmt: skip
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
-    _legend(figure)
     return Drawn(
         figure, own,
-        f"Representative Bias Score of each axis{f' and {part_of}' if part_of else ''} with its "
+        f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
         "interval and what permuted identities give, by model.",
     )  # fmt: skip
 
@@ -127,14 +108,9 @@ def references(estimates: pd.DataFrame) -> Drawn:
     told = own["instrument"].str.split("reference: ").str[-1]
     panel = own["bias"].str.replace("_", " and ") + ": to " + told
     rows = _aligned(own.assign(cell=own["group"], panel=panel), "panel", "model")
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="cell", missing="no texts")
-
-    figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
-    _legend(figure, band="if groups meant nothing", key="mean distance, 1 − cosine (lower: nearer)")
+    words = {"band": "if groups meant nothing", "estimate": _DISTANCE, "missing": "no texts"}
     return Drawn(
-        figure, own,
+        figures.claims(rows, by=("panel", "model"), words=words), own,
         "Mean distance of each group's texts to the centroid of all groups, and to a reference "
         "group, with intervals and what shuffled names give, by model.",
     )  # fmt: skip
@@ -159,9 +135,7 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     """
     rows = printed_rows(estimates, score=score)
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="cell", colour=colour)
+    def name(own: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(left=0)
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
@@ -170,11 +144,10 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
                 textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
-    aligned = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
-    figure = figures.grid(aligned, draw, rows="side", columns="axis", width=10, row_height=0.36)
     label, what = _PRINTED[score]
-    theirs = figures.interval_key(colour=figures.PRINTED, label=label)
-    _legend(figure, theirs, key="ours, with its interval")
+    words = {**_WORDS, "estimate": "ours, with its interval", "printed": label}
+    aligned = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
+    figure = figures.claims(aligned, by=("side", "axis"), words=words, draw=name)
     return Drawn(figure, rows, f"Our {what} identity, by axis.")
 
 
@@ -191,7 +164,8 @@ def visibility(table: pd.DataFrame) -> Drawn:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
-        _shares(ax, "share of answers")
+        figures.unit(own, ax)
+        ax.set_xlabel("share of answers")
 
     height = 1.4 + 0.27 * table.groupby("model").size().max()
     figure = figures.panels(table, draw, by="model", height=height)
@@ -201,13 +175,6 @@ def visibility(table: pd.DataFrame) -> Drawn:
         "Shares of answers in which the identity is obvious, nuanced or imperceptible, by identity "
         "and model.",
     )  # fmt: skip
-
-
-def _shares(ax: Axes, label: str) -> None:
-    ax.set_xlim(0, 1)
-    ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-    ax.set_xlabel(label)
-    ax.tick_params(axis="x", labelbottom=True)
 
 
 _PREFERRED = {
@@ -235,16 +202,11 @@ def preferences(
     """
     own = together(whole(estimates))
     own = own[own["statistic"] == statistic]
-    named = own["bias"] + ", " + own["group"] if statistic == "position_share" else own["group"]
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="row")
-        _shares(ax, "share preferred")
-
-    rows = own.assign(row=named)
-    height = 1.4 + 0.28 * rows.groupby("evaluator").size().max()
-    figure = figures.panels(rows, draw, by="evaluator", height=height, width=9.5)
-    _legend(figure)
+    places = statistic == "position_share"
+    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else own["group"])
+    figure = figures.claims(
+        rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit
+    )
     return Drawn(figure, own, _PREFERRED["people" if "kind" in own else statistic])
 
 
@@ -268,14 +230,12 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         rows = rows.sort_values(key, kind="stable", key=lambda s, first=first: s.map(first.index))
     ends = rows[["estimate", "ci_high", "null_high"]].max().max()
 
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="cell")
+    def scaled(_: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
-    figure = figures.grid(rows, draw, rows="bias", columns="evaluator", width=10)
-    _legend(figure, band="by chance", key="spread of shares (0: all alike)")
+    words = {"estimate": "spread of shares (0: all alike)"}
     return Drawn(
-        figure, own,
+        figures.claims(rows, by=("bias", "evaluator"), words=words, draw=scaled), own,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and chance levels.",
     )  # fmt: skip

@@ -12,4 +12,5 @@ from . import (
     tone as tone,
     topics as topics,
     words as words,
+    words_apart as words_apart,
 )

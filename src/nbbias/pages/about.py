@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import params, tables
+from nbbias import params, studies, tables
 from nbbias.pages import share
 from nbbias.tables import escape
 
@@ -125,7 +125,7 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     Value and default are written as a params file would.
     """
     rows = []
-    for row in params.describe(stem).to_dict("records"):
+    for row in studies.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
         told = {
             name: params.as_yaml(one, flow=True)

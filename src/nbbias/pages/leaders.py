@@ -12,9 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import reading, tables
-from nbbias.reading import explorer
-from nbbias.tables import data_path
+from nbbias import reading, studies, tables
 
 COLUMNS = [
     *(
@@ -34,11 +32,6 @@ COLUMNS = [
 ]
 _ABOUT = ("bias", "group", "source", "prompt", "evaluator")
 _NUMBERS = ("ci_low", "ci_high", "null", "null_low", "null_high", "n")
-
-
-def leads() -> pd.DataFrame:
-    """Return which statistics stand for a study: `what` they measure, the `reading`, `null_is`."""
-    return pd.read_csv(data_path("leads.csv"))
 
 
 def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -62,7 +55,7 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         estimates = tables.saved_table(out / one["folder"], "estimates")
         if estimates is None:
             continue
-        rows = estimates.merge(leads(), on=["study", "measure", "statistic"])
+        rows = estimates.merge(studies.leads(), on=["study", "measure", "statistic"])
         if "judge" in rows:
             rows["model"] = rows["judge"].where(rows["judge"].notna(), rows["model"])
         # Of a study's finer rows (by task, topic, dimension) the whole stands for it.
@@ -73,7 +66,8 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         whole_there = over_all.groupby([rows["measure"], rows["statistic"]]).transform("any")
         rows = rows[over_all | ~whole_there]
         claimed = zip(rows["measure"], rows["statistic"], strict=True)
-        rows["group_is"] = [explorer.FOUND.get(key, "group") for key in claimed]
+        said = studies.STUDIES[str(one["study"])].found
+        rows["group_is"] = [said.get(key, "group") for key in claimed]
         found.append(rows.assign(run=str(one["run"])).reindex(columns=COLUMNS))
     whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
     return whole.dropna(subset=["model"]).reset_index(drop=True)

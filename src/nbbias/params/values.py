@@ -1,13 +1,10 @@
-"""Parameters from YAML, from the command line or from a notebook, checked and described.
-
-The parameters themselves, one strict model per study, stand in `nbbias.studies`.
-"""
+"""Parameters from YAML or from the command line, checked and described, whatever they are of."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,7 +20,6 @@ from ruamel.yaml.representer import SafeRepresenter
 
 from nbbias import tables
 from nbbias.params.base import NONE, Parameters
-from nbbias.studies import STUDIES
 from nbbias.tables import SAMPLE, ParameterError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -32,24 +28,24 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validate(
-    stem: str,
+    model: type[Model],
     values: Mapping[str, Any],
     *,
     where: str = "parameters",
-    to_come: Collection[Path] = (),
-) -> Parameters:
-    """Check values against a study's model and report every breach at once.
+    **context: Any,
+) -> Model:
+    """Check values against a strict model and report every breach at once.
 
     Parameters
     ----------
-    stem
-        The study, a key of `STUDIES`.
+    model
+        The parameters of a study, or another strict model.
     values
         Parameter names and values; those left out take their defaults.
     where
         The file that holds them, for the message.
-    to_come
-        Files that need not be there yet.
+    **context
+        What validators are told, such as `to_come`, files that need not be there yet.
 
     Raises
     ------
@@ -57,35 +53,10 @@ def validate(
         Unknown names (with the nearest known one), wrong types, values out of
         range, files that are not there.
     """
-    return validate_model(study(stem, where=where), values, where=where, to_come=to_come)
-
-
-def validate_model(
-    model: type[Model],
-    values: Mapping[str, Any],
-    *,
-    where: str = "parameters",
-    to_come: Collection[Path] = (),
-) -> Model:
-    """Check values against a strict model of parameters, as `validate` does."""
     try:
-        return model.model_validate(dict(values), context={"to_come": to_come})
+        return model.model_validate(dict(values), context=context)
     except ValidationError as error:
         raise ParameterError(where, [_in_words(e, model) for e in error.errors()]) from None
-
-
-def check(stem: str, namespace: Mapping[str, Any]) -> None:
-    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
-    names = study(stem).model_fields
-    validate(stem, {n: namespace[n] for n in names if n in namespace}, where=f"{stem} parameters")
-
-
-def study(stem: str, *, where: str = "parameters") -> type[Parameters]:
-    """Return the model of a study, or say which studies there are."""
-    if stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
-    return STUDIES[stem]
 
 
 def input_files(parameters: Parameters) -> dict[str, Path]:
@@ -173,15 +144,13 @@ def _parse(text: str, *, where: str) -> Any:
         raise ParameterError(where, f"not readable as YAML: {line}{problem}") from None
 
 
-def read(path: Path) -> tuple[str, dict[str, Any]]:
-    """Read a params file: the study's stem and the values it sets.
-
-    The stem is the key ``study`` or, without one, the name of the file's folder.
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read the names and values of a params file.
 
     Raises
     ------
     ParameterError
-        The file is missing, is no YAML mapping, or names no known study.
+        The file is missing, or is no YAML mapping.
     """
     where = str(path)
     try:
@@ -194,12 +163,7 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     values = {} if values is None else values
     if not isinstance(values, dict):
         raise ParameterError(where, "must hold lines of the form 'name: value'")
-    values = {str(name): value for name, value in values.items()}
-    stem = values.pop("study", path.absolute().parent.name)
-    if not isinstance(stem, str) or stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        raise ParameterError(where, f"no study called {stem!r}; set 'study:' to one of: {known}")
-    return stem, values
+    return {str(name): value for name, value in values.items()}
 
 
 def override(assignment: str) -> tuple[str, Any]:
@@ -213,13 +177,11 @@ def override(assignment: str) -> tuple[str, Any]:
 # --- description ----------------------------------------------------------------------------
 
 
-def describe(stem: str) -> pd.DataFrame:
-    """Return a study's parameters, one row each: name, type, default, range, meaning."""
-    return describe_model(study(stem))
+def describe(model: type[BaseModel]) -> pd.DataFrame:
+    """Return the parameters of a strict model, one row each: name, type, default, range, meaning.
 
-
-def describe_model(model: type[BaseModel]) -> pd.DataFrame:
-    """Return the parameters of a strict model, one row each, those of all studies last."""
+    Those that all studies share come last.
+    """
     schema = model.model_json_schema()["properties"]
     own = [name for name in model.model_fields if name not in Parameters.model_fields]
     shared = [name for name in Parameters.model_fields if name in model.model_fields]
@@ -269,10 +231,10 @@ def _range(schema: Mapping[str, Any]) -> str:
     return ", ".join(bounds)
 
 
-def cell_source(stem: str) -> str:
+def cell_source(model: type[BaseModel]) -> str:
     """Return the source of the notebook's `parameters` cell: ``name: type = value  # help``."""
     lines = []
-    for row in describe(stem).itertuples():
+    for row in describe(model).itertuples():
         choices = f"; {row.range}" if row.range and row.type != "dict" else ""
         lines.append(f"{row.name}: {row.type} = {row.default!r}  # {row.meaning}{choices}")
     return "\n".join(lines)

@@ -14,7 +14,7 @@ import pandas as pd
 from great_tables import GT, html, loc, style
 from IPython.display import HTML
 
-from nbbias.reading.sentences import number
+from nbbias.reading.sentences import number, p_value
 from nbbias.tables import ESTIMATE_KEYS, escape, visible
 
 _ROWS_AT_ONCE = 30
@@ -239,7 +239,7 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     whole = [name for name in whole if name not in p_values]
     fractional = [name for name in numeric if name not in {*whole, *p_values}]
     if p_values:
-        printed = printed.fmt(_p_in_table, columns=p_values)
+        printed = printed.fmt(p_in_table, columns=p_values)
     if fractional:
         printed = printed.fmt_number(columns=fractional, decimals=decimals)
     if whole:
@@ -273,8 +273,15 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     )
 
 
-def _p_in_table(p: float) -> str:
-    return "<\N{NO-BREAK SPACE}.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+def p_in_table(p: float) -> str:
+    """Write a p value as `p_value` does, below a heading that says what it is.
+
+    Examples
+    --------
+    >>> p_in_table(0.0312)
+    '.031'
+    """
+    return p_value(p).removeprefix("p").lstrip(" =").replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:
