@@ -44,6 +44,38 @@ def together(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[~several | (estimates["model"] == ALL)]
 
 
+def chance(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return what each estimate would be by chance, by every reference that it has.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES of the study.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE. ``identities`` (or positions) permuted within the instance and, of people's
+        agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
+        the floor with its interval, how far two answers to the same default prompt lie apart.
+    """
+    dealt = estimates[estimates["null_low"].notna()]
+    people = dealt["measure"] == "agreement"
+    dealt = dealt.assign(reference=np.where(people, "verdicts", "identities"))
+    floor = estimates[estimates["statistic"] == "floor"]
+    floor = floor[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
+        [*_PLACE, "null", "null_low", "null_high"], axis=1
+    )
+    own = dealt.loc[dealt["statistic"] == "distance", [*_CLAIM, "confidence"]]
+    found = pd.concat([dealt, own.merge(floor, on=_PLACE).assign(reference="replicate")])
+    rows = found[[name for name in tables.CHANCE.columns if name in found]]
+    return tables.chance(rows.to_dict("records"), study="cogs")
+
+
+_CLAIM = [*tables.ESTIMATE_KEYS, "instrument"]
+_PLACE = [name for name in _CLAIM if name not in {"group", "statistic"}]
+
+
 # --- the suite and the answers -------------------------------------------------------------------
 
 
