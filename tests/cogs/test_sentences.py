@@ -329,7 +329,7 @@ def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
     agreement = people.agreement(ratings, sure=Sure(draws=50))
     beside = people.beside_models(ratings, decided, SUITE, sure=Sure(draws=50))
     short = cogs_tables.people(agreement, beside).rows
-    assert short["statistic"].tolist() == ["fleiss kappa", "abs"]
+    assert short["statistic"].tolist() == ["Fleiss' κ", "ABS"]
     everyone = cogs_tables.people(agreement, beside, rows=None).rows
     assert len(everyone) == 2 + 3 + 1 + 1  # two coefficients; three people, all of them, a judge
 

@@ -157,7 +157,7 @@ def temperatures(table: pd.DataFrame) -> list[str]:
 def abs_scores(estimates: pd.DataFrame) -> str:
     """Count the ABS beyond chance, orders balanced, and name the furthest with its favourite."""
     rows = together(estimates)
-    rows = rows[rows["statistic"] == "abs"]
+    rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
     part = " by task" if rows["task"].notna().any() else ""
     return reading.beyond_chance(
         rows, what=f"affinity bias scores{part}, orders balanced,", unit=_UNIT,

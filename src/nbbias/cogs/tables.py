@@ -127,14 +127,18 @@ _LABELS = {"bias": "axis", "prompt": "setting", "n": "task × theme"}
 def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show the RBS of each model and axis (and task or topic) of `cogs.rbs.rbs`."""
     parts = [name for name in ("task", "topic") if estimates[name].notna().any()]
-    told = "".join(f" {'and' if i else 'by'} {name}" for i, name in enumerate(parts))
+    told = f" by {' and '.join(parts)}" if parts else ""
     return reading.readable(
         estimates, _KEYS, statistics=["rbs"], rows=rows,
         title=f"Representative Bias Score{told}",
         labels={**_LABELS, "group": "nearest", "estimate": "RBS"},
         note="Task × theme: those with all identities. By chance: identities permuted within task "
-        "× theme. p adjusted: Holm, over the axes and models (and tasks, or topics).",
+        f"× theme. p adjusted: Holm, over all models and axes{_over(parts)}.",
     )  # fmt: skip
+
+
+def _over(parts: list[str]) -> str:
+    return f" and {' (or) '.join(f'{name}s' for name in parts)}" if parts else ""
 
 
 def distances(estimates: pd.DataFrame) -> Table:
@@ -232,12 +236,13 @@ _SHARES = {
 
 def abs_scores(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show the ABS, orders balanced, of each judge and axis (and task), all writers together."""
+    parts = ["task"] if estimates["task"].notna().any() else []
     return reading.readable(
         together(estimates), ["evaluator", "bias", "task", "group"], statistics=["abs"], rows=rows,
-        title="Affinity Bias Score, orders balanced",
+        title=f"Affinity Bias Score{' by task' if parts else ''}, orders balanced",
         labels={**_LABELS, "group": "favourite", "estimate": "ABS", "evaluator": "judge"},
         note="Writers together. By chance: identities permuted within task × theme. p adjusted: "
-        "Holm, over the judges and axes (and tasks).",
+        f"Holm, over all judges and axes{_over(parts)}.",
     )  # fmt: skip
 
 
@@ -308,11 +313,12 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
     if rows is not None:
         agreement = agreement[agreement["statistic"] == "fleiss_kappa"]
         beside = beside[beside["kind"] == "people"]
+    names = {"fleiss_kappa": "Fleiss' κ", "krippendorff_alpha": "Krippendorff's α", "abs": "ABS"}
+    both = pd.concat([agreement, beside], ignore_index=True)
+    both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
     return reading.readable(
-        pd.concat([agreement, beside], ignore_index=True),
-        ["bias", "statistic", "evaluator", "group"], rows=rows,
-        statistics=["fleiss_kappa", "krippendorff_alpha", "abs"],
-        title="Agreement of people, and whom they prefer",
+        both, ["statistic", "bias", "evaluator", "group"], rows=rows,
+        title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
         labels={**_LABELS, "group": "favourite", "evaluator": "who"},
         note="Agreement: 1 is full, 0 what choices shuffled within each person give. ABS on the "
         "instances that people rated; 0: all identities alike.",
