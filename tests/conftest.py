@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from nbbias import cli
 
@@ -20,6 +21,17 @@ ROOT = Path(__file__).parents[1]
 os.environ["NBBIAS_CACHE"] = "off"
 # Each worker has a core: threads of its own would only take turns with the other's.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is no fault of a test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whatever asks for the research data."""
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
 
 
 @pytest.fixture(scope="module", autouse=True)

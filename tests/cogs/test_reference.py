@@ -125,7 +125,6 @@ def test_an_unknown_reference_is_refused() -> None:
         estimated(texts({"a": 3, "b": 3}), reference="c")
 
 
-@pytest.mark.data
 def test_marked_personas_share_their_templates(data_folder: Path) -> None:
     table = reference.read_personas(data_folder / "cogs" / "marked_personas.parquet")
     assert len(table) == 3449

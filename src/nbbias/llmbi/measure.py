@@ -139,6 +139,16 @@ def llmbi(
     References
     ----------
     Oketunji et al. 2023, formula (2.2) and Listing 1.
+
+    Examples
+    --------
+    Two dimensions of |polarity| .1 and .3, with the paper's penalty and weights:
+
+    >>> from nbbias import llmbi
+    >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5), 3)
+    0.7
+    >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5, aggregation="sum"), 3)
+    0.9
     """
     if not len(bias_scores) or len(bias_scores) != len(weights):
         raise ValueError(f"{len(bias_scores)} bias scores and {len(weights)} weights")
@@ -210,38 +220,3 @@ def _check_weights(weights: Mapping[str, float], dimensions: Sequence[str]) -> N
     if unknown:
         known = ", ".join(dimensions)
         raise DataError("weights", f"no dimension called {', '.join(unknown)}; there is: {known}")
-
-
-def losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
-    """Count what was read, lost and scored; lost and scored add up to read.
-
-    Returns
-    -------
-    DataFrame
-        By model: `read`, `blank` (lost), `scored`, and among the scored `unknown`: answers
-        without a word that the instrument knows, which the formula gives P(D) alone.
-    """
-    polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
-    return (
-        measured.assign(
-            read=1, blank=polarity.isna(), scored=polarity.notna(),
-            unknown=polarity.notna() & (known == 0),
-        )
-        .groupby("model", sort=False)[["read", "blank", "scored", "unknown"]]
-        .sum().astype(int).reset_index()
-    )  # fmt: skip
-
-
-def summary(answers: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`."""
-    counted = answers.assign(words=answers["text"].fillna("").str.split().str.len())
-    grouped = counted.groupby("model", sort=False)
-    return pd.DataFrame(
-        {
-            "dimensions": grouped["dimension"].nunique(),
-            "prompts": grouped["prompt"].nunique(),
-            "answers": grouped.size(),
-            "samples": counted.groupby(["model", "prompt"]).size().groupby("model").max(),
-            "words": grouped["words"].mean(),
-        }
-    ).reset_index()

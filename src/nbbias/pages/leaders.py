@@ -15,23 +15,10 @@ import pandas as pd
 from nbbias import reading, studies, tables
 
 COLUMNS = [
-    *(
-        "study",
-        "run",
-        "what",
-        "reading",
-        "group_is",
-        "null_is",
-        "bias",
-        "group",
-        "source",
-        "prompt",
-    ),
-    *("evaluator", "model", "estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "n"),
-    *("instrument", "reason"),
+    *("study", "run", "what", "reading", "group_is", "null_is", "bias", "group", "source"),
+    *("prompt", "evaluator", "model", "statistic", *tables.ESTIMATE_VALUES),
 ]
 _ABOUT = ("bias", "group", "source", "prompt", "evaluator")
-_NUMBERS = ("ci_low", "ci_high", "null", "null_low", "null_high", "n")
 
 
 def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -77,24 +64,17 @@ def sections(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what a page shows: by statistic and run a heading, the reading, and a table."""
     shown = []
     for (study, what, run), own in rows.groupby(["study", "what", "run"], sort=False):
-        about = [name for name in _ABOUT if own[name].nunique() > 1]
-        null, group = str(own["null_is"].iloc[0]), str(own["group_is"].iloc[0])
-        compared = null.removeprefix("by ")
+        group, null = str(own["group_is"].iloc[0]), str(own["null_is"].iloc[0])
         # What was found of a row sorts nothing.
-        by = [name for name in about if name != "group" or group == name]
-        ordered = own.sort_values([*by, "estimate"], na_position="last")
-        columns = [name for name in _NUMBERS if ordered[name].notna().any()]
-        if ordered["estimate"].isna().any():
-            columns.append("reason")
-        instruments = "; ".join(ordered["instrument"].dropna().unique())
-        html = reading.show(
-            ordered[["model", *about, "estimate", *columns]], title=f"{what}, {run}",
-            labels={
-                "null": null, "null_low": f"{compared} low", "null_high": f"{compared} high",
-                "group": group,
-            },
-            note=f"{own['reading'].iloc[0]}. Instrument: {instruments or 'none named'}."
-            + ("" if "null" in columns else " Chance: no level is given for this statistic."),
-        ).data  # fmt: skip
+        by = [name for name in _ABOUT if name != "group" or group == name]
+        keys = [*by, "model", *(["group"] if group != "group" else [])]
+        instruments = "; ".join(own["instrument"].dropna().unique())
+        unknown = "" if own["null"].notna().any() else " Chance: this statistic has no level."
+        table = reading.readable(
+            own.sort_values([*by, "estimate"], na_position="last"), keys, rows=None,
+            title=f"{what}, {run}", labels={"null": null, "group": group},
+            note=f"{own['reading'].iloc[0]}. Instrument: {instruments or 'none named'}.{unknown}",
+        )  # fmt: skip
+        html = reading.show(table).data
         shown.append({"study": study, "what": what, "run": run, "table": html})
     return shown

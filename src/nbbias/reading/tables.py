@@ -82,8 +82,9 @@ def readable(
     statistics
         Which to show; all where None.
     rows
-        Where there are more, the rows furthest from their reference (from 0 where there is none)
-        stand in the table, and the note counts the others. None: all rows.
+        Where there are more, those with the smallest p stand in the table (of alike ones, and
+        where nothing was tested, those furthest from `null`, or from 0), and the note counts the
+        others. None: all rows.
     **told
         `title`, `note`, `labels`, `decimals` and `gap` of `Table`. `labels` names the columns by
         those of ESTIMATES: ``{"null": "neutral prose"}``, ``{"n": "prompts"}``.
@@ -92,10 +93,10 @@ def readable(
     -------
     Table
         The keys that vary (the last ones in one column where there is no room), ``estimate [95%
-        CI]`` in one cell, with the reason where it was not measured or has no interval, `n`,
+        CI]`` in one cell, with the reason where something was not measured, `n`,
         `n_lost` where there is any, `null` with its range where it says more than 0, and
-        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys stand
-        together, in the order in which they came.
+        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows that are alike in all keys
+        but the last stand together, in the order in which they came.
 
     Examples
     --------
@@ -116,24 +117,29 @@ def readable(
         keys = [*keys, "statistic"]
     labels = {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
     labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS} | labels
-    varying = [key for key in keys if own[key].nunique(dropna=False) > 1]
+    named = [key for key in keys if own[key].notna().any()] or list(keys)[:1]
+    varying = [key for key in named if own[key].nunique(dropna=False) > 1] or named[:1]
     constant = [
         f"{labels.get(key, key)} {_in_words(key, own[key].iloc[0])}"
-        for key in keys
-        if len(own) > 1 and own[key].notna().any() and key not in varying
+        for key in named
+        if len(own) and key not in varying
     ]
-    varying = varying or list(keys)[:1]
     note = [whole.note] if whole.note else []
     note += [f"All rows: {'; '.join(constant)}."] if constant else []
     if rows is not None and len(own) > rows:
-        far = (own["estimate"] - own["null"].fillna(0)).abs().sort_values(ascending=False)
-        note.append(
-            f"The {rows} rows furthest from {_reference(own, labels['null'])}; {len(own) - rows:,} "
-            "more rows in tables/estimates.csv."
-        )
-        own = own.loc[far.index[:rows]]
+        p = own["p_adjusted"].fillna(own["p_value"])
+        far = -(own["estimate"] - own["null"].fillna(0)).abs()
+        first = pd.DataFrame({"p": p, "far": far}).sort_values(["p", "far"]).index[:rows]
+        which = (
+            "least likely by chance" if p.notna().any()
+            else f"furthest from {_reference(own, labels['null'])}"
+        )  # fmt: skip
+        note.append(f"The {rows} rows {which}; {len(own) - rows:,} more in tables/estimates.csv.")
+        own = own.loc[first]
     else:
-        own = own.sort_values(varying, kind="stable", key=lambda v: pd.factorize(v)[0])
+        together = varying[:-1]
+        if together:
+            own = own.sort_values(together, kind="stable", key=lambda v: pd.factorize(v)[0])
     shown, headings = _cells(own, whole.decimals, labels)
     named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
     frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
@@ -167,9 +173,9 @@ def _estimate(row: Mapping[str, Any], decimals: int) -> str:
     if not np.isfinite(row["estimate"]):
         return f"not measured: {why}"
     told = number(row["estimate"], decimals=decimals)
-    if np.isfinite(row["ci_low"]):
-        return told + _range(row["ci_low"], row["ci_high"], decimals)
-    return f"{told} (no interval: {why})" if why else told
+    told += _range(row["ci_low"], row["ci_high"], decimals)
+    no_interval = "" if np.isfinite(row["ci_low"]) else "no interval: "
+    return f"{told} ({no_interval}{why})" if why else told
 
 
 def _range(low: float, high: float, decimals: int) -> str:

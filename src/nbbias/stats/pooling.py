@@ -194,6 +194,14 @@ def pooled_claims(rows: Sequence[Row], *, confidence: float) -> Row:
         `n_lost`, pooled as in `mean` and `share`; `reason` says where some fits measured nothing.
         With one fit its row.
 
+    Examples
+    --------
+    >>> values = pd.Series([0, 1, 2]), pd.Series([1, 2, 3])
+    >>> fits = [intervals.one_sample(own, confidence=0.95) for own in values]
+    >>> row = pooled_claims([{"statistic": "x"} | one for one in fits], confidence=0.95)
+    >>> row["estimate"], row["n"]
+    (1.5, 3)
+
     Notes
     -----
     `pooled_mean` and `pooled_share` know the units, this only what a fit said of them: of claims
