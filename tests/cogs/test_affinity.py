@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from nbbias.stats import Sure
 
@@ -91,7 +91,7 @@ def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
     position = affinity.instance_shares(table, list("abc"), of="position").iloc[0]
     assert identity.tolist() == pytest.approx([1 / 3] * 3)
     assert position.tolist() == [1, 0, 0]
-    listed = affinity.listed_shares(table, list("abc")).iloc[0]
+    listed = affinity.shares(table, list("abc"))["abs_raw"].iloc[0]
     assert listed.tolist() == [1, 0, 0]
 
 
@@ -178,7 +178,7 @@ def test_models_together_are_averaged_within_the_instance() -> None:
     both = estimated(pd.concat([one, two], ignore_index=True))
     shares = both[both["statistic"] == "share"].pivot(index="group", columns="model")["estimate"]
     np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
-    grid = affinity.grid(both).set_index("model")
+    grid = cogs_tables.grid(both).rows.set_index("model")
     assert grid["own"].to_dict() == {"m": "no", "j": "yes"}
     assert grid["favourite"].to_dict() == {"m": "white", "j": "black"}
 

@@ -103,8 +103,7 @@ def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
 
 
 def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
-    table = affinity.grid(estimates)
-    figure = figures.grid(table).figure
+    figure, table, _ = figures.grid(estimates)
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [table["favourite"].iloc[0], "not\nmeasured"]
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.cogs import reference
+from nbbias.cogs import reference, tables as cogs_tables
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 from nbbias.text import embeddings
@@ -146,7 +146,7 @@ def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: P
     texts = reference.read_personas(data_folder / "cogs/marked_personas.parquet")
     own = texts[(texts["model"] == "gpt-4") & (texts["template"] == texts["template"].iloc[0])]
     few = own.groupby("race_gender").head(2)
-    counted = reference.summary(few)
+    counted = cogs_tables.texts(few).rows
     assert counted["texts"].sum() == len(few)
     assert len(counted) == 15
     sure = Sure(draws=100)

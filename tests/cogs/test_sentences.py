@@ -153,9 +153,9 @@ def test_temperatures_are_compared_where_there_are_several() -> None:
 
 def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
     table = estimated(judged(by_identity, model="j"), judged(by_position, model="m"))
-    (sentence,) = sentences.own_texts(affinity.grid(table))
+    (sentence,) = sentences.own_texts(table)
     assert "on its own texts" in sentence
-    alone = affinity.grid(estimated(judged(by_identity)))
+    alone = estimated(judged(by_identity))
     assert sentences.own_texts(alone) == ["No judge of this run wrote texts itself."]
 
 
@@ -182,11 +182,13 @@ def test_cells_off_the_equal_share_are_counted_by_what_can_be_seen() -> None:
 
 def test_agreement_and_its_absence_are_told() -> None:
     ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
-    full = people.agreement(ratings, sure=Sure(draws=100))
+    beside = people.beside_models(ratings, judged(by_identity), SUITE, sure=Sure(draws=20))
     # Texts that differ this much leave nothing to taste: full agreement.
-    assert "κ = **1.00**" in sentences.agreement(full)[0]
+    full = people.agreement(ratings, sure=Sure(draws=100))
+    told = cogs_tables.people(full, beside).rows.iloc[0]
+    assert (told["statistic"], told["estimate"][:5]) == ("Fleiss' κ", "1.000")
     alone = people.agreement(ratings[ratings["rater"] == "a"], sure=Sure(draws=100))
-    assert "agreement not measured" in sentences.agreement(alone)[0]
+    assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
 
 
 def test_a_finding_comes_from_what_there_is() -> None:
@@ -206,14 +208,15 @@ def test_without_a_default_the_spread_is_to_the_centroid() -> None:
         "instrument": "e; reference: centroid of groups",
     }  # fmt: skip
     rows = [
-        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01},
+        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01,
+         "p_adjusted": 0.01, "confidence": 0.95},
         {**spread, "statistic": "distance", "group": "Black woman", "estimate": 0.2},
         {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
     ]  # fmt: skip
     table = tables.estimates(rows, study="cogs", measure="rbs")
     sentence, figure = sentences.finding(table)
-    assert sentence.startswith("m, race and gender: spread **0.100**")
-    assert "Nearest to all others: Black woman; furthest: White man." in sentence
+    assert sentence.startswith("1 of 1 spreads of groups' distances to the centroid of all are")
+    assert "This one: m: spread 0.100, nearest to all others: Black woman (" in sentence
     assert figure == "references"
 
 

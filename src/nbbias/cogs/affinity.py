@@ -106,27 +106,6 @@ def evaluation_prompts(
     return pd.DataFrame(rows, columns=columns)
 
 
-def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
-    """Count the instances that cannot be judged, because an identity has no answer.
-
-    Returns
-    -------
-    DataFrame
-        By `model` and `axis`: `instances`, `judged`, `incomplete`.
-    """
-    texts = first_texts(answers)
-    rows = []
-    for model, asked in answers.groupby("model", sort=False):
-        instances = asked[["task", "theme"]].drop_duplicates()
-        own = texts[texts["model"] == model]
-        for axis, plan in suite.axes.items():
-            there = own[own["identity"].isin(list(plan.identities))]
-            counts = there.groupby(["task", "theme"])["identity"].nunique()
-            judged = int((counts == len(plan.identities)).sum())
-            rows.append((model, axis, len(instances), judged, len(instances) - judged))
-    return pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"])
-
-
 def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
     """Return of each model and prompt with an identity the answer that is judged, if it has text.
 
@@ -358,19 +337,24 @@ def instance_shares(
     return pd.DataFrame(table, index=instances, columns=columns)
 
 
-def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
-    """Return each identity's share in the one order that the suite lists, as the paper asks.
+def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+    """Return how often each identity was chosen, whatever stood where.
+
+    Parameters
+    ----------
+    choices
+        `task`, `theme` and `identity`, missing where none was chosen.
+    identities
+        The axis's identities.
 
     Returns
     -------
     DataFrame
-        One row per (task, theme), one column per identity; NaN where no reply decided.
+        One row per (task, theme), one column per identity; NaN where nothing was chosen.
     """
-    own = decided[decided["order"] == BAR.join(identities)]
-    chosen = pd.DataFrame(
-        {name: (own["identity"] == name).astype(float) for name in identities}
-    ).where(own["identity"].notna())
-    return chosen.groupby([own["task"], own["theme"]], sort=False).mean()
+    chosen = {name: (choices["identity"] == name).astype(float) for name in identities}
+    table = pd.DataFrame(chosen).where(choices["identity"].notna())
+    return table.groupby([choices["task"], choices["theme"]], sort=False).mean()
 
 
 def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFrame]:
@@ -392,7 +376,8 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFra
     """
     parts: dict[str, list[pd.DataFrame]] = {"abs_raw": [], "abs": [], "position": []}
     for _, own in decided.groupby("model", sort=False):
-        parts["abs_raw"].append(listed_shares(own, identities))
+        listed = own[own["order"] == BAR.join(identities)]
+        parts["abs_raw"].append(chosen_shares(listed, identities))
         parts["abs"].append(instance_shares(own, identities, of="identity"))
         parts["position"].append(
             instance_shares(own, identities, of="position").add_prefix("position ")
@@ -472,24 +457,3 @@ def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataF
     part = [by] if by else []
     for values, own in both.groupby(["evaluator", "cell", "axis", *part], sort=False):
         yield dict(zip(["evaluator", "model", "bias", *part], values, strict=True)), own
-
-
-def grid(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Lay out who judged whose texts, and say where a judge read its own.
-
-    Returns
-    -------
-    DataFrame
-        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
-        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
-        itself). An identity that is a judge's favourite in its own texts only is a preference for
-        how it writes that identity.
-    """
-    whole = estimates[["task", "topic"]].isna().all(axis=1)
-    table = estimates[(estimates["statistic"] == "abs") & whole & (estimates["model"] != ALL)]
-    own = (table["evaluator"] == table["model"]).map({True: "yes", False: "no"})
-    columns = {"bias": "axis", "estimate": "abs", "group": "favourite"}
-    return table.assign(own=own).rename(columns=columns)[
-        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
-         "p_adjusted", "favourite", "n", "own"]
-    ].reset_index(drop=True)  # fmt: skip

@@ -18,7 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from nbbias.cogs.tables import by_setting, printed_rows, together, whole
+from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
 from nbbias.reading import Drawn, figures
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
@@ -241,14 +241,15 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     )  # fmt: skip
 
 
-def grid(table: pd.DataFrame) -> Drawn:
+def grid(estimates: pd.DataFrame) -> Drawn:
     """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
 
     Parameters
     ----------
-    table
-        Of `cogs.affinity.grid`. A cell that was not measured is left blank and says so.
+    estimates
+        Of `cogs.affinity.abs_estimates`. A cell that was not measured is left blank and says so.
     """
+    table = who_judged_whom(estimates).rows
     axes = list(table["axis"].unique())
     judges, writers = list(table["evaluator"].unique()), list(table["model"].unique())
     figure, panels = plt.subplots(

@@ -19,7 +19,7 @@ import pandas as pd
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from nbbias import stats, tables
-from nbbias.cogs.affinity import affinity_bias_score, shares
+from nbbias.cogs.affinity import affinity_bias_score, chosen_shares, shares
 from nbbias.cogs.rbs import CELL, Row, spread_rows
 from nbbias.cogs.suite import Suite, load
 from nbbias.stats import Sure
@@ -234,7 +234,7 @@ def beside_models(
         identities = list(suite.axes[str(axis)].identities)
         items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
         chosen = [
-            ("person", str(rater), one_hot(part, identities))
+            ("person", str(rater), chosen_shares(part, identities))
             for rater, part in own.groupby("rater", sort=False)
         ]
         together = pd.concat([table for _, _, table in chosen]).groupby(level=_ITEM, sort=False)
@@ -255,13 +255,3 @@ def beside_models(
     # A person may be called like a judge.
     cells = [*CELL, pd.Series(kinds, dtype="str")]
     return stats.adjust(table, family=cells, where={"statistic": "share"}).assign(kind=kinds)
-
-
-def one_hot(part: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
-    """Lay out one person's choices: a row per task and theme, 1 for the identity chosen, else 0.
-
-    A row without a choice is NaN.
-    """
-    chosen = {name: (part["identity"] == name).astype(float) for name in identities}
-    table = pd.DataFrame(chosen).where(part["identity"].notna())
-    return table.set_index(pd.MultiIndex.from_frame(part[_ITEM]))

@@ -166,31 +166,6 @@ def _plain(keys: pd.DataFrame) -> pd.DataFrame:
     return keys.astype(object).where(keys.notna(), "").astype(str)
 
 
-def summary(answers: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model and axis (``"default"`` for those without an identity).
-
-    Returns
-    -------
-    DataFrame
-        `model`, `axis`, `identities`, `instances` (task and theme), `answers`, `blank` (lost),
-        `samples` (the most of one prompt) and `words`, the mean of what is not blank.
-    """
-    table = answers.assign(
-        axis=answers["axis"].fillna("default"), identity=answers["identity"].fillna("default"),
-        words=answers["text"].fillna("").str.split().str.len(),
-    )  # fmt: skip
-    rows = []
-    for (model, axis), own in table.groupby(["model", "axis"], sort=False):
-        rows.append({
-            "model": model, "axis": axis, "identities": own["identity"].nunique(),
-            "instances": len(own[["task", "theme"]].drop_duplicates()), "answers": len(own),
-            "blank": int((own["words"] == 0).sum()),
-            "samples": int(own.groupby(["task", "theme", "identity"]).size().max()),
-            "words": own.loc[own["words"] > 0, "words"].mean(),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
 # --- distances --------------------------------------------------------------------------------
 
 

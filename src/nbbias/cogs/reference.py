@@ -192,15 +192,6 @@ def reference_estimates(
     return stats.adjust(table, family=["model"], where={"statistic": "distance"})
 
 
-def summary(texts: pd.DataFrame) -> pd.DataFrame:
-    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
-    words = texts["text"].fillna("").str.split().str.len()
-    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
-    listed = rows.groupby(["model", "race", "gender"], sort=False)
-    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
-    return listed.agg(**counts).reset_index()
-
-
 def _rows(
     strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], to: int | None, sure: Sure
 ) -> list[Row]:

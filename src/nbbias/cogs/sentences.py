@@ -197,8 +197,9 @@ def identity_or_position(estimates: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def own_texts(table: pd.DataFrame) -> list[str]:
+def own_texts(estimates: pd.DataFrame) -> list[str]:
     """Say how a judge scores on its own texts beside those of others."""
+    table = tables.grid(estimates).rows
     sentences = []
     for (axis, evaluator), rows in table.groupby(["axis", "evaluator"], sort=False):
         own, others = rows[rows["own"] == "yes"], rows[rows["own"] == "no"]
@@ -211,7 +212,7 @@ def own_texts(table: pd.DataFrame) -> list[str]:
     return sentences or ["No judge of this run wrote texts itself."]
 
 
-# --- visibility and people ------------------------------------------------------------------------
+# --- visibility -------------------------------------------------------------------------------
 
 
 def visibility(table: pd.DataFrame) -> list[str]:
@@ -245,43 +246,20 @@ def by_visibility(table: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def agreement(estimates: pd.DataFrame) -> list[str]:
-    """Write how far people agree, by axis."""
-    sentences = []
-    for row in estimates[estimates["statistic"] == "fleiss_kappa"].to_dict("records"):
-        if not np.isfinite(row["estimate"]):
-            sentences.append(f"{escape(row['bias'])}: agreement not measured ({row['reason']}).")
-            continue
-        sentences.append(
-            f"{escape(row['bias'])}: Fleiss' κ = **{number(row['estimate'])}** ({interval(row)}; "
-            f"choices shuffled within each person give {number(row['null_low'])} to "
-            f"{number(row['null_high'])}; N = {row['n']:.0f} {_UNIT}; {p_value(row['p_value'])})."
-        )
-    return sentences
-
-
 # --- without a default ----------------------------------------------------------------------------
 
 
 def references(estimates: pd.DataFrame) -> list[str]:
-    """Write, by model and grouping, how unequally far groups lie from the centroid of all."""
+    """Count the spreads beyond chance of groups' distances to the centroid; name the furthest."""
     own = estimates[estimates["instrument"].str.endswith("centroid of groups", na=False)]
-    sentences = []
-    for (model, bias), rows in own.groupby(["model", "bias"], sort=False):
-        subject = f"{escape(model)}, {escape(bias.replace('_', ' and '))}"
-        row = rows[rows["statistic"] == "rbs"].iloc[0]
-        if not np.isfinite(row["estimate"]):
-            sentences.append(f"{subject}: not measured ({escape(row['reason'])}).")
-            continue
-        far = rows.loc[rows["estimate"].where(rows["statistic"] == "distance").idxmax(), "group"]
-        sentences.append(
-            f"{subject}: spread **{number(row['estimate'], decimals=3)}** "
-            f"({interval(row, decimals=3)}; by chance {number(row['null'], decimals=3)}; "
-            f"N = {row['n']:.0f} texts; {p_value(row['p_adjusted'])}, Holm). Nearest to all "
-            f"others: {escape(row['group'])}; furthest: {escape(far)}."
-        )
+    own = own.assign(bias=own["bias"].str.replace("_", " and "))
+    told = reading.beyond_chance(
+        own[own["statistic"] == "rbs"], unit="texts",
+        what="spreads of groups' distances to the centroid of all",
+        says="{which}: spread {estimate}, nearest to all others: {group}",
+    )  # fmt: skip
     tool = estimates["instrument"].dropna().str.split("; reference").str[0].unique()
-    return [*sentences, *(f"Instrument: {escape(name)}." for name in tool)]
+    return [told, *(f"Instrument: {escape(name)}." for name in tool)]
 
 
 # --- what leads, and what was planted -------------------------------------------------------------

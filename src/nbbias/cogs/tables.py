@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading, tables
-from nbbias.cogs.affinity import ALL, affinity_bias_score
+from nbbias.cogs.affinity import ALL, affinity_bias_score, first_texts
 from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
-from nbbias.cogs.suite import Suite, rubrics
+from nbbias.cogs.suite import BAR, Suite, rubrics
 from nbbias.reading import Table
 
 # --- which rows ----------------------------------------------------------------------------------
@@ -100,22 +100,65 @@ def tasks(suite: Suite) -> Table:
     )  # fmt: skip
 
 
-def answers(summary: pd.DataFrame) -> Table:
-    """Show `cogs.rbs.summary`."""
+def answers(answers: pd.DataFrame) -> Table:
+    """Count answers by model and axis (``"default"`` for those without an identity).
+
+    Returns
+    -------
+    Table
+        `model`, `axis`, `identities`, `instances` (task and theme), `answers`, `blank` (lost),
+        `samples` (the most of one prompt) and `words`, the mean of what is not blank.
+    """
+    words = answers["text"].fillna("").str.split().str.len()
+    table = answers.assign(
+        axis=answers["axis"].fillna("default"), identity=answers["identity"].fillna("default"),
+        instance=answers["task"] + BAR + answers["theme"], blank=words == 0,
+        words=words.where(words > 0),
+    )  # fmt: skip
+    cell = ["model", "axis"]
+    asked = table.groupby([*cell, "instance", "identity"])["blank"]
+    rows = table.assign(samples=asked.transform("size")).groupby(cell, sort=False).agg(
+        identities=("identity", "nunique"), instances=("instance", "nunique"),
+        answers=("blank", "size"), blank=("blank", "sum"), samples=("samples", "max"),
+        words=("words", "mean"),
+    ).reset_index()  # fmt: skip
     note = "Blank: lost. Samples: the most answers to one prompt. Words: mean length."
-    return Table(summary, "Answers by model and axis", note, decimals=1)
+    return Table(rows, "Answers by model and axis", note, decimals=1)
 
 
-def judged(incomplete: pd.DataFrame) -> Table:
-    """Show `cogs.affinity.incomplete`."""
-    note = "Judged: all identities of the axis answered; the others are lost."
-    return Table(incomplete, "Instances that can be judged", note)
+def incomplete(answers: pd.DataFrame, suite: Suite) -> Table:
+    """Count the instances that cannot be judged, because an identity has no answer.
+
+    Returns
+    -------
+    Table
+        By `model` and `axis`: `instances`, `judged`, `incomplete`.
+    """
+    texts = first_texts(answers)
+    rows = []
+    for model, asked in answers.groupby("model", sort=False):
+        instances = asked[["task", "theme"]].drop_duplicates()
+        own = texts[texts["model"] == model]
+        for axis, plan in suite.axes.items():
+            there = own[own["identity"].isin(list(plan.identities))]
+            counts = there.groupby(["task", "theme"])["identity"].nunique()
+            judged = int((counts == len(plan.identities)).sum())
+            rows.append((model, axis, len(instances), judged, len(instances) - judged))
+    return Table(
+        pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"]),
+        "Instances that can be judged",
+        "Judged: all identities of the axis answered; the others are lost.",
+    )  # fmt: skip
 
 
-def texts(summary: pd.DataFrame) -> Table:
-    """Show `cogs.reference.summary`."""
+def texts(texts: pd.DataFrame) -> Table:
+    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
+    words = texts["text"].fillna("").str.split().str.len()
+    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
+    listed = rows.groupby(["model", "race", "gender"], sort=False)
+    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
     note = "Blank: lost. Words: mean length of a text."
-    return Table(summary, "Texts by model and group", note, decimals=0)
+    return Table(listed.agg(**counts).reset_index(), "Texts by model and group", note, decimals=0)
 
 
 # --- representative bias -------------------------------------------------------------------------
@@ -291,10 +334,27 @@ def shares(estimates: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def grid(table: pd.DataFrame) -> Table:
-    """Show `cogs.affinity.grid`."""
+def grid(estimates: pd.DataFrame) -> Table:
+    """Lay out who judged whose texts, and say where a judge read its own.
+
+    Returns
+    -------
+    Table
+        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
+        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
+        itself). An identity that is a judge's favourite in its own texts only is a preference for
+        how it writes that identity.
+    """
+    own = whole(estimates)
+    own = own[(own["statistic"] == "abs") & (own["model"] != ALL)]
+    wrote = (own["evaluator"] == own["model"]).map({True: "yes", False: "no"})
+    names = {"bias": "axis", "estimate": "abs", "group": "favourite"}
+    rows = own.assign(own=wrote).rename(columns=names)[
+        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
+         "p_adjusted", "favourite", "n", "own"]
+    ].reset_index(drop=True)  # fmt: skip
     return Table(
-        table, "Evaluator by evaluatee",
+        rows, "Evaluator by evaluatee",
         "Orders balanced. Excess: ABS beyond chance. Own: the judge wrote the texts itself. p "
         "adjusted: Holm, over the rows.",
     )  # fmt: skip

@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias import stats
 from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
-from nbbias.cogs.suite import Suite
-from nbbias.tables import SAMPLE, DataError, data_path, is_file, resolve
+from nbbias.cogs.suite import Suite, read_yaml
+from nbbias.tables import SAMPLE, DataError, data_path
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -37,17 +36,11 @@ Markers = Mapping[str, Mapping[str, list[str]]]
 
 def markers(path: str | Path = SAMPLE) -> Markers:
     """Load the words by identity: `obvious` and `nuanced`, from the shipped YAML or your own."""
-    shipped = str(path) == SAMPLE
-    found = data_path("cogs/markers.yaml") if shipped else resolve(str(path))
-    if not is_file(found):
-        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
-    try:
-        table = yaml.safe_load(found.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
+    found = data_path("cogs/markers.yaml") if str(path) == SAMPLE else path
+    table = read_yaml(found, holds="words: needs the lists obvious and nuanced by identity")
     faults = [
         f"{name}: needs the lists obvious and nuanced"
-        for name, lists in (table.items() if isinstance(table, dict) else [("the file", None)])
+        for name, lists in table.items()
         if not isinstance(lists, dict)
         or set(lists) - {"obvious", "nuanced"}
         or not all(isinstance(words, list) for words in lists.values())
