@@ -66,6 +66,11 @@ def test_a_room_is_shown_by_example(path: str) -> None:
 
 
 HOMES = {one.__name__ for one in ROOMS.values()} | {one.__module__ for one in SAID.values()}
+HOMES |= {
+    one.__module__
+    for one in NAMES.values()
+    if inspect.isclass(one) and one.__module__.startswith("nbbias.")
+}
 
 
 @pytest.mark.parametrize("name", sorted(HOMES))
