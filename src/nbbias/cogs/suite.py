@@ -2,6 +2,10 @@
 
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*: 12 tasks and 30 themes
 under 10 topics make 360 default prompts; 8 identities on 3 axes make 2,880 more.
+
+>>> from nbbias import cogs
+>>> len(cogs.suite.prompts(cogs.suite.load()))
+3240
 """
 
 from __future__ import annotations
@@ -236,13 +240,3 @@ def rubric(suite: Suite, task: str, *, described: bool = False) -> str:
         )
     ]
     return "\n".join(lines)
-
-
-def rubrics(suite: Suite) -> pd.DataFrame:
-    """List every criterion: `task`, `criterion`, `description`, `source`, `where`."""
-    rows = [
-        (task, name, told, plan.rubric.source, plan.rubric.where)
-        for task, plan in suite.tasks.items()
-        for name, told in plan.rubric.criteria.items()
-    ]
-    return pd.DataFrame(rows, columns=["task", "criterion", "description", "source", "where"])

@@ -3,13 +3,16 @@
 Kumar, Yunusov and Emami (2024), section 5, call an identity obvious (said), nuanced (hinted at) or
 imperceptible in a text, by hand and for examples. Here a lexicon says which words tell, and the
 similarity to the identity's own words finds hints that no list has.
+
+>>> from nbbias import cogs
+>>> cogs.visible.markers()["woman"]["obvious"][:2]
+['woman', 'women']
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,7 @@ from nbbias import stats
 from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.suite import Suite
-from nbbias.tables import SAMPLE, DataError, data_path, is_file, resolve
+from nbbias.tables import data_path
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -28,29 +31,11 @@ LEVELS = ("obvious", "nuanced", "imperceptible")
 
 ONE_AXIS = "one axis alone has no answers to compare with: by words only"
 
-Markers = Mapping[str, Mapping[str, list[str]]]
 
-
-def markers(path: str | Path = SAMPLE) -> Markers:
-    """Load the words by identity: `obvious` and `nuanced`, from the shipped YAML or your own."""
-    shipped = str(path) == SAMPLE
-    found = data_path("cogs/markers.yaml") if shipped else resolve(str(path))
-    if not is_file(found):
-        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
-    try:
-        table = yaml.safe_load(found.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
-    faults = [
-        f"{name}: needs the lists obvious and nuanced"
-        for name, lists in (table.items() if isinstance(table, dict) else [("the file", None)])
-        if not isinstance(lists, dict)
-        or set(lists) - {"obvious", "nuanced"}
-        or not all(isinstance(words, list) for words in lists.values())
-    ]
-    if faults:
-        raise DataError(str(path), faults)
-    return table
+@cache
+def markers() -> dict[str, dict[str, list[str]]]:
+    """Return the words by identity: `obvious` and `nuanced`."""
+    return yaml.safe_load(data_path("cogs/markers.yaml").read_text(encoding="utf-8"))
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:
@@ -59,10 +44,8 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 
 
 def levels(
-    answers: pd.DataFrame, suite: Suite, *, words: Markers | None = None,
-    model: str = embeddings.AUTO, cache_path: str | Path | None = None, false_alarms: float = 0.05,
-    progress: bool = True,
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO, false_alarms: float = 0.05
+) -> pd.DataFrame:
     """Say how visible each answer's identity is.
 
     Parameters
@@ -71,9 +54,7 @@ def levels(
         The table of `cogs.rbs.read_answers`.
     suite
         Holds the words for each identity.
-    words
-        The table of `markers`; the shipped one by default.
-    model, cache_path, progress
+    model
         As in `text.embeddings.embed`.
     false_alarms
         Share of the answers of other axes, to the same prompts, that may lie as near to the
@@ -88,10 +69,9 @@ def levels(
         the identity's words, minus the mean of that prompt's default answers), `threshold`,
         `instrument` and a `reason` where similarity could not be used.
     """
-    lists = markers() if words is None else words
     said = answers["text"].fillna("").str.strip() != ""
     table = answers[said].reset_index(drop=True)
-    vectors = embeddings.embed(table["text"], model=model, cache_path=cache_path, progress=progress)
+    vectors = embeddings.embed(table["text"], model=model)
     rows = []
     for axis, plan in suite.axes.items():
         for identity, named in plan.identities.items():
@@ -103,7 +83,7 @@ def levels(
             limit = float(np.quantile(known, 1 - false_alarms)) if len(known) else np.nan
             texts = table.loc[own, "text"]
             plain, hints = (
-                texts.map(_pattern(lists.get(identity, {}).get(level, [])).findall)
+                texts.map(_pattern(markers().get(identity, {}).get(level, [])).findall)
                 for level in LEVELS[:2]
             )
             hinted = (hints.str.len() > 0) | (excess[own] > limit)
@@ -134,9 +114,8 @@ def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
 
 
 def visibility(
-    levels: pd.DataFrame, answers: pd.DataFrame, *, words: Markers | None = None,
-    confidence: float = 0.95,
-) -> pd.DataFrame:  # fmt: skip
+    levels: pd.DataFrame, answers: pd.DataFrame, *, confidence: float = 0.95
+) -> pd.DataFrame:
     """Count levels by model, axis and identity.
 
     Returns
@@ -146,7 +125,6 @@ def visibility(
         ``obvious`` its Wilson interval `obvious_low`, `obvious_high` and `obvious_default`: the
         share of default answers that hold the same words with no identity asked for.
     """
-    lists = markers() if words is None else words
     defaults = answers[answers["identity"].isna() & answers["text"].notna()]
     rows: list[dict[str, Any]] = []
     for (model, axis, identity), own in levels.groupby(["model", "axis", "identity"], sort=False):
@@ -154,7 +132,7 @@ def visibility(
         ends = stats.proportion_interval(
             int((own["level"] == "obvious").sum()), len(own), confidence=confidence
         )
-        pattern = _pattern(lists.get(identity, {}).get("obvious", []))
+        pattern = _pattern(markers().get(identity, {}).get("obvious", []))
         plain = defaults.loc[defaults["model"] == model, "text"].map(
             lambda text, pattern=pattern: bool(pattern.search(text))
         )
