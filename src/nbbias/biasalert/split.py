@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -184,44 +184,6 @@ def folds(labelled: pd.DataFrame, *, n: int = 5, seed: int, near: float | None =
     for number, (_, held_out) in enumerate(parting.split(table, groups=table["comment_id"])):
         numbers[held_out] = number
     return pd.Series(numbers, index=labelled.index, name="fold")
-
-
-def held_out(
-    labelled: pd.DataFrame,
-    parts: pd.Series,
-    judge: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame],
-) -> pd.DataFrame:
-    """Judge every text by a judge that was made without its part.
-
-    Parameters
-    ----------
-    labelled
-        LABELLED.
-    parts
-        The part of each text, with the table's index: `folds`, for predictions out of fold, or its
-        `bias_type`, to leave one type out.
-    judge
-        Takes the rows to learn from and the rows to judge, and returns JUDGEMENTS of the latter.
-        A knowledge made of labelled texts must be made in here, of the former alone.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS of all rows, in order, with `part`.
-
-    Raises
-    ------
-    ParameterError
-        There are fewer than two parts, or a text has none.
-    """
-    if parts.nunique() < 2 or parts.isna().any():
-        raise ParameterError("parts", "each text needs one, and there must be two or more")
-    found = []
-    for part in sorted(parts.unique()):
-        rest, own = labelled[parts != part], labelled[parts == part]
-        found.append(judge(rest, own).assign(part=part))
-    whole = pd.concat(found, ignore_index=True).set_index("text_id")
-    return whole.loc[labelled["text_id"].astype("str")].reset_index()
 
 
 def across(
