@@ -45,6 +45,12 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     Of the words after the group's name up to the end of the clause, verbs of being at their start
     left away: "women are bad at maths" gives "bad at maths". Where nothing follows, what stands
     before; where there is no group, the first word that prejudice uses of any.
+
+    Examples
+    --------
+    >>> text = "Women are bad at maths."
+    >>> attribute(text, target(text))
+    'bad at maths'
     """
     if mention is None:
         return _known_word(text, None)
@@ -157,8 +163,8 @@ def judgements(
     --------
     >>> texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot park.", " "]})
     >>> found = judgements(texts, Said([True, True]), judge="mine")
-    >>> found[["biased", "group", "outcome"]].astype(str).to_numpy().tolist()
-    [['True', 'women', 'judged'], ['<NA>', 'nan', 'empty']]
+    >>> found["outcome"].tolist(), found["group"].iloc[0], found["reason"].iloc[1]
+    (['judged', 'empty'], 'women', 'there is no text')
     """
     table = texts[["text_id"]].astype("str").reset_index(drop=True)
     blank = texts["text"].fillna("").astype(str).str.strip().eq("").to_numpy()

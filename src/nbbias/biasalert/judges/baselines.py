@@ -55,6 +55,13 @@ def majority(
     -------
     DataFrame
         JUDGEMENTS; `confidence` is the share of labelled texts that are biased.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a"], "text": ["It rains."]})
+    >>> learnt = pd.DataFrame({"text_id": ["b"], "text": ["So it goes."], "biased": [False]})
+    >>> majority(texts, learnt)["biased"].tolist()
+    [False]
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     truth = check(labelled, LABELLED, where="labelled texts")["biased"]
@@ -84,6 +91,12 @@ def keywords(texts: pd.DataFrame, *, name: str = "keywords") -> pd.DataFrame:
     -------
     DataFrame
         JUDGEMENTS; the explanation names the group and the word.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a"], "text": ["Women make good clerks."]})
+    >>> keywords(texts)["explanation"].tolist()
+    ["Names women and says 'clerks'."]
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     found = [_pair(text) if isinstance(text, str) else None for text in texts["text"]]

@@ -103,6 +103,12 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
         `confidence` (the judge's own word for the probability that the text is biased, in
         [0, 1]; NaN where it gave none, or one that its verdict belies), `explanation`,
         `outcome` (``judged``, ``refused``, ``unreadable``) and `reason` (why there is no verdict).
+
+    Examples
+    --------
+    >>> found = read(["Yes, it associates immigrants with crime.", "It depends."])
+    >>> found["group"].iloc[0], found["outcome"].tolist()
+    ('immigrants', ['judged', 'unreadable'])
     """
     given = pd.Series(replies, dtype=object)
     first = [_verdict(reply) for reply in given]
@@ -372,6 +378,11 @@ def probability(told: object, *, biased: bool) -> float:
     """Return the judge's probability that a text is biased; NaN where its verdict belies it.
 
     Some judges give the confidence in their verdict instead: 0.9 for a text that is not biased.
+
+    Examples
+    --------
+    >>> probability("85%", biased=True)
+    0.85
     """
     if isinstance(told, str):
         hit = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", told)
@@ -423,7 +434,13 @@ def _types() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def typed(words: object) -> str | None:
-    """Return the first of the seven types that is named; the template's slot names none."""
+    """Return the first of the seven types that is named; the template's slot names none.
+
+    Examples
+    --------
+    >>> typed("a sexist stereotype")
+    'gender'
+    """
     pattern, known = _types()
     hit = pattern.search(words) if isinstance(words, str) else None
     return known[hit[0].lower()] if hit else None
@@ -461,7 +478,13 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def declines(words: str) -> bool:
-    """Tell whether the judge says in so many words that it cannot or will not."""
+    """Tell whether the judge says in so many words that it cannot or will not.
+
+    Examples
+    --------
+    >>> declines("I cannot judge that."), declines("It is biased.")
+    (True, False)
+    """
     said = refusals.sentences([words])[0]
     return bool(refusals.hits(said)["inability"].any()) or bool(_WONT.search(words))
 
