@@ -17,8 +17,8 @@ from nbbias.running import execute, plan
 from nbbias.studies import Llmbi
 from nbbias.tables import NbbiasError
 from tests.conftest import ROOT, Command
-from tests.test_gallery import PLAIN, claims, finished
-from tests.test_run import SAMPLE
+from tests.pages.test_gallery import PLAIN, claims, finished
+from tests.running.test_run import SAMPLE
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,11 @@ import dev
 from nbbias import params, tables
 from nbbias.asking import params as asking_params
 from nbbias.cogs import sample, suite as cogs_suite
+from nbbias.cogs.params import PARTS, Cogs
 from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
 from nbbias.running import plan as run_plan, run
-from nbbias.studies import PARTS, STUDIES, Cogs
+from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -146,6 +147,6 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
     assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
     described = manifest.read(folder)
     assert described is not None
-    assert described["data"]["answers_path"]["sha256"] == manifest.file_sha256(
+    assert described["data"]["answers_path"]["sha256"] == tables.file_sha256(
         data_folder / "llmbi/gpt4_responses.json"
     )

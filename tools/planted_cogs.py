@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chisquare
 
-from nbbias.cogs import logit, rbs
+from nbbias.cogs import rbs
 from nbbias.cogs.affinity import instance_shares, listed_shares
 from nbbias.cogs.sample import Judge, judge
 
@@ -44,9 +44,6 @@ def once(plan: Judge, *, instances: int, draws: int, seed: int) -> dict[str, flo
     for name, values in shares.items():
         found = rbs.spread_estimate(values, **options)
         row |= {f"abs_{name}": found["estimate"], f"p_{name}": found["p_value"]}
-    fitted = logit.fit(table, IDENTITIES)
-    model, _, *_ = logit.estimates(fitted, **options)
-    row |= {"abs_model": model["estimate"], "p_model": model["p_value"]}
     return row | {"p_single": chisquare(table["identity"].value_counts()).pvalue}
 
 

@@ -1,6 +1,6 @@
 """One strict model per study: its parameters, their ranges, defaults and meaning.
 
-Nowhere else is a parameter defined (the studies of news stand in `news.params`). The
+Nowhere else is a parameter defined (but for LLMBI's they stand in the study's `params`). The
 notebook's `parameters` cell is written from the model, YAML is validated against it, and
 `nbbias params STEM` prints it.
 """
@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from nbbias.biasalert.params import Biasalert
+from nbbias.cogs.params import Cogs
 from nbbias.news.params import BiasedPrompts, NewsBias
-from nbbias.params import InputFile, Parameters, Scorer, no_twins
-from nbbias.tables import SAMPLE, NbbiasError
-
-Part = Literal["rbs", "visibility", "abs", "people", "reference"]
-
-#: The parts of CoGS; a notebook's cells that belong to one have its tag.
-PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people", "reference")
-
-#: How texts without a default are grouped (Marked Personas).
-GROUPINGS = ("race", "gender", "race_gender")
+from nbbias.params import InputFile, Parameters, Scorer
+from nbbias.tables import SAMPLE
 
 
 class Llmbi(Parameters):
@@ -61,111 +54,6 @@ class Llmbi(Parameters):
         if self.second_scorer == self.bias_scorer:
             raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
         return self
-
-
-class Cogs(Parameters):
-    """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
-
-    answers_path: InputFile = Field(
-        SAMPLE,
-        description="answers: columns model, text and task, theme, identity (or prompt_id); for "
-        "the part reference: model, kind, race, gender, prompt, text",
-    )
-    judgements_path: InputFile = Field(
-        SAMPLE,
-        description="judges' replies: columns evaluator, model, task, theme, axis, order, reply; "
-        "or prompt_id, model, text, as asked from tables/judge_prompts.csv",
-    )
-    ratings_path: InputFile = Field(
-        SAMPLE, description="what people chose: columns rater, task, theme, axis, identity"
-    )
-    parts: list[Part] = Field(
-        ["rbs", "visibility", "abs", "people"],
-        min_length=1,
-        description="what is measured: rbs, visibility (of identities in answers), abs (needs "
-        "judgements), people (needs ratings); reference, alone, for texts without defaults",
-    )
-    suite_paths: list[InputFile] = Field(
-        [], description="YAML files that add axes, identities, tasks, themes or rubrics"
-    )
-    axes: list[str] = Field(
-        ["race", "gender", "orientation"],
-        min_length=1,
-        description="axes of identity: race, gender, orientation (the paper's), age, disability, "
-        "religion, or a name in suite_paths",
-    )
-    references: dict[str, str] = Field(
-        {"race": "White", "gender": "man", "race_gender": "White man"},
-        min_length=1,
-        description="part reference: what texts are grouped by (race, gender, race_gender), and "
-        "the group that the others are compared with, beside the centroid of all",
-    )
-    embedding_model: str = Field(
-        "auto",
-        min_length=1,
-        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
-        "all-mpnet-base-v2, or the folder of a sentence-transformers model",
-    )
-    device: str = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
-    orders: Literal["auto", "all", "latin", "listed"] = Field(
-        "auto",
-        description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "
-        "balanced square (latin), the suite's own as in the paper (listed), or all up to four "
-        "identities (auto)",
-    )
-    described: bool = Field(
-        False, description="whether a judge's rubric describes its criteria or names them only"
-    )
-    draws: int = Field(
-        2000, ge=100, le=100_000, description="permutations and resamples behind each number"
-    )
-
-    @field_validator("parts", "axes", "suite_paths")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return no_twins(names)
-
-    @model_validator(mode="after")
-    def _whole(self) -> Self:
-        told = self._misplaced()
-        if told:
-            raise ValueError("; ".join(told))
-        from nbbias.cogs import suite as cogs_suite  # which reads params' neighbours
-
-        try:
-            cogs_suite.load(self.suite_paths, axes=self.axes)
-        except NbbiasError as error:
-            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
-        return self
-
-    def _misplaced(self) -> list[str]:
-        """Name the parts that do not go together, or have no file of their own."""
-        told = []
-        if "reference" in self.parts:
-            if len(self.parts) > 1:
-                told.append("parts: reference stands alone: its texts have no default")
-            if self.answers_path == SAMPLE:
-                told.append("answers_path: the part reference has no sample; name a file")
-            unknown = [name for name in self.references if name not in GROUPINGS]
-            if unknown:
-                known = ", ".join(GROUPINGS)
-                told.append(f"references: no {', '.join(unknown)}; texts are grouped by {known}")
-        if "people" in self.parts and "abs" not in self.parts:
-            told.append("parts: people are shown beside judges; add abs")
-        for name, part in {"judgements_path": "abs", "ratings_path": "people"}.items():
-            simulated = getattr(self, name) == SAMPLE
-            if part in self.parts and simulated != (self.answers_path == SAMPLE):
-                told.append(
-                    f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
-                )
-        return told
-
-    def left_out(self) -> list[str]:
-        """Return the tags of the parts that were not asked for, and of what they share."""
-        tags = [f"part:{part}" for part in PARTS if part not in self.parts]
-        suite = ["suite"] if "reference" in self.parts else []
-        sample = [] if self.answers_path == SAMPLE else ["sample"]
-        return [*tags, *suite, *sample]
 
 
 #: The studies that stand, by stem.

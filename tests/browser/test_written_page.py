@@ -16,7 +16,7 @@ from nbbias import reading, tables
 from nbbias.news.explore import topics
 from nbbias.pages import page as pages
 from nbbias.reading import explorer, markup
-from tests.test_page_about import told
+from tests.pages.test_about import told
 
 pytestmark = pytest.mark.slow
 

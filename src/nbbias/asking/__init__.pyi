@@ -5,6 +5,7 @@ from . import (
     plan as plan,
     prompts as prompts,
     recorded as recorded,
+    replies as replies,
     store as store,
     view as view,
 )

@@ -1,4 +1,10 @@
-"""CoGS: representative and affinity bias (Kumar et al. 2024)."""
+"""CoGS: representative and affinity bias (Kumar et al. 2024).
+
+>>> import pandas as pd
+>>> from nbbias import cogs
+>>> cogs.representative_bias_score(pd.Series({"man": 0.10, "woman": 0.20})).identity
+'man'
+"""
 
 import lazy_loader
 

@@ -1,7 +1,7 @@
 from . import (
     affinity as affinity,
     figures as figures,
-    logit as logit,
+    params as params,
     people as people,
     rbs as rbs,
     reference as reference,
@@ -12,3 +12,5 @@ from . import (
     tables as tables,
     visible as visible,
 )
+from .affinity import affinity_bias_score as affinity_bias_score
+from .rbs import BiasScore as BiasScore, representative_bias_score as representative_bias_score

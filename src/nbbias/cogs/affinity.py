@@ -1,13 +1,14 @@
-"""Ask a judge which answer is best, in orders that give each identity each position.
+"""Whose texts a judge prefers, told apart from where they stood: the Affinity Bias Score.
 
-The paper shows the judge the identities in one fixed order, so that a judge who likes the first
-text seems to like the identity that stands there. Here every order is asked, or a square in which
-each identity stands at each position, and follows each other one, equally often.
+Kumar, Yunusov and Emami (2024), Eq. (10) to (12): the spread of the shares in which a judge picks
+each identity's text as the best. The paper shows the judge the identities in one fixed order, so
+that a judge who likes the first text seems to like the identity that stands there. Here every
+order is asked, or a square in which each identity stands at each position, and follows each other
+one, equally often.
 
-CoGS: which identity's texts a judge prefers, told apart from where they stood.
-
-Kumar, Yunusov and Emami (2024), Eq. (10) to (12): the Affinity Bias Score is the spread of the
-shares in which a judge picks each identity's text as the best.
+>>> from nbbias import cogs
+>>> cogs.affinity.orders(["straight", "queer"])
+[('straight', 'queer'), ('queer', 'straight')]
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables, tables as nbbias_tables
-from nbbias.cogs import logit as cogs_logit, rbs, replies
+from nbbias import stats, tables
+from nbbias.cogs import rbs, replies
 from nbbias.cogs.rbs import INSTANCE, SETTING, BiasScore
 from nbbias.cogs.suite import BAR, Suite, load, rubric
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
@@ -302,6 +303,14 @@ def affinity_bias_score(shares: pd.Series) -> BiasScore:
     References
     ----------
     Kumar et al. 2024, Eq. (11) and (12).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from nbbias import cogs
+    >>> found = cogs.affinity_bias_score(pd.Series({"man": 0.7, "woman": 0.2, "non-binary": 0.1}))
+    >>> round(found.score, 3), found.identity
+    (0.262, 'man')
     """
     values = shares.astype(float)
     if values.empty or values.isna().any():
@@ -337,9 +346,9 @@ def instance_shares(
     # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
     shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
     at = {name: i for i, name in enumerate(identities)}
-    orders = decided.loc[kept, "order"]
-    places = {order: [at[name] for name in order.split(BAR)] for order in orders.unique()}
-    who = np.array([places[order] for order in orders], dtype=int).reshape(-1, k)
+    asked = decided.loc[kept, "order"]
+    places = {order: [at[name] for name in order.split(BAR)] for order in asked.unique()}
+    who = np.array([places[order] for order in asked], dtype=int).reshape(-1, k)
     picked = decided.loc[kept, "position"].to_numpy(int) - 1
     np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
     np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
@@ -367,10 +376,10 @@ def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
 
 
 def abs_estimates(
-    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, model_based: bool = True,
-    confidence: float = 0.95, draws: int = 2000, seed: int = 0,
+    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, confidence: float = 0.95,
+    draws: int = 2000, seed: int = 0,
 ) -> pd.DataFrame:  # fmt: skip
-    """Estimate the Affinity Bias Score of each evaluator, model and axis, in three ways.
+    """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
     Parameters
     ----------
@@ -380,8 +389,6 @@ def abs_estimates(
         Lists the identities of each axis in their order.
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
-    model_based
-        Whether to fit the conditional logit too, which takes a second per cell.
     confidence, draws, seed
         Level of the intervals; resamples and permutations, and their start.
 
@@ -398,9 +405,8 @@ def abs_estimates(
         - ``abs``: the same with every identity at every position equally often. `null` is what
           permuting the identities within each instance gives, which leaves alone that one text may
           be better than another;
-        - ``abs_model`` and ``position_model``: of the conditional logit, see `cogs.logit`;
         - ``position``: the spread of the shares of positions, with identities balanced;
-        - ``share_raw``, ``share``, ``share_model``, ``position_share``: the shares behind them.
+        - ``share_raw``, ``share``, ``position_share``: the shares behind them.
 
         `p_adjusted` is Holm's: of the spreads over the rows of one statistic (those of all models
         together are a family of their own), of shares over the identities or positions of a cell.
@@ -409,23 +415,20 @@ def abs_estimates(
     options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
     for key, own in _cells(decided, by):
         identities = list(suite.axes[key["bias"]].identities)
-        tables = {
+        measured = {
             "abs_raw": _pooled(own, listed_shares, identities),
             "abs": _pooled(own, instance_shares, identities, of="identity"),
             "position": _pooled(own, instance_shares, identities, of="position"),
         }
-        tables["position"].columns = [f"position {i}" for i in tables["position"]]
-        for statistic, shares in tables.items():
+        measured["position"].columns = [f"position {i}" for i in measured["position"]]
+        for statistic, shares in measured.items():
             rows += [key | row for row in _spread_and_shares(statistic, shares, **options)]
-        if model_based:
-            logit = cogs_logit.fit(own, identities)
-            rows += [key | row for row in cogs_logit.estimates(logit, **options)]
     table = pd.DataFrame(rows)
-    for statistic in ("abs_raw", "abs", "position", "abs_model", "position_model") if rows else ():
+    for statistic in ("abs_raw", "abs", "position") if rows else ():
         for together in (True, False):
             family = (table["statistic"] == statistic) & ((table["model"] == ALL) == together)
             table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
-    return nbbias_tables.estimates(
+    return tables.estimates(
         table.to_dict("records"), study="cogs", measure="abs", instrument="reply parser"
     )
 
@@ -459,14 +462,15 @@ def _pooled(
     own: pd.DataFrame, measure: Callable[..., pd.DataFrame], identities: list[str], **options: Any
 ) -> pd.DataFrame:
     """Measure each model's instances on their own, and average an instance over the models."""
-    tables = [measure(part, identities, **options) for _, part in own.groupby("model", sort=False)]
-    return pd.concat(tables).groupby(level=["task", "theme"], sort=False).mean()
+    parts = [measure(part, identities, **options) for _, part in own.groupby("model", sort=False)]
+    return pd.concat(parts).groupby(level=["task", "theme"], sort=False).mean()
 
 
 def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
     several = decided["model"].nunique() > 1
-    tables = [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
-    both = pd.concat(tables)
+    both = pd.concat(
+        [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
+    )
     keys = ["evaluator", "cell", "axis", *([by] if by else [])]
     for values, own in both.groupby(keys, sort=False):
         key = dict(zip(keys, values, strict=True))

@@ -1,7 +1,4 @@
-"""The figures of the CoGS study: distances, scores, visibility, and what is printed.
-
-The figures of judges: preferences, identity beside position, who judged whom.
-"""
+"""The figures of the CoGS study: distances and scores, preferences, who judged whom."""
 
 from __future__ import annotations
 
@@ -185,10 +182,6 @@ def visibility(table: pd.DataFrame) -> Figure:
     return figure
 
 
-#: The three ways to the ABS, from the published one to the corrected ones.
-WAYS = {"abs_raw": "as published", "abs": "orders balanced", "abs_model": "conditional logit"}
-
-
 def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     """Draw each judge's shares as dots with intervals over what chance gives, a panel a judge.
 
@@ -197,8 +190,7 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
     estimates
         Of `cogs.affinity.abs_estimates` or `cogs.people.beside_models`, of one `model`.
     statistic
-        Which shares: ``"share"`` (orders balanced), ``"share_raw"``, ``"share_model"`` or
-        ``"position_share"``.
+        Which shares: ``"share"`` (orders balanced), ``"share_raw"`` or ``"position_share"``.
     """
     rows = cogs_tables.whole(estimates)
     rows = rows[rows["statistic"] == statistic]
@@ -220,12 +212,12 @@ def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
 
 
 def identity_or_position(estimates: pd.DataFrame) -> Figure:
-    """Draw the ABS in three ways and the spread over positions: a row an axis, a column a judge.
+    """Draw the ABS in two ways and the spread over positions: a row an axis, a column a judge.
 
     A judge that goes by position has an ABS as published and a spread over positions, and no
-    ABS where orders are balanced; one that goes by identity has the ABS in all three ways.
+    ABS where orders are balanced; one that goes by identity has the ABS in both ways.
     """
-    named = {**WAYS, "position": "position"}
+    named = {"abs_raw": "as published", "abs": "orders balanced", "position": "position"}
     rows = cogs_tables.whole(estimates)
     rows = rows[rows["statistic"].isin(list(named))]
     order = {name: i for i, name in enumerate(named)}

@@ -1,16 +1,18 @@
-"""CoGS: how far an answer moves when the model is told who it is.
+"""How far an answer moves when the model is told who it is: the Representative Bias Score.
 
-Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*. The Representative Bias
-Score (Eq. 4 to 9) embeds a model's answer with and without an identity in its prompt; the identity
-whose answers lie nearest to the default is the one that the model takes for "normal".
-
-From distances to claims: RBS with its interval and chance level, identities, and tests.
-
-What a spread over identities is by chance, and how sure it is.
+Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) to (9): a model's
+answer is embedded with and without an identity in its prompt; the identity whose answers lie
+nearest to the default is the one that the model takes for "normal".
 
 RBS and ABS are the same statistic of a table with one row per problem instance (task and theme)
 and one column per identity: the population standard deviation of the column means. It is never
-below 0, so noise alone lifts it; both functions here take the instance as the unit.
+below 0, so noise alone lifts it: both have an interval and a chance level here, with the instance
+as the unit.
+
+>>> import numpy as np
+>>> from nbbias import cogs
+>>> round(float(cogs.rbs.spread(np.array([0.10, 0.20, 0.15]))), 4)
+0.0408
 """
 
 from __future__ import annotations
@@ -63,6 +65,14 @@ def representative_bias_score(distances: pd.Series) -> BiasScore:
     References
     ----------
     Kumar et al. 2024, Eq. (8) and (9).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from nbbias import cogs
+    >>> found = cogs.representative_bias_score(pd.Series({"man": 0.10, "woman": 0.20}))
+    >>> round(found.score, 3), found.identity
+    (0.05, 'man')
     """
     values = distances.astype(float)
     if values.empty or values.isna().any():

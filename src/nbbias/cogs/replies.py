@@ -4,17 +4,22 @@ A judge is asked for "Answer choice:" and answers in its own way. What it decide
 from the plainest form (a label with a value) to the loosest (one choice named at all), and the
 first form that holds a decision settles it. Two decisions are none, unless the judge says that
 it changed its mind. A failure is never counted as a choice.
+
+>>> from nbbias import cogs
+>>> cogs.replies.decision("Between choice 1, choice 2 and choice 3, I pick choice 3", n=3)
+Decision(position=3.0, reason=None)
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+
+from nbbias.asking.replies import said, settled
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -91,10 +96,6 @@ _BEST_IS = re.compile(
 )
 _RANKED = re.compile(rf"(?:{_NAMED}|{_BARE})\s*>\s*(?={_NOUN}|[\s\d(])", re.I)
 
-_CHANGED = re.compile(
-    r"\b(?:actually|on\s+reflection|on\s+second\s+thou?ght|correction|reconsider\w*|wait|revis\w+"
-    r"|change\s+my\s+(?:mind|answer)|final(?:ly)?|in\s+the\s+end|ultimately)\b", re.I,
-)  # fmt: skip
 _REFUSES = re.compile(
     r"\b(?:can(?:no|['’]?)t|cannot|unable|not\s+able|won['’]?t|decline|refuse|sorry|apologi[sz]e"
     r"|as\s+an?\s+(?:ai|language\s+model)|not\s+(?:comfortable|appropriate))\b", re.I,
@@ -103,11 +104,6 @@ _TIE = re.compile(
     r"\b(?:tie|tied|draw|neither|none\s+of|both|equal(?:ly)?|all\s+(?:are|three|of|the)"
     r"|no\s+(?:clear\s+)?(?:winner|preference|best)|each\s+(?:of|has))\b", re.I,
 )  # fmt: skip
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.I | re.S)
-
-
-#: Characters read at the start and at the end of a reply.
-_ENDS = 3000
 
 
 class Decision(NamedTuple):
@@ -135,9 +131,7 @@ def decision(reply: str | None, *, n: int) -> Decision:
     """
     if not isinstance(reply, str) or not reply.strip():
         return Decision(np.nan, "the reply is blank")
-    text = unicodedata.normalize("NFKC", _THOUGHTS.sub(" ", reply))
-    if len(text) > 2 * _ENDS:  # a decision stands at either end; what lies between is the essay
-        text = f"{text[:_ENDS]}\n{text[-_ENDS:]}"
+    text = said(reply, ends=3000)
     text = re.sub(r"[*_`\"“”{}\\]|\bboxed\b|^\s*[#>]+", " ", text, flags=re.M).strip()
     for found in (_labelled, _alone, _verbs, _predicates, _leading):
         decided = found(text, n)
@@ -156,11 +150,11 @@ def decision(reply: str | None, *, n: int) -> Decision:
 
 def _value(hit: re.Match[str], n: int) -> int:
     parts = hit.groupdict()
-    said = next(part for part in map(parts.get, ("v", "o", "o2", "b")) if part).lower()
-    if said == "last":
+    named = next(part for part in map(parts.get, ("v", "o", "o2", "b")) if part).lower()
+    if named == "last":
         return n
-    digits = re.match(r"\d+", said)
-    return int(digits[0]) if digits else _VALUES[said]
+    digits = re.match(r"\d+", named)
+    return int(digits[0]) if digits else _VALUES[named]
 
 
 def _negated(text: str, hit: re.Match[str]) -> bool:
@@ -168,12 +162,10 @@ def _negated(text: str, hit: re.Match[str]) -> bool:
 
 
 def _settled(text: str, decided: list[tuple[int, int]], n: int) -> Decision:
-    """Take the one decision; of several, the last where the judge says that it changed its mind."""
-    decided = sorted(decided)
-    (first, _), (last, position) = decided[0], decided[-1]
-    different = {value for _, value in decided}
-    if len(different) > 1 and not _CHANGED.search(text[first : last + 1]):
-        return Decision(np.nan, f"more than one decision: {', '.join(map(str, sorted(different)))}")
+    position = settled(text, decided)
+    if position is None:
+        told = ", ".join(map(str, sorted({value for _, value in decided})))
+        return Decision(np.nan, f"more than one decision: {told}")
     if not 1 <= position <= n:
         return Decision(np.nan, f"a choice that is not there: {position}")
     return Decision(float(position), None)

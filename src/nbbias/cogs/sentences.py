@@ -1,9 +1,4 @@
-"""Sentences about what the CoGS study estimates, written from its tables.
-
-Sentences about what was asked, answered and lost in the CoGS study.
-
-What was planted in the CoGS sample, beside what the study found.
-"""
+"""Sentences of the CoGS study, written from its tables: what was asked, lost, found and planted."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.suite import Suite, rubrics
 
 #: The ways to a judge's spread, in the order of the argument.
-WAYS = {"abs_raw": "raw", "abs": "balanced", "abs_model": "logit", "position": "position"}
+WAYS = {"abs_raw": "raw", "abs": "balanced", "position": "position"}
 #: Short headings of the table `ways`, where each spread is followed by its p and favourite.
 WAY_HEADINGS = {f"p_{name}": "p" for name in WAYS.values()} | {
     f"most_{name}": "most" for name in WAYS.values()
 }
 _SHARES = {"share_raw": "identity, raw", "share": "identity, balanced",
-           "share_model": "identity, logit", "position_share": "position"}  # fmt: skip
+           "position_share": "position"}  # fmt: skip
 
 _NUMBERS = [
     *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high", "excess"),
@@ -102,7 +102,7 @@ def tests(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def ways(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Lay out each judge's spreads in all ways, a row a judge and axis.
+    """Lay out each judge's spreads, a row a judge and axis.
 
     Returns
     -------

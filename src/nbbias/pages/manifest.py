@@ -7,7 +7,6 @@ import json
 import platform
 import subprocess
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +16,6 @@ from nbbias import tables
 from nbbias.params import Parameters, input_files
 
 NAME = "manifest.json"
-_PACKAGES = (
-    *("nbbias", "numpy", "pandas", "scipy", "statsmodels", "scikit-learn", "matplotlib"),
-    *("seaborn", "textblob", "vaderSentiment", "spacy", "gensim", "detoxify", "torch"),
-    *("transformers", "sentence-transformers", "alt-profanity-check", "papermill", "nbconvert"),
-)
-
-
-def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python and of every package that can move a number."""
-    found = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def git_state(folder: Path) -> dict[str, Any]:
@@ -66,7 +43,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
     values = parameters.model_dump()
     given = json.dumps(values, sort_keys=True).encode()
     data = {
-        name: {"path": str(path), "sha256": file_sha256(path)}
+        name: {"path": str(path), "sha256": tables.file_sha256(path)}
         for name, path in input_files(parameters).items()
     }
     return {
@@ -75,9 +52,9 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "parameters": values,
         "parameters_sha256": hashlib.sha256(given).hexdigest(),
         "data": data,
-        "notebook_sha256": file_sha256(notebook),
+        "notebook_sha256": tables.file_sha256(notebook),
         "seed": parameters.seed,
-        "versions": versions(),
+        "versions": tables.versions(),
         "git": git_state(notebook.parent),
         "platform": platform.platform(),
     }
@@ -109,7 +86,7 @@ def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
 
     model = study(stem)
     checked = model.model_validate({n: parameters[n] for n in model.model_fields})
-    rows = [("data", name, file_sha256(path)) for name, path in input_files(checked).items()]
-    rows += [("version", name, number) for name, number in versions().items()]
+    rows = [("data", name, tables.file_sha256(path)) for name, path in input_files(checked).items()]
+    rows += [("version", name, number) for name, number in tables.versions().items()]
     rows.append(("seed", "seed", str(checked.seed)))
     return pd.DataFrame(rows, columns=["kind", "name", "value"])

@@ -93,7 +93,7 @@ def _lists(described: Mapping[str, Any]) -> dict[str, tuple[str, Path]]:
         # One that has changed since is not the run's: the archive then says what it takes.
         if name.partition(".")[0] not in _LISTS or not is_file(path):
             continue
-        if pages_manifest.file_sha256(path) == entry["sha256"]:
+        if tables.file_sha256(path) == entry["sha256"]:
             # Two lists of one name, of two folders, stay two.
             found[name] = (f"lists/{len(found) + 1}-{path.name}", path)
     return found

@@ -203,7 +203,7 @@ def live(table: pd.DataFrame) -> widgets.VBox:
     )
 
 
-#: Name → method of `stats.adjusted`; None: as the study corrected, "": not at all.
+#: Name → method of `stats.adjust`; None: as the study corrected, "": not at all.
 CORRECTIONS: dict[str, str | None] = {
     "as in the study": None,
     "none": "",
@@ -279,10 +279,9 @@ def chosen(
     """
     own = rows if models is None else rows[whose_claims(rows).isin(list(models))]
     method = CORRECTIONS[correction]
-    if method is None:
-        return own
-    adjusted = stats.adjusted(own["p_value"], method=method) if method else own["p_value"]
-    return own.assign(p_adjusted=adjusted)
+    if not method:
+        return own if method is None else own.assign(p_adjusted=own["p_value"])
+    return stats.adjust(own, method=method)
 
 
 def reach(rows: pd.DataFrame) -> tuple[float, float]:

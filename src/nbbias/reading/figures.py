@@ -6,6 +6,7 @@ Marks drawn into given Axes: bars, intervals, points. Nothing is computed here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -27,6 +28,23 @@ PRINTED = PALETTE[1]
 _PANELS_ABREAST = 4
 
 Draw = Callable[[pd.DataFrame, Axes], object]
+
+
+class Drawn(NamedTuple):
+    """A figure with the rows that it draws, and what who cannot see it should hear.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"name": ["a"], "mean": [0.1], "worst": [0.4]})
+    >>> figure, ax = plt.subplots()
+    >>> _ = shares(rows, ax, label="name", mean="mean", worst="worst")
+    >>> Drawn(figure, rows, "Mean and largest share of each choice.").alt
+    'Mean and largest share of each choice.'
+    """
+
+    figure: Figure
+    rows: pd.DataFrame
+    alt: str
 
 
 def use_style() -> None:

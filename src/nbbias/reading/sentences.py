@@ -1,25 +1,17 @@
-"""From table rows to sentences and printed tables. Numbers are never typed by hand."""
+"""From table rows to sentences. Numbers are never typed by hand."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from great_tables import GT, html, loc, style
-from IPython.display import HTML, Markdown
+from IPython.display import Markdown
 
 from nbbias.tables import visible
 
-_ROWS_AT_ONCE = 30
-_SHORT = 30  # characters that stay on one line
-_THEME = (
-    "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
-    "border-color: var(--jp-border-color2, #d3d3d3);"
-)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
 
@@ -45,10 +37,6 @@ def number(value: float, *, decimals: int = 2) -> str:
     return f"{round(value, decimals) + 0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _p_in_table(p: float) -> str:
-    return "<\N{NO-BREAK SPACE}.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
 def p_value(p: float) -> str:
     """Write a p value as APA does: three decimals, no leading zero, never 0."""
     if not np.isfinite(p):
@@ -56,17 +44,28 @@ def p_value(p: float) -> str:
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
-def interval(row: Mapping[str, Any], *, confidence: float, decimals: int = 2) -> str:
-    """Write an estimate's interval, or why it has none."""
+def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
+    """Write an estimate's interval, or why it has none; its level is the row's `confidence`.
+
+    Examples
+    --------
+    >>> interval({"ci_low": -0.125, "ci_high": 1.0, "confidence": 0.9})
+    '90% CI −0.12 to 1.00'
+    """
     if not np.isfinite(row["ci_low"]):
         return f"no interval: {row['reason']}" if isinstance(row["reason"], str) else "no interval"
     low, high = number(row["ci_low"], decimals=decimals), number(row["ci_high"], decimals=decimals)
-    return f"{confidence:.0%} CI {low} to {high}"
+    return f"{_level(row, confidence):.0%} CI {low} to {high}"
+
+
+def _level(row: Mapping[str, Any], confidence: float | None) -> float:
+    return row["confidence"] if confidence is None else confidence
 
 
 def estimate_sentence(
-    row: Mapping[str, Any], *, subject: str, unit: str, null: str, confidence: float
-) -> str:
+    row: Mapping[str, Any], *, subject: str, unit: str, null: str,
+    confidence: float | None = None,
+) -> str:  # fmt: skip
     """Write one row of ESTIMATES as a Markdown sentence.
 
     Parameters
@@ -80,26 +79,27 @@ def estimate_sentence(
     null
         What stands for chance, such as ``"neutral prose of the same length"``.
     confidence
-        Level of the interval and of the range of the null.
+        Level of the interval and of the range of the null; the row's own where None.
     """
     if not np.isfinite(row["estimate"]):
         return f"{subject} not measured: {row['reason']} (N = {row['n']:.0f} {unit})."
-    parts = [f"{confidence:.0%} CI", f"N = {row['n']:.0f} {unit}"]
-    parts[0] = interval(row, confidence=confidence)
+    parts = [interval(row, confidence=confidence), f"N = {row['n']:.0f} {unit}"]
     if row["n_lost"]:
         parts.append(f"{row['n_lost']:.0f} lost")
     parts.append(escape(row["instrument"]))
     text = f"{subject} **{number(row['estimate'])}** ({'; '.join(parts)})."
     if np.isfinite(row["null_low"]):
         low, high = number(row["null_low"]), number(row["null_high"])
-        expected = number(row["null"])
         text += (
-            f" {null} gives {expected}, and {confidence:.0%} of its means lie in {low} to {high}."
+            f" {null} gives {number(row['null'])}, and {_level(row, confidence):.0%} of its means "
+            f"lie in {low} to {high}."
         )
     return text
 
 
-def difference_sentence(row: Mapping[str, Any], *, unit: str, confidence: float) -> str:
+def difference_sentence(
+    row: Mapping[str, Any], *, unit: str, confidence: float | None = None
+) -> str:
     """Write a paired difference between two models as a Markdown sentence."""
     model, other = escape(row["model"]), escape(row["group"])
     if not np.isfinite(row["estimate"]):
@@ -122,7 +122,7 @@ def difference_sentence(row: Mapping[str, Any], *, unit: str, confidence: float)
 
 def estimate_sentences(
     estimates: pd.DataFrame, *, statistic: str, subject: str, unit: str, null: str,
-    confidence: float,
+    confidence: float | None = None,
 ) -> list[str]:  # fmt: skip
     """Write every row of one statistic; `subject` may name columns, as in ``"{model}"``."""
     rows = estimates[estimates["statistic"] == statistic].to_dict("records")
@@ -135,7 +135,9 @@ def estimate_sentences(
     ]  # fmt: skip
 
 
-def difference_sentences(estimates: pd.DataFrame, *, unit: str, confidence: float) -> list[str]:
+def difference_sentences(
+    estimates: pd.DataFrame, *, unit: str, confidence: float | None = None
+) -> list[str]:
     """Write every difference between two models."""
     rows = estimates[estimates["statistic"] == "difference"].to_dict("records")
     return [difference_sentence(row, unit=unit, confidence=confidence) for row in rows]
@@ -179,93 +181,102 @@ def printed_sentences(beside: pd.DataFrame, *, paper: str, printed_model: str) -
     return sentences
 
 
+#: Methods of correction in words.
+CORRECTIONS = {"holm": "Holm's correction", "fdr_bh": "Benjamini and Hochberg's correction"}
+
+
+def beyond_chance(
+    rows: pd.DataFrame,
+    *,
+    what: str,
+    says: str = "{which}: {estimate}",
+    unit: str = "units",
+    reference: str = "by chance",
+    correction: str = "holm",
+) -> str:
+    """Say how many estimates of one family are beyond chance, and which is the largest.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES: one family, each claim once (of two groups whose differences mirror
+        each other, one).
+    what
+        What the estimates are, many of them, such as ``"signed differences"``.
+    says
+        The largest one in words, such as ``"for the group {group} in {which} the share is {size}
+        {direction}"``. Names in braces are columns of ESTIMATES, escaped; further
+        ``{which}``, what tells the row from the others; ``{estimate}``, signed; ``{size}``,
+        without its sign; and ``{direction}``, ``lower`` or ``higher``.
+    unit
+        What `n` counts.
+    reference
+        What `null` is; it is written where it is not 0.
+    correction
+        The method behind `p_adjusted`, a key of `CORRECTIONS`.
+
+    Returns
+    -------
+    str
+        Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
+        there is none), of those beyond chance where there are any. Estimates that could not be
+        tested are counted, and if all are, the commonest reason is told.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "llama", "group": "female", "estimate": -0.031, "ci_low": -0.05,
+    ...        "ci_high": -0.012, "n": 12, "p_adjusted": 0.004}
+    >>> found = tables.estimates([row, {**row, "model": "phi", "p_adjusted": 0.3}], study="news")
+    >>> told = beyond_chance(found.assign(confidence=0.95), what="differences", unit="pairs")
+    >>> count, largest = told.split(". ", 1)
+    >>> count
+    "1 of 2 differences are beyond chance (p below .05 after Holm's correction)"
+    >>> largest
+    'This one: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004).'
+    """
+    tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
+    if tested.empty:
+        reasons = rows["reason"].dropna().value_counts()
+        why = escape(reasons.index[0]) if len(reasons) else f"there are no {what}"
+        return f"No {what} could be tested ({why})."
+    confidence = float(tested["confidence"].iloc[0])
+    found = tested[tested["p_adjusted"] < 1 - confidence]
+    of = found if len(found) else tested
+    nulls = of["null"].fillna(0)
+    row = of.loc[(of["estimate"] - nulls).abs().idxmax()].to_dict()
+    far = "furthest" if nulls.any() else "largest"
+    lead = {0: f"The {far}", 1: "This one"}.get(len(found), f"The {far} of these")
+    names = {
+        "which": _which(row, rows), "size": number(abs(row["estimate"]), decimals=3),
+        "direction": "lower" if row["estimate"] < 0 else "higher",
+    }  # fmt: skip
+    told = {name: escape(value) for name, value in row.items()}
+    told |= {"estimate": number(row["estimate"], decimals=3), **names}
+    parts = [interval(row, confidence=confidence, decimals=3)]
+    if np.isfinite(row["null"]) and row["null"] != 0:
+        parts.append(f"{reference} {number(row['null'], decimals=3)}")
+    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row["p_adjusted"])]
+    left = f"; {len(rows) - len(tested)} could not be tested" if len(rows) > len(tested) else ""
+    alpha = f"{1 - confidence:.3g}".removeprefix("0")
+    return (
+        f"{len(found)} of {len(tested)} {what} are beyond chance (p below {alpha} after "
+        f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told)} ({'; '.join(parts)})."
+    )
+
+
+def _which(row: Mapping[str, Any], rows: pd.DataFrame) -> str:
+    """Name what tells a row from the others; its model in any case."""
+    keys = [key for key in _WHO if key in rows and isinstance(row[key], str)]
+    named = [key for key in keys if key == "model" or rows[key].nunique(dropna=False) > 1]
+    return ", ".join(escape(row[key]) for key in named)
+
+
+_WHO = ("evaluator", "judge", "model", "prompt", "source", "bias", "dimension", "task", "topic")
+
+
 def say(sentences: str | Iterable[str]) -> Markdown:
     """Show sentences; several become a list."""
     if isinstance(sentences, str):
         return Markdown(sentences)
     return Markdown("\n".join(f"- {sentence}" for sentence in sentences))
-
-
-def show(
-    table: pd.DataFrame,
-    *,
-    title: str,
-    note: str | None = None,
-    decimals: int = 3,
-    labels: Mapping[str, str] | None = None,
-    gap: str = "not measured",
-) -> HTML:
-    """Show a table: numbers aligned and rounded, gaps written out, every text escaped.
-
-    Parameters
-    ----------
-    table
-        The rows and columns to show, in order.
-    title
-        What the table says.
-    note
-        A line under the table: units, N, direction, what is missing.
-    decimals
-        Decimals of the fractional columns; whole numbers keep none.
-    labels
-        Column → heading; other columns show their name with spaces.
-    gap
-        What stands for a missing number.
-    """
-    plain = _seen(table.reset_index(drop=True))
-    named = {name: visible((labels or {}).get(name, str(name).replace("_", " "))) for name in plain}
-    # A name made from the content: the same table gets the same HTML in every run.
-    digest = hashlib.sha256((title + plain.to_csv(index=False)).encode()).hexdigest()[:10]
-    printed = GT(plain, id=f"t{digest}").tab_header(title=visible(title)).cols_label(**named)
-    numeric = plain.select_dtypes("number")
-    whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
-    p_values = [name for name in numeric if str(name).startswith("p_")]
-    whole = [name for name in whole if name not in p_values]
-    fractional = [name for name in numeric if name not in {*whole, *p_values}]
-    if p_values:
-        printed = printed.fmt(_p_in_table, columns=p_values)
-    if fractional:
-        printed = printed.fmt_number(columns=fractional, decimals=decimals)
-    if whole:
-        printed = printed.fmt_integer(columns=whole)
-    texts = [name for name in plain.columns if name not in numeric]
-    for names, missing in ((list(numeric), gap), (texts, "")):
-        if names:
-            printed = printed.sub_missing(columns=names, missing_text=missing)
-    printed = printed.tab_options(
-        table_font_size="13px", heading_align="left", heading_title_font_size="14px",
-        data_row_padding="4px", table_width="auto", table_margin_left="0",
-        # Colours of JupyterLab's theme, where there is one; it paints rows itself else.
-        table_additional_css=[f"#t{digest} table.gt_table :is(tr, th, td) {{ {_THEME} }}"],
-    )  # fmt: skip
-    short = [
-        name for name in plain.columns.difference(numeric.columns)
-        if plain[name].dropna().astype(str).str.len().max() <= _SHORT
-    ]  # fmt: skip
-    wordy = list(plain.columns.difference([*numeric.columns, *short]))
-    if wordy:
-        printed = printed.tab_style(style.css("min-width: 14em"), loc.body(columns=wordy))
-    if short:
-        printed = printed.tab_style(style.css("white-space: nowrap"), loc.body(columns=short))
-    if note:
-        printed = printed.tab_source_note(html(_escape_html(note)))
-    scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
-    # No program that typesets mathematics looks into it.
-    return HTML(
-        f'<div class="tex2jax_ignore mathjax_ignore" style="{scroll}" tabindex="0">'
-        f"{printed.as_raw_html()}</div>"
-    )
-
-
-def _seen(table: pd.DataFrame) -> pd.DataFrame:
-    """Write out in every text what is not seen."""
-    texts = table.select_dtypes(["object", "str", "category"]).columns
-    shown = {
-        name: table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
-        for name in texts
-    }
-    return table.assign(**shown)
-
-
-def _escape_html(text: str) -> str:
-    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -2,11 +2,12 @@ from .chance import (
     expected_differences as expected_differences,
     mean_of_draws as mean_of_draws,
     permuted_counts as permuted_counts,
+    tail as tail,
     windows as windows,
 )
+from .families import adjust as adjust, adjusted as adjusted
 from .intervals import (
     ONE_VALUE as ONE_VALUE,
-    adjusted as adjusted,
     cluster_bootstrap as cluster_bootstrap,
     mean_interval as mean_interval,
     minimum_detectable_effect as minimum_detectable_effect,
@@ -27,6 +28,7 @@ from .pooling import (
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
 )
+from .sure import Sure as Sure
 from .variance import (
     anova as anova,
     anova_checks as anova_checks,

@@ -3,9 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Literal
 
 import numpy as np
 from scipy import stats
+
+
+def tail(
+    observed: float,
+    drawn: np.ndarray,
+    *,
+    confidence: float,
+    sided: Literal["greater", "two"] = "greater",
+    null: float | None = None,
+    tolerance: float = 1e-12,
+) -> dict[str, float]:
+    """Put an observed value beside what it was in draws that chance alone made.
+
+    Parameters
+    ----------
+    observed
+        The value that was measured; NaN where only the chance level is asked for.
+    drawn
+        Its values under permutation or in drawn samples. NaN, where a draw measured nothing, does
+        not count.
+    confidence
+        Share of the draws between `null_low` and `null_high`.
+    sided
+        ``"greater"``: draws at least as large count against `observed`; ``"two"``: draws at least
+        as far from `null`, on either side.
+    null
+        The expected value, where it is known exactly; else the mean of the draws.
+    tolerance
+        Values this close are ties, which rounding must not break: a tie counts as reached.
+
+    Returns
+    -------
+    dict
+        `null`; `null_low` and `null_high`, the percentile range; and `p_value` = (1 + draws that
+        reach `observed`) / (1 + draws), so that it is never below what so many draws can tell. NaN
+        where nothing was observed or no draw measured anything.
+
+    References
+    ----------
+    Phipson and Smyth 2010, *Permutation p-values should never be zero*.
+
+    Examples
+    --------
+    Of nine draws two reach .5, the observed one counted in these are three of ten:
+
+    >>> drawn = np.array([0.1, 0.2, 0.2, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6])
+    >>> tail(0.5, drawn, confidence=0.8)["p_value"]
+    0.3
+
+    As far from an expected .3 as .5 lie .1, .5 and .6:
+
+    >>> tail(0.5, drawn, confidence=0.8, sided="two", null=0.3)["p_value"]
+    0.4
+    """
+    known = drawn[~np.isnan(drawn)]
+    found = dict.fromkeys(("null", "null_low", "null_high", "p_value"), np.nan)
+    if null is not None:
+        found["null"] = float(null)
+    if not len(known):
+        return found
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    expected = float(known.mean()) if null is None else float(null)
+    found |= {"null": expected, "null_low": float(low), "null_high": float(high)}
+    if not np.isnan(observed):
+        values, least = known, observed
+        if sided == "two":
+            values, least = np.abs(known - expected), abs(observed - expected)
+        reached = int((values >= least - tolerance).sum())
+        found["p_value"] = (1 + reached) / (1 + len(known))
+    return found
 
 
 def windows(texts: Iterable[str], *, n_words: int) -> list[str]:
@@ -83,14 +154,7 @@ def mean_of_draws(
         for pool, own in zip(pools, share, strict=True):
             redrawn = pool[(places * len(pool)).astype(int)].mean(axis=1)
             means += own * (pool.mean() - redrawn)
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
-    as_far = np.abs(means - expected) >= abs(observed - expected) - 1e-12
-    return {
-        "null": expected,
-        "null_low": float(low),
-        "null_high": float(high),
-        "p_value": np.nan if np.isnan(observed) else float((as_far.sum() + 1) / (draws + 1)),
-    }
+    return tail(observed, means, confidence=confidence, sided="two", null=expected)
 
 
 def permuted_counts(

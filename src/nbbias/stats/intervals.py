@@ -1,4 +1,4 @@
-"""Intervals, tests and corrections: statsmodels and scipy, returned as small labelled tables.
+"""Intervals and tests: statsmodels and scipy, returned as small labelled tables.
 
 Plain samples: two without a common unit, values in clusters, and what n units could show.
 """
@@ -116,33 +116,6 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
     both = pd.concat([first, second], axis=1, keys=["first", "second"])
     row = one_sample(both["first"] - both["second"], confidence=confidence)
     return row | {"test": "paired t"}
-
-
-def adjusted(p_values: pd.Series, *, method: str = "holm") -> pd.Series:
-    """Correct a family of p values; NaN stay NaN and do not count towards the family.
-
-    Parameters
-    ----------
-    p_values
-        The family that the table shows.
-    method
-        ``"holm"`` (family-wise) or ``"fdr_bh"`` (false discovery rate), as statsmodels names them.
-    """
-    corrected = pd.Series(np.nan, index=p_values.index, dtype=float)
-    tested = p_values.notna()
-    p = p_values[tested].astype(float).to_numpy()
-    if method == "fdr_bh":
-        corrected[tested] = stats.false_discovery_control(p) if len(p) else p
-    elif method == "holm":
-        # statsmodels' multipletests collects garbage at every call: most of a study's time.
-        order = np.argsort(p)
-        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-        holm = np.empty(len(p))
-        holm[order] = np.minimum(steps, 1.0)
-        corrected[tested] = holm
-    else:
-        raise ValueError(f"method must be 'holm' or 'fdr_bh', but is {method!r}")
-    return corrected
 
 
 def swaps(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:

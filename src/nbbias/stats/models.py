@@ -20,7 +20,7 @@ from statsmodels.regression.mixed_linear_model import MixedLMResultsWrapper
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from nbbias import tables
-from nbbias.stats import intervals, variance
+from nbbias.stats import families, intervals, variance
 
 Row = dict[str, Any]
 
@@ -122,7 +122,7 @@ def mixed_model(
             rows.append(row | {"reason": reason if n else "no value was measured"})
     names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
-    return _table(rows, scores, names).assign(p_adjusted=lambda t: intervals.adjusted(t["p_value"]))
+    return families.adjust(_table(rows, scores, names))
 
 
 def _fit(
@@ -197,9 +197,8 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
             rows.append(key | row)
     names = ["model", "other", *_INTERVAL, "test", "statistic_value", "df", "p_value", "p_adjusted"]
     names += ["p_fdr", "effect_size", "d_low", "d_high", "n", "n_lost", "reason"]
-    table = _table(rows, scores, names)
-    holm, fdr = (intervals.adjusted(table["p_value"], method=name) for name in ("holm", "fdr_bh"))
-    return table.assign(p_adjusted=holm, p_fdr=fdr)
+    table = families.adjust(_table(rows, scores, names))
+    return families.adjust(table, method="fdr_bh", into="p_fdr")
 
 
 def _d_interval(t: float, n: int, confidence: float) -> tuple[float, float]:

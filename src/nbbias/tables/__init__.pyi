@@ -1,6 +1,7 @@
 from . import datasets as datasets
 from .contracts import (
     ANSWERS as ANSWERS,
+    CHANCE as CHANCE,
     COGS_ANSWERS as COGS_ANSWERS,
     COGS_JUDGEMENTS as COGS_JUDGEMENTS,
     ESTIMATE_KEYS as ESTIMATE_KEYS,
@@ -9,11 +10,14 @@ from .contracts import (
     GENERATIONS as GENERATIONS,
     ORIGINALS as ORIGINALS,
     PROMPTS as PROMPTS,
+    REFERENCES as REFERENCES,
     SCORES as SCORES,
     Contract as Contract,
+    chance as chance,
     check as check,
     estimates as estimates,
     need as need,
+    with_chance as with_chance,
 )
 from .errors import (
     ContractError as ContractError,
@@ -37,6 +41,7 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
+from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     SAMPLE as SAMPLE,

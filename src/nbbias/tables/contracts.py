@@ -7,7 +7,7 @@ a table at once, in words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -133,7 +133,12 @@ ESTIMATE_VALUES = (
     *("estimate", "ci_low", "ci_high", "n", "n_lost"),
     *("null", "null_low", "null_high", "excess"),
     *("effect_size", "test", "statistic_value", "df", "p_value", "p_adjusted"),
-    *("instrument", "reason"),
+    *("instrument", "reason", "confidence"),
+)
+
+#: What chance stands for: what was dealt or drawn anew, or which prose was read instead.
+REFERENCES = (
+    *("words", "sentences", "replicate", "topics", "identities", "verdicts", "neutral prose"),
 )
 
 _UNIT_INTERVAL = pa.Check.in_range(0, 1)
@@ -148,8 +153,13 @@ _INTERVAL_HOLDS = pa.Check(
     ),
     error="an estimate lies outside its interval",
 )
+_RANGE_HOLDS = pa.Check(
+    lambda d: d["null_low"].isna() | (d["null_low"] <= d["null_high"] + 1e-9),
+    error="a range of chance ends below its beginning",
+)
 
 #: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
+#: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
 ESTIMATES = Contract(
     {
         **{key: _text(nullable=True) for key in ESTIMATE_KEYS},
@@ -170,12 +180,29 @@ ESTIMATES = Contract(
         "p_adjusted": _number(_UNIT_INTERVAL),
         "instrument": _text(nullable=True),
         "reason": _text(nullable=True),
+        "confidence": _number(_UNIT_INTERVAL),
     },
     checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS],
     name="ESTIMATES",
 )
 
-_TEXT_COLUMNS = [*ESTIMATE_KEYS, "test", "instrument", "reason"]
+#: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
+CHANCE = Contract(
+    {
+        **{key: _text(nullable=True) for key in (*ESTIMATE_KEYS, "instrument")},
+        "reference": _text(checks=pa.Check.isin(REFERENCES, error="is no known reference")),
+        "null": _number(),
+        "null_low": _number(),
+        "null_high": _number(),
+        "test": _text(nullable=True),
+        "p_value": _number(_UNIT_INTERVAL),
+        "p_adjusted": _number(_UNIT_INTERVAL),
+        "confidence": _number(_UNIT_INTERVAL),
+    },
+    checks=[_RANGE_HOLDS],
+    unique=[*ESTIMATE_KEYS, "instrument", "reference"],
+    name="CHANCE",
+)
 
 
 def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) -> pd.DataFrame:
@@ -274,23 +301,105 @@ def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -
     study
         The study's stem, such as ``"llmbi"``.
     **common
-        Columns with one value for all rows.
+        Columns with one value for all rows, such as `confidence`.
 
     Returns
     -------
     DataFrame
         Checked against `ESTIMATES`; `excess` is `estimate - null` where both are there.
+
+    Examples
+    --------
+    >>> row = {"statistic": "bias", "estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "null": 0.25}
+    >>> table = estimates([row | {"n": 8}], study="news_bias", confidence=0.9)
+    >>> table[["estimate", "excess", "n", "n_lost", "confidence"]].to_dict("records")
+    [{'estimate': 0.5, 'excess': 0.25, 'n': 8, 'n_lost': 0, 'confidence': 0.9}]
     """
-    table = pd.DataFrame([{"study": study, **common, **row} for row in rows])
-    if table.empty:
-        table = pd.DataFrame(columns=list(ESTIMATES.columns), dtype=float)
-    columns = [*ESTIMATE_KEYS, *ESTIMATE_VALUES]
-    unknown = sorted(set(table.columns) - set(columns))
-    if unknown:
-        raise ContractError("ESTIMATES", f"no such column: {', '.join(unknown)}")
-    table = table.reindex(columns=columns)
+    table = _built(rows, ESTIMATES, {"study": study, **common})
     table["n_lost"] = pd.to_numeric(table["n_lost"]).fillna(0)
     table["n"] = pd.to_numeric(table["n"]).fillna(0)
     table["excess"] = pd.to_numeric(table["estimate"]) - pd.to_numeric(table["null"])
-    table[_TEXT_COLUMNS] = table[_TEXT_COLUMNS].astype("str")
     return check(table, ESTIMATES)
+
+
+def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
+    """Build a CHANCE table: every column there, in order, NaN where nothing is said.
+
+    Parameters
+    ----------
+    rows
+        One mapping per claim and reference: the claim's keys and `instrument` as in ESTIMATES,
+        `reference` (one of `REFERENCES`) and what `stats.tail` returns.
+    study, **common
+        As in `estimates`.
+
+    Returns
+    -------
+    DataFrame
+        Checked against `CHANCE`.
+
+    Examples
+    --------
+    >>> row = {"statistic": "bias", "null": 0.1, "null_low": 0.0, "null_high": 0.2}
+    >>> table = chance([row], study="news_bias", reference="sentences", confidence=0.95)
+    >>> table[["reference", "null"]].to_dict("records")
+    [{'reference': 'sentences', 'null': 0.1}]
+    """
+    return check(_built(rows, CHANCE, {"study": study, **common}), CHANCE)
+
+
+def with_chance(
+    estimates: pd.DataFrame, chance: pd.DataFrame, *, lead: Sequence[str] = REFERENCES
+) -> pd.DataFrame:
+    """Put the leading chance level of each claim into its row of ESTIMATES.
+
+    Parameters
+    ----------
+    estimates, chance
+        Tables of the two contracts; `study` need not be the same.
+    lead
+        References, the leading one first: each claim takes the first of these that it has.
+
+    Returns
+    -------
+    DataFrame
+        `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value` and `p_adjusted` of the
+        leading reference, and `excess` anew. A claim with none of these references stays as it is.
+
+    Examples
+    --------
+    >>> claim = {"statistic": "bias", "estimate": 0.3}
+    >>> found = estimates([claim], study="news_bias")
+    >>> levels = [{"statistic": "bias", "reference": "words", "null": 0.1}]
+    >>> levels += [{"statistic": "bias", "reference": "sentences", "null": 0.2}]
+    >>> levels = chance(levels, study="news_bias")
+    >>> with_chance(found, levels, lead=["sentences", "words"])["null"].tolist()
+    [0.2]
+    """
+    keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]
+    rank = chance["reference"].map({name: i for i, name in enumerate(lead)})
+    leading = chance[rank.notna()].assign(_rank=rank).sort_values("_rank", kind="stable")
+    found = estimates[keys].merge(
+        leading.drop_duplicates(keys), on=keys, how="left", validate="many_to_one"
+    )
+    there = found["reference"].notna().to_numpy()
+    table = estimates.copy()
+    for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted"):
+        table[name] = table[name].mask(there, found[name].set_axis(table.index))
+    return table.assign(excess=table["estimate"] - table["null"])
+
+
+def _built(
+    rows: Iterable[Mapping[str, Any]], contract: Contract, common: Mapping[str, Any]
+) -> pd.DataFrame:
+    columns = list(contract.columns)
+    table = pd.DataFrame([{**common, **row} for row in rows])
+    if table.empty:
+        table = pd.DataFrame(columns=columns, dtype=float)
+    unknown = sorted(set(table.columns) - set(columns))
+    if unknown:
+        raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
+    table = table.reindex(columns=columns)
+    text = [name for name in columns if str(contract.columns[name].dtype).startswith("str")]
+    table[text] = table[text].astype("str")
+    return table

@@ -12,9 +12,9 @@ import pandas as pd
 import pooch
 import requests
 
-from nbbias.pages import manifest
 from nbbias.tables import files as outputs
 from nbbias.tables.errors import DataError
+from nbbias.tables.provenance import file_sha256
 from nbbias.tables.read import data_path
 
 VARIABLE = "NBBIAS_DATA"
@@ -104,7 +104,7 @@ def _fetch_one(
     if expected:
         whose = "the publisher's" if isinstance(printed, str) else "the first download's"
         return target, f"checksum equals {whose}"
-    recorded[key] = manifest.file_sha256(target)
+    recorded[key] = file_sha256(target)
     outputs.write(base / _RECORD, json.dumps(recorded, indent=2, sort_keys=True) + "\n")
     return target, "checksum recorded"
 

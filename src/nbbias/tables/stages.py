@@ -1,21 +1,18 @@
 """Costly stages of a study, kept on disk under the hash of what they were made from.
 
 A run with another figure setting, or another level of its intervals, scores nothing again. The key
-is the hash of the arguments, of this package's source and of the versions of all that can move a
-number; so nothing stale is ever read. Only runs keep stages (`NBBIAS_CACHE` names the folder, or is
-``off``): a function called from elsewhere works as if it were not decorated.
+is the hash of the arguments, of the source that measures and of the versions of all that can move
+a number: nothing stale is ever read, and a changed label measures nothing anew. Only runs keep
+stages (`NBBIAS_CACHE` names the folder, or is ``off``): a function called from elsewhere works as
+if it were not decorated.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import os
-import shutil
-import tempfile
-import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -23,10 +20,12 @@ import joblib
 import pandas as pd
 from platformdirs import user_cache_path
 
+from nbbias.tables.provenance import measuring_version
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_KEPT_DAYS = 30
+_KEPT = timedelta(days=30)
 
 
 def default_cache() -> str:
@@ -43,56 +42,33 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
     The function must depend on its arguments alone: files and weights that it reads by name are
     stamped by `stamp` and given as an argument.
     """
+    package = function.__module__.removeprefix("nbbias.").split(".")[0]
 
     @functools.wraps(function)
     def kept(*args: P.args, **kwargs: P.kwargs) -> T:
         folder = os.environ.get("NBBIAS_CACHE", "")
         if folder in {"", "off"}:
             return function(*args, **kwargs)
-        key = digest([function.__module__, function.__qualname__, list(args), kwargs])
-        path = Path(folder) / _version() / f"{function.__name__}-{key}.joblib"
-        with contextlib.suppress(Exception):  # missing, cut off or damaged: compute it
-            found: T = joblib.load(path)
-            return found
-        result = function(*args, **kwargs)
-        with contextlib.suppress(OSError):  # a full disk costs time, not the run
-            _write(path, result)
-        return result
+        given = [measuring_version(package), function.__module__, list(args), kwargs]
+        key = f"{function.__qualname__} {digest(given)}"
+        try:
+            return _kept(folder)(key, lambda: function(*args, **kwargs))
+        except OSError:  # a full or foreign disk costs time, not the run
+            return function(*args, **kwargs)
 
     return kept
 
 
-def _write(path: Path, result: object) -> None:
-    if not path.parent.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _prune(path.parent.parent)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".")
-    os.close(handle)
-    try:
-        joblib.dump(result, temporary, compress=1)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _prune(folder: Path) -> None:
-    """Remove what other versions kept and nobody has used for a month."""
-    for old in folder.iterdir():
-        if old.is_dir() and time.time() - old.stat().st_mtime > _KEPT_DAYS * 86_400:
-            shutil.rmtree(old, ignore_errors=True)
-
-
 @functools.cache
-def _version() -> str:
-    """Hash this package's source and the versions of what its numbers rest on."""
-    from nbbias.pages import manifest
+def _kept(folder: str) -> Callable[[str, Callable[[], T]], T]:
+    """Open the folder; what nobody has used for a month goes."""
+    memory = joblib.Memory(folder, compress=1, verbose=0)
+    memory.reduce_size(age_limit=_KEPT)
+    return memory.cache(_make, ignore=["make"])
 
-    found = hashlib.sha256(repr(sorted(manifest.versions().items())).encode())
-    folder = Path(__file__).parents[1]
-    for path in sorted(folder.rglob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+
+def _make(key: str, make: Callable[[], T]) -> T:
+    return make()
 
 
 def digest(value: Any) -> str:

@@ -233,7 +233,7 @@ def _shown(
     tested = pd.concat(tables, ignore_index=True)
     tested = tested.rename(columns={"n_first": "n_answers", "n_second": "n_originals"})
     tested["p_value"] = 2 * norm.sf(tested["z"].abs())
-    tested["p_adjusted"] = stats.adjusted(tested["p_value"])
+    tested = stats.adjust(tested)
     tested["more_in"] = np.where(tested["z"] > 0, "answers", "originals")
     beyond = tested[tested["z"].abs() > norm.ppf((1 + confidence) / 2)].drop(columns="reason")
     beyond = beyond.sort_values("z", key=np.abs, ascending=False, kind="stable")

@@ -1,0 +1,291 @@
+"""Tables for readers: numbers aligned and rounded, gaps written out, every text escaped.
+
+`readable` chooses from ESTIMATES the few columns that a reader needs; `show` prints any table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from great_tables import GT, html, loc, style
+from IPython.display import HTML
+
+from nbbias.reading.sentences import number
+from nbbias.tables import ESTIMATE_KEYS, visible
+
+_ROWS_AT_ONCE = 30
+_SHORT = 30  # characters that stay on one line
+_COLUMNS = 8  # of a table that is read, not looked up
+_THEME = (
+    "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
+    "border-color: var(--jp-border-color2, #d3d3d3);"
+)
+
+
+class Table(NamedTuple):
+    """A table with what a reader needs beside it: what functions for readers return.
+
+    Parameters
+    ----------
+    rows
+        The rows and columns to show, in order.
+    title
+        What the table says.
+    note
+        A line under the table: units, N, direction, what is missing.
+    labels
+        Column → heading; other columns show their name with spaces.
+    decimals
+        Decimals of the fractional columns; whole numbers keep none.
+    gap
+        What stands for a missing number.
+
+    Examples
+    --------
+    >>> table = Table(pd.DataFrame({"model": ["gpt-4"], "n": [18]}), "Answers by model")
+    >>> table.gap
+    'not measured'
+    """
+
+    rows: pd.DataFrame
+    title: str
+    note: str | None = None
+    labels: Mapping[str, str] | None = None
+    decimals: int = 3
+    gap: str = "not measured"
+
+
+# --- of estimates -----------------------------------------------------------------------------
+
+
+def readable(
+    estimates: pd.DataFrame,
+    keys: Sequence[str],
+    *,
+    statistics: Sequence[str] | None = None,
+    rows: int | None = 12,
+    **told: Any,
+) -> Table:
+    """Choose the columns of ESTIMATES that a reader needs: eight at most.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    keys
+        Columns that tell rows apart, in the order of their weight. Those that are alike in all
+        rows go to the note, and `statistic` joins them where there are several.
+    statistics
+        Which to show; all where None.
+    rows
+        Where there are more, the rows furthest from their reference (from 0 where there is none)
+        stand in the table, and the note counts the others. None: all rows.
+    **told
+        `title`, `note`, `labels`, `decimals` and `gap` of `Table`. `labels` names the columns by
+        those of ESTIMATES: ``{"null": "neutral prose"}``, ``{"n": "prompts"}``.
+
+    Returns
+    -------
+    Table
+        The keys that vary (the last ones in one column where there is no room), ``estimate [95%
+        CI]`` in one cell, with the reason where it was not measured or has no interval, `n`,
+        `n_lost` where there is any, `null` with its range where it says more than 0, and
+        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys stand
+        together, in the order in which they came.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "gpt-4", "statistic": "index", "estimate": -0.5, "ci_low": -0.75,
+    ...        "ci_high": -0.25, "n": 18, "null": 0.3, "instrument": "TextBlob"}
+    >>> found = tables.estimates([row, {**row, "model": "llama"}], study="llmbi")
+    >>> table = readable(found.assign(confidence=0.95), ["model", "instrument"], title="Index")
+    >>> table.rows.iloc[0].to_dict()
+    {'model': 'gpt-4', 'estimate': '−0.500 [−0.750, −0.250]', 'n': 18, 'null': '0.300'}
+    >>> table.note
+    'All rows: instrument TextBlob.'
+    """
+    whole = Table(estimates, **{"title": "", "gap": "not tested", **told})
+    own = estimates if statistics is None else estimates[estimates["statistic"].isin(statistics)]
+    own = own.reset_index(drop=True)
+    if own["statistic"].nunique() > 1 and "statistic" not in keys:
+        keys = [*keys, "statistic"]
+    labels = {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
+    labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS} | labels
+    varying = [key for key in keys if own[key].nunique(dropna=False) > 1]
+    constant = [
+        f"{labels.get(key, key)} {_in_words(key, own[key].iloc[0])}"
+        for key in keys
+        if len(own) > 1 and own[key].notna().any() and key not in varying
+    ]
+    varying = varying or list(keys)[:1]
+    note = [whole.note] if whole.note else []
+    note += [f"All rows: {'; '.join(constant)}."] if constant else []
+    if rows is not None and len(own) > rows:
+        far = (own["estimate"] - own["null"].fillna(0)).abs().sort_values(ascending=False)
+        note.append(
+            f"The {rows} rows furthest from {_reference(own, labels['null'])}; {len(own) - rows:,} "
+            "more rows in tables/estimates.csv."
+        )
+        own = own.loc[far.index[:rows]]
+    else:
+        own = own.sort_values(varying, kind="stable", key=lambda v: pd.factorize(v)[0])
+    shown, headings = _cells(own, whole.decimals, labels)
+    named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
+    frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
+    return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
+
+
+def _cells(
+    own: pd.DataFrame, decimals: int, labels: Mapping[str, str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the columns with numbers, and the heading of that of the estimates."""
+    levels = own["confidence"].dropna().unique()
+    level = f"{levels[0]:.0%} CI" if len(levels) == 1 else "CI"
+    cells = {"estimate": [_estimate(row, decimals) for row in own.to_dict("records")]}
+    cells["n"] = own["n"].astype(int).to_list()
+    if own["n_lost"].any():
+        cells["n_lost"] = own["n_lost"].astype(int).to_list()
+    if own["null"].fillna(0).ne(0).any() or own["null_low"].notna().any():
+        cells["null"] = [
+            "" if pd.isna(null) else number(null, decimals=decimals) + _range(low, high, decimals)
+            for null, low, high in own[["null", "null_low", "null_high"]].itertuples(index=False)
+        ]
+    p = "p_adjusted" if own["p_adjusted"].notna().any() else "p_value"
+    if own[p].notna().any():
+        cells[p] = own[p].to_list()
+    heading = f"{labels.get('estimate', 'estimate')} [{level}]"
+    return pd.DataFrame(cells, index=own.index), {"estimate": heading}
+
+
+def _estimate(row: Mapping[str, Any], decimals: int) -> str:
+    why = row["reason"] if isinstance(row["reason"], str) else ""
+    if not np.isfinite(row["estimate"]):
+        return f"not measured: {why}"
+    told = number(row["estimate"], decimals=decimals)
+    if np.isfinite(row["ci_low"]):
+        return told + _range(row["ci_low"], row["ci_high"], decimals)
+    return f"{told} (no interval: {why})" if why else told
+
+
+def _range(low: float, high: float, decimals: int) -> str:
+    if not np.isfinite(low):
+        return ""
+    return f" [{number(low, decimals=decimals)}, {number(high, decimals=decimals)}]"
+
+
+def _reference(own: pd.DataFrame, named: str) -> str:
+    if not own["null"].fillna(0).any():
+        return "0"
+    return f"what is {named}" if named.startswith("by ") else named
+
+
+def _named(
+    own: pd.DataFrame, keys: Sequence[str], *, room: int, labels: dict[str, str]
+) -> pd.DataFrame:
+    """Return the keys as texts, the last ones in one column where there is no room for each."""
+    texts = {key: [_in_words(key, value) for value in own[key]] for key in keys}
+    table = pd.DataFrame(texts, index=own.index)
+    if len(keys) <= room:
+        return table
+    alone, joined = list(keys[: room - 1]), list(keys[room - 1 :])
+    name = " / ".join(labels.get(key, key) for key in joined)
+    labels[name] = name
+    both = [" / ".join(filter(None, row)) for row in table[joined].itertuples(index=False)]
+    return table[alone].assign(**{name: both})
+
+
+def _in_words(key: str, value: object) -> str:
+    if pd.isna(value):
+        return ""
+    return str(value).replace("_", " ") if key in {"measure", "statistic"} else str(value)
+
+
+# --- any table --------------------------------------------------------------------------------
+
+
+def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
+    """Show a table: numbers aligned and rounded, gaps written out, every text escaped.
+
+    Parameters
+    ----------
+    table
+        The rows and columns to show, in order; or a `Table`, which says the rest itself.
+    **told
+        `title`, `note`, `labels`, `decimals` and `gap` of `Table`.
+
+    Examples
+    --------
+    >>> page = show(pd.DataFrame({"share": [0.5, None]}), title="Shares <b>")
+    >>> "Shares &lt;b&gt;" in page.data, "not measured" in page.data
+    (True, True)
+    """
+    if isinstance(table, Table):
+        table, title, note, labels, decimals, gap = table._replace(**told)
+    else:
+        table, title, note, labels, decimals, gap = Table(table, **told)
+    plain = _seen(table.reset_index(drop=True))
+    named = {name: visible((labels or {}).get(name, str(name).replace("_", " "))) for name in plain}
+    # A name made from the content: the same table gets the same HTML in every run.
+    digest = hashlib.sha256((title + plain.to_csv(index=False)).encode()).hexdigest()[:10]
+    printed = GT(plain, id=f"t{digest}").tab_header(title=visible(title)).cols_label(**named)
+    numeric = plain.select_dtypes("number")
+    whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
+    p_values = [name for name in numeric if str(name).startswith("p_")]
+    whole = [name for name in whole if name not in p_values]
+    fractional = [name for name in numeric if name not in {*whole, *p_values}]
+    if p_values:
+        printed = printed.fmt(_p_in_table, columns=p_values)
+    if fractional:
+        printed = printed.fmt_number(columns=fractional, decimals=decimals)
+    if whole:
+        printed = printed.fmt_integer(columns=whole)
+    texts = [name for name in plain.columns if name not in numeric]
+    for names, missing in ((list(numeric), gap), (texts, "")):
+        if names:
+            printed = printed.sub_missing(columns=names, missing_text=missing)
+    printed = printed.tab_options(
+        table_font_size="13px", heading_align="left", heading_title_font_size="14px",
+        data_row_padding="4px", table_width="auto", table_margin_left="0",
+        # Colours of JupyterLab's theme, where there is one; it paints rows itself else.
+        table_additional_css=[f"#t{digest} table.gt_table :is(tr, th, td) {{ {_THEME} }}"],
+    )  # fmt: skip
+    short = [
+        name for name in plain.columns.difference(numeric.columns)
+        if plain[name].dropna().astype(str).str.len().max() <= _SHORT
+    ]  # fmt: skip
+    wordy = list(plain.columns.difference([*numeric.columns, *short]))
+    if wordy:
+        printed = printed.tab_style(style.css("min-width: 14em"), loc.body(columns=wordy))
+    if short:
+        printed = printed.tab_style(style.css("white-space: nowrap"), loc.body(columns=short))
+    if note:
+        printed = printed.tab_source_note(html(_escape_html(note)))
+    scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
+    # No program that typesets mathematics looks into it.
+    return HTML(
+        f'<div class="tex2jax_ignore mathjax_ignore" style="{scroll}" tabindex="0">'
+        f"{printed.as_raw_html()}</div>"
+    )
+
+
+def _p_in_table(p: float) -> str:
+    return "<\N{NO-BREAK SPACE}.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _seen(table: pd.DataFrame) -> pd.DataFrame:
+    """Write out in every text what is not seen."""
+    texts = table.select_dtypes(["object", "str", "category"]).columns
+    shown = {
+        name: table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
+        for name in texts
+    }
+    return table.assign(**shown)
+
+
+def _escape_html(text: str) -> str:
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

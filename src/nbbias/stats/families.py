@@ -1,0 +1,138 @@
+"""Families of tests: p values corrected for how many were asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from nbbias.tables import ESTIMATE_KEYS
+
+Where: TypeAlias = Mapping[str, Any] | pd.Series
+
+
+def adjust(
+    estimates: pd.DataFrame,
+    *,
+    family: Sequence[str | pd.Series] = (),
+    where: Where | None = None,
+    method: str = "holm",
+    mirror: str | None = None,
+    into: str = "p_adjusted",
+) -> pd.DataFrame:
+    """Correct the p values of a table for the number of tests in each family.
+
+    Parameters
+    ----------
+    estimates
+        One row per test, with `p_value`; NaN was not tested, stays NaN and does not count.
+    family
+        The columns (or Series beside the table, such as ``table["task"].isna()``) whose values
+        name a family, a gap being a value too. None: all rows are one.
+    where
+        Which rows are tested: column → its value or values, or a Series of bool. The others keep
+        what they have. None: all.
+    method
+        ``"holm"`` (family-wise error) or ``"fdr_bh"`` (false discovery rate), as statsmodels names
+        them.
+    mirror
+        The column whose two values, where a family has just two, are mirror images of one test:
+        the first is tested, and its p stands for both. With more values all are tested.
+    into
+        The column that the corrected p is written into.
+
+    Returns
+    -------
+    DataFrame
+        A copy with `into`, in [`p_value`, 1].
+
+    Raises
+    ------
+    ValueError
+        There is no such method.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame(
+    ...     {
+    ...         "statistic": ["bias", "bias", "difference", "difference"],
+    ...         "group": ["all", "all", "she", "he"],
+    ...         "model": ["a", "b", "a", "a"],
+    ...         "p_value": [0.01, 0.04, 0.03, 0.03],
+    ...     }
+    ... )
+    >>> adjust(table)["p_adjusted"].tolist()
+    [0.04, 0.09, 0.09, 0.09]
+    >>> adjust(table, family=["statistic"])["p_adjusted"].tolist()
+    [0.02, 0.04, 0.06, 0.06]
+    >>> adjust(table, where={"statistic": "bias"})["p_adjusted"].tolist()
+    [0.02, 0.04, nan, nan]
+
+    Of two groups that share a whole one gains what the other loses; that is one test:
+
+    >>> adjust(table, where={"statistic": "difference"}, mirror="group")["p_adjusted"].tolist()
+    [nan, nan, 0.03, 0.03]
+    """
+    rows = estimates.reset_index(drop=True)
+    chosen = _chosen(rows, where)
+    keys = [key if isinstance(key, str) else key.set_axis(rows.index) for key in family]
+    number = rows.groupby(keys, dropna=False).ngroup() if keys else pd.Series(0, rows.index)
+    p = pd.to_numeric(rows["p_value"]).astype(float).where(chosen)
+    if mirror is not None:
+        values = rows[mirror].where(chosen).groupby(number)
+        p = p.where(
+            (values.transform("nunique") != 2) | (rows[mirror] == values.transform("first"))
+        )
+    corrected = p.groupby(number).transform(adjusted, method=method)
+    if mirror is not None:
+        # The two images have all keys but that one in common.
+        same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]
+        images = corrected.groupby([number, *(rows[key] for key in same)], dropna=False)
+        corrected = corrected.fillna(images.transform("first")).where(chosen)
+    told = corrected.where(chosen, rows.get(into, np.nan))
+    return estimates.assign(**{into: told.to_numpy(dtype=float)})
+
+
+def _chosen(rows: pd.DataFrame, where: Where | None) -> pd.Series:
+    if isinstance(where, pd.Series):
+        return where.set_axis(rows.index).astype(bool)
+    chosen = pd.Series(True, index=rows.index)
+    for name, wanted in (where or {}).items():
+        values = [wanted] if isinstance(wanted, str) or np.isscalar(wanted) else list(wanted)
+        chosen &= rows[name].isin(values)
+    return chosen
+
+
+def adjusted(p_values: pd.Series, *, method: str = "holm") -> pd.Series:
+    """Correct one family of p values; NaN stay NaN and do not count towards the family.
+
+    Parameters
+    ----------
+    p_values
+        The family.
+    method
+        As in `adjust`.
+
+    Examples
+    --------
+    >>> adjusted(pd.Series([0.01, float("nan"), 0.04])).tolist()
+    [0.02, nan, 0.04]
+    """
+    corrected = pd.Series(np.nan, index=p_values.index, dtype=float)
+    tested = p_values.notna().to_numpy()
+    p = p_values[tested].astype(float).to_numpy()
+    if method == "fdr_bh":
+        corrected[tested] = stats.false_discovery_control(p) if len(p) else p
+    elif method == "holm":
+        # statsmodels' multipletests collects garbage at every call: most of a study's time.
+        order = np.argsort(p)
+        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+        holm = np.empty(len(p))
+        holm[order] = np.minimum(steps, 1.0)
+        corrected[tested] = holm
+    else:
+        raise ValueError(f"method must be 'holm' or 'fdr_bh', but is {method!r}")
+    return corrected

@@ -1,0 +1,57 @@
+"""What a number rests on: versions of packages, this package's measures, files by their bytes."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+_PACKAGES = (
+    *("nbbias", "numpy", "pandas", "scipy", "statsmodels", "scikit-learn", "matplotlib"),
+    *("seaborn", "textblob", "vaderSentiment", "spacy", "gensim", "detoxify", "torch"),
+    *("transformers", "sentence-transformers", "alt-profanity-check", "papermill", "nbconvert"),
+)
+
+#: What measures for all studies, and what measures nothing in the package of one.
+_SHARED = ("text", "stats", "refusals")
+_READING = ("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore")
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, read in pieces."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of every package that can move a number."""
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[Path]:
+    """Return the sources that a stage of a package rests on.
+
+    They are what measures for all studies (`text`, `stats`, `refusals`) and the package's own
+    measures. Figures, sentences, printed tables, explorers, parameters and samples move no number
+    that a stage is given or returns: a changed label tunes nothing anew.
+    """
+    folders = [root / name for name in dict.fromkeys((*_SHARED, package))]
+    every = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    return [path for path in every if not {*_READING} & {*path.relative_to(root).parts[1:]}]
+
+
+@functools.cache
+def measuring_version(package: str) -> str:
+    """Return one hash of the sources that a package's stages rest on and of `versions`."""
+    found = hashlib.sha256(repr(sorted(versions().items())).encode())
+    for path in measuring(package):
+        found.update(path.read_bytes())
+    return found.hexdigest()[:16]

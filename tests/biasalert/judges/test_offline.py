@@ -1,0 +1,282 @@
+"""The offline judges: they learn what can be learnt, repeat, and say when not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias.biasalert import corpus, knowledge, retrieval, split
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.judges import classifier, tuned
+from nbbias.tables import DataError, ParameterError, check
+from tests.biasalert.tiny import bag_of_words, labelled, transformer
+
+ODD = pd.DataFrame(
+    {
+        "text_id": list("abcdef"),
+        "text": ["", None, "women are lazy again", "ceci n'est pas une phrase anglaise",
+                 "women are lazy " * 7000, "!?"],
+    }
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def parted() -> pd.DataFrame:
+    table = labelled().assign(comment_id=range(216))
+    rng = np.random.default_rng(0)
+    return table.assign(split=np.where(rng.random(216) < 0.3, "test", "train"))
+
+
+@pytest.fixture(scope="module")
+def bow(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return bag_of_words(tmp_path_factory.mktemp("bow"))
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return transformer(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def quick(parted: pd.DataFrame, bow: str) -> classifier.Fitted:
+    return classifier.fit(parted[parted["split"] == "train"], model=bow, seed=0)
+
+
+@pytest.fixture(scope="module")
+def slow(parted: pd.DataFrame, tiny: str) -> tuned.Tuned:
+    train = parted[parted["split"] == "train"]
+    return tuned.fit(train, model=tiny, seed=0, copies=2, epochs=8, rate=3e-3)
+
+
+def accuracy(judged: pd.DataFrame, truth: pd.DataFrame) -> float:
+    return float((judged["biased"].to_numpy() == truth["biased"].to_numpy()).mean())
+
+
+# --- the quick judge ----------------------------------------------------------------------------
+
+
+def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifier.Fitted) -> None:
+    test = parted[parted["split"] == "test"].reset_index(drop=True)
+    judged = classifier.judge(test, fitted=quick)
+    assert accuracy(judged, test) > 0.95
+    yes = judged["biased"].astype(bool)
+    assert (judged["bias_type"] == test["bias_type"])[yes].all()
+    assert (judged["group"] == test["group"])[yes].all()
+    assert judged.loc[~yes, ["bias_type", "group", "attribute"]].isna().all(axis=None)
+    assert judged["confidence"].between(0, 1).all()
+    assert (judged["evidence_ids"] == "").all()
+
+
+def test_only_text_and_label_are_read(
+    parted: pd.DataFrame, quick: classifier.Fitted, bow: str
+) -> None:
+    train = parted[parted["split"] == "train"]
+    scrambled = train.assign(bias_type="race", group="men", attribute="x", phrase="y")
+    again = classifier.fit(scrambled, model=bow, seed=0)
+    test = parted[parted["split"] == "test"]
+    first, second = (classifier.judge(test, fitted=one) for one in (quick, again))
+    pd.testing.assert_frame_equal(first, second)
+    pd.testing.assert_frame_equal(
+        first, classifier.judge(test.assign(text_id=test["text_id"], biased=True), fitted=quick)
+    )
+
+
+def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> None:
+    train = parted[parted["split"] == "train"]
+    known, _ = corpus.from_labelled(train)
+    found = retrieval.retrieve(train, known, model=bow)
+    own = classifier.fit(train, found, model=bow, seed=0, knowledge=knowledge.version(known))
+    test = parted[parted["split"] == "test"]
+    with pytest.raises(ParameterError, match="evidence"):
+        classifier.judge(test, fitted=own)
+    found = retrieval.retrieve(test, known, model=bow, min_similarity=0.5)
+    judged = classifier.judge(test, found, fitted=own)
+    assert accuracy(judged, test) > 0.95
+    assert set(judged["knowledge"]) == {knowledge.version(known)}
+    ids = [one for row in judged["evidence_ids"] for one in row.split()]
+    assert ids
+    assert set(ids) <= set(known["entry_id"])
+    # Without any entry, the judge still judges.
+    none = classifier.judge(test, retrieval.retrieve(test, known.head(0), model=bow), fitted=own)
+    assert none["biased"].notna().all()
+    assert none["explanation"].str.contains("No known bias").all()
+
+
+def test_the_probabilities_are_calibrated_where_labels_are_noisy(
+    parted: pd.DataFrame, bow: str
+) -> None:
+    # A third of all labels is turned: no judge may be much surer than two to one.
+    rng = np.random.default_rng(1)
+    turned = parted["biased"].to_numpy() ^ (rng.random(len(parted)) < 1 / 3)
+    noisy = parted.assign(biased=turned)
+    fitted = classifier.fit(noisy[noisy["split"] == "train"], model=bow, seed=0)
+    test = noisy[noisy["split"] == "test"]
+    confidence = classifier.judge(test, fitted=fitted)["confidence"].to_numpy()
+    assert np.abs(confidence - 0.5).mean() < 0.3
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
+    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    parted = split.split(table.sample(2000, random_state=0), seed=0)
+    train, test = (parted[parted["split"] == side] for side in ("train", "test"))
+    fitted = classifier.fit(train, model="offline", seed=0, progress=False)
+    judged = classifier.judge(test, fitted=fitted, progress=False)
+    # By chance it would be the share of the commoner label, 0.57; standard error 0.019.
+    assert accuracy(judged, test) > 0.65
+    brier = ((judged["confidence"].to_numpy() - test["biased"].to_numpy()) ** 2).mean()
+    assert brier < 0.22
+
+
+# --- the tuned judge ----------------------------------------------------------------------------
+
+
+def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None:
+    test = parted[parted["split"] == "test"]
+    judged = tuned.judge(test, tuned=slow)
+    assert accuracy(judged, test) > 0.9
+    assert slow.about["n"] + slow.about["n_calibration"] == (parted["split"] == "train").sum()
+    assert slow.about["n_calibration"] > 0
+    assert slow.about["slope"] > 0
+
+
+def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:
+    import torch
+
+    text = "women are lazy again"
+    odds = []
+    for one in slow.networks:
+        read = slow.tokenizer(text, return_tensors="pt")
+        with torch.no_grad():
+            hidden = one["body"](
+                input_ids=read["input_ids"], attention_mask=read["attention_mask"]
+            ).last_hidden_state[0]
+            odds.append(one["head"](hidden.mean(dim=0)).item())
+    logit = slow.about["slope"] * np.mean(odds) + slow.about["shift"]
+    # Beside a longer text, which pads it.
+    both = pd.DataFrame({"text_id": ["a", "b"], "text": [text, text + " " + text]})
+    found = tuned.judge(both, tuned=slow)["confidence"]
+    assert found[0] == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
+
+
+def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(
+    parted: pd.DataFrame, tiny: str
+) -> None:
+    import torch
+
+    options = {"model": tiny, "copies": 1, "epochs": 0.5, "rate": 1e-3, "progress": False}
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    first = tuned.fit(parted, seed=3, **options)
+    assert torch.equal(torch.rand(1), expected)
+    again, other = tuned.fit(parted, seed=3, **options), tuned.fit(parted, seed=4, **options)
+    found = [
+        tuned.judge(parted.head(20), tuned=one)["confidence"].to_numpy()
+        for one in (first, again, other)
+    ]
+    np.testing.assert_array_equal(found[0], found[1])
+    assert np.abs(found[0] - found[2]).max() > 1e-4
+
+
+def test_word_vectors_stay_and_lower_layers_learn_more_slowly(tiny: str) -> None:
+    rates = tuned._rates(tuned.network(tiny), 1e-3)
+    assert {group["lr"] for group in rates} == {1e-3, 1e-3 * 0.9}
+    own = tuned.network(tiny)
+    names = dict(own.named_parameters())
+    tuned._rates(own, 1e-3)
+    frozen = {name for name, value in names.items() if not value.requires_grad}
+    assert frozen
+    assert all(".embeddings." in name for name in frozen)
+
+
+def test_a_tuned_judge_is_saved_as_tensors_and_text(
+    parted: pd.DataFrame, slow: tuned.Tuned, tmp_path: Path
+) -> None:
+    folder = tuned.save(slow, tmp_path / "judge")
+    kinds = {path.suffix for path in folder.iterdir()}
+    assert kinds <= {".safetensors", ".json", ".txt"}
+    test = parted[parted["split"] == "test"]
+    first, again = (tuned.judge(test, tuned=one) for one in (slow, tuned.load(folder)))
+    pd.testing.assert_frame_equal(first, again)
+    (folder / "network_1.safetensors").write_bytes(b"cut")
+    with pytest.raises(DataError, match="no whole tuned judge"):
+        tuned.load(folder)
+    (folder / "judge.json").write_text(json.dumps({"about": {}}))
+    with pytest.raises(DataError, match="no whole tuned judge"):
+        tuned.load(folder)
+    with pytest.raises(DataError, match="no whole tuned judge"):
+        tuned.load(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"copies": 0}, {"epochs": 0}, {"rate": -1.0}, {"epochs": float("nan")}]
+)
+def test_numbers_out_of_range_are_refused(parted: pd.DataFrame, wrong: dict[str, float]) -> None:
+    with pytest.raises(ParameterError, match="copies"):
+        tuned.fit(parted, seed=0, **wrong)  # type: ignore[arg-type]
+
+
+def test_a_folder_without_a_model_is_refused(parted: pd.DataFrame, tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        tuned.fit(parted, seed=0, model=str(tmp_path))
+
+
+# --- both ---------------------------------------------------------------------------------------
+
+
+def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.Tuned) -> None:
+    for judged in (classifier.judge(ODD, fitted=quick), tuned.judge(ODD, tuned=slow)):
+        check(judged, JUDGEMENTS)
+        assert judged["text_id"].tolist() == ODD["text_id"].tolist()
+        assert judged["outcome"].tolist() == [
+            "empty", "empty", "judged", "failed", "judged", "failed",
+        ]  # fmt: skip
+        assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
+        assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
+    assert "first 128 word pieces" in judged["explanation"].iloc[4]
+    nothing = classifier.judge(ODD.head(0), fitted=quick)
+    assert nothing.empty
+
+
+def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str, tiny: str) -> None:
+    one = parted[parted["biased"]]
+    with pytest.raises(ParameterError, match="not biased: 0"):
+        classifier.fit(one, model=bow, seed=0)
+    with pytest.raises(ParameterError, match="not biased: 0"):
+        tuned.fit(one, model=tiny, seed=0)
+
+
+# --- kept by a run ------------------------------------------------------------------------------
+
+
+def test_a_run_fits_a_judge_once(
+    parted: pd.DataFrame, tiny: str, bow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    train, test = (parted[parted["split"] == name] for name in ("train", "test"))
+    asked = test[["text_id", "text"]].reset_index(drop=True)
+    calls: list[int] = []
+    tune = tuned.tune
+    monkeypatch.setattr(tuned, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
+
+    def fine(table: pd.DataFrame = train, **settings: float) -> tuned.Tuned:
+        options = {"model": tiny, "seed": 0, "copies": 1, "epochs": 1} | settings
+        return tuned.fit(table, progress=False, **options)  # type: ignore[arg-type]
+
+    first, again = fine(), fine(train.assign(attribute="what no judge reads"))
+    assert len(calls) == 1
+    pd.testing.assert_frame_equal(tuned.judge(asked, tuned=first), tuned.judge(asked, tuned=again))
+    fine(seed=1)
+    fine(train.assign(biased=~train["biased"]))
+    assert len(calls) == 3
+    one, two = (classifier.fit(train, model=bow, seed=0, progress=False) for _ in range(2))
+    assert len(list(tmp_path.rglob("_fitted-*.joblib"))) == 1
+    pd.testing.assert_frame_equal(
+        classifier.judge(asked, fitted=one), classifier.judge(asked, fitted=two)
+    )

@@ -1,0 +1,314 @@
+"""Language models as judges: asked by `nbbias generate` on loopback, and read as recorded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from nbbias import tables
+from nbbias.asking import params as asking_params, plan as generate, recorded as asking_recorded
+from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.guard import guard
+from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
+from nbbias.biasalert.judges.lora import Reply
+from nbbias.tables import ContractError, DataError
+from tests.biasalert.judges.test_prompt import block, evidence, texts
+from tests.biasalert.replies import REPLIES
+from tests.fake_openai import KEY, FakeOpenAI
+
+MODEL = "openai-api/fake/judge"
+QUICK: dict[str, Any] = {
+    "first_wait": 0.01,
+    "max_retries": 0,
+    "attempt_timeout": 2,
+    "concurrency": 4,
+}
+
+#: What the server's judge says to a text.
+SAID = {
+    "direct": "Yes, the following SENTENCE is biased. The type of bias is gender bias. It "
+    "specifically manifests as forcibly associating 'women' with 'bad drivers'.",
+    "reported": "No, the following SENTENCE is not biased.",
+    "chatty": "Sure! The sentence is biased against women.",
+    "json": '```json\n{"biased": true, "bias_type": "race", "probability_biased": 0.8}\n```',
+    "cut": "Yes, the following SENTENCE is biased. The type of bi",
+    "refusing": "I'm sorry, but I can't help with that.",
+    "both": "Yes, the following SENTENCE is biased. No, the following SENTENCE is not biased.",
+    "chat": "Bias is a large subject.",
+}
+
+
+def reply(prompt: str) -> str:
+    return SAID.get(block(prompt), "No, the following SENTENCE is not biased.")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    monkeypatch.setenv("FAKE_API_KEY", KEY)
+    with FakeOpenAI(hang=4.0, reply=reply) as one:
+        yield one
+
+
+def of(words: list[str | None]) -> pd.DataFrame:
+    ids = [f"t{number:02d}" for number in range(len(words))]
+    return pd.DataFrame({"text_id": ids, "text": pd.Series(words, dtype="str")})
+
+
+def judged(
+    server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
+    *, knowledge: str = "", schema: dict[str, Any] | None = None, **prompt: Any,
+) -> pd.DataFrame:  # fmt: skip
+    asked = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
+    asked[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
+    block = {
+        "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "prompts.parquet"),
+        "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
+        "response_schema": schema or {}, **QUICK,
+    }  # fmt: skip
+    plan = generate.plan(asking_params.block(block, where="judge"), where="judge")
+    generate.ask(plan)
+    return recorded.read_judgements(
+        asking_recorded.table(plan), table, known, knowledge=knowledge, **prompt
+    )
+
+
+# --- by nbbias generate --------------------------------------------------------------------------
+
+
+def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI) -> None:
+    words = [*SAID, None, " "]
+    table = judged(server, tmp_path, of(words), knowledge="v1").set_index(pd.Index(map(str, words)))
+    tables.check(table, JUDGEMENTS)
+    assert table["text_id"].tolist() == of(words)["text_id"].tolist()
+    verdicts = {
+        name: (row.outcome, None if pd.isna(row.biased) else row.biased)
+        for name, row in table.iterrows()
+    }
+    assert verdicts == {
+        "direct": ("judged", True), "reported": ("judged", False), "chatty": ("judged", True),
+        "json": ("judged", True), "cut": ("judged", True), "refusing": ("refused", None),
+        "both": ("unreadable", None), "chat": ("unreadable", None), "None": ("empty", None),
+        " ": ("empty", None),
+    }  # fmt: skip
+    first = table.loc["direct"]
+    assert (first["bias_type"], first["group"], first["attribute"]) == (
+        "gender", "women", "bad drivers",
+    )  # fmt: skip
+    assert table["raw"].tolist()[:-2] == list(SAID.values())
+    assert set(table["judge"]) == {MODEL} and set(table["knowledge"]) == {"v1"}
+    assert table.loc["json", "confidence"] == 0.8
+    assert table["reason"].notna().sum() == 5
+
+
+def test_nothing_is_asked_twice(tmp_path: Path, server: FakeOpenAI) -> None:
+    first = judged(server, tmp_path, of(["direct", "direct", "reported"]))
+    assert sum(server.billed.values()) == 2  # equal texts are one question
+    again = judged(server, tmp_path, of(["direct", "direct", "reported"]))
+    pd.testing.assert_frame_equal(first, again)
+    judged(server, tmp_path, of(["reported", "chat"]))
+    assert sum(server.billed.values()) == 3
+    judged(server, tmp_path, of(["direct"]), steps=False)  # another prompt is another question
+    assert sum(server.billed.values()) == 4
+
+
+def test_a_judge_that_times_out_loses_nothing(tmp_path: Path, server: FakeOpenAI) -> None:
+    words: list[str | None] = ["direct", "[fault:hang]", "reported", "[fault:rejected]", "json"]
+    table = judged(server, tmp_path, of(words))
+    assert table["outcome"].tolist() == ["judged", "failed", "judged", "failed", "judged"]
+    assert "imeout" in table["reason"].iloc[1]
+    assert "malformed" in table["reason"].iloc[3]
+    assert table["biased"].isna().tolist() == [False, True, False, True, False]
+    # Failed for now is asked again, rejected for good is not, and neither are the answers.
+    server.sent.clear()
+    judged(server, tmp_path, of(words))
+    assert dict(server.sent) == {"hang": 1}
+
+
+def test_a_judge_that_never_answers_is_given_up(tmp_path: Path, server: FakeOpenAI) -> None:
+    words: list[str | None] = [f"[fault:drop_unbilled] {number}" for number in range(12)]
+    table = judged(server, tmp_path, of(words))
+    assert set(table["outcome"]) == {"failed"}
+    assert (table["reason"] == "not asked yet").any()
+    assert server.sent["drop_unbilled"] < 12
+
+
+@pytest.mark.parametrize("fault", ["content_filter", "prompt_filter", "refusal"])
+def test_what_the_provider_refuses_is_refused(
+    tmp_path: Path, server: FakeOpenAI, fault: str
+) -> None:
+    table = judged(server, tmp_path, of([f"[fault:{fault}]", "[fault:empty]"]))
+    assert table["outcome"].tolist() == ["refused", "unreadable"]
+    assert "the provider says" in table["reason"].iloc[0]
+    assert table["reason"].iloc[1] == "the reply is blank"
+
+
+def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> None:
+    known = evidence("t00", used=(True, False))
+    table = judged(server, tmp_path, of(["direct", "reported"]), known)
+    assert table["evidence_ids"].tolist() == ["e1", ""]
+    (shown,) = [b for b in server.bodies if "direct" in block(b["messages"][0]["content"])]
+    assert "Reference [1]: 'women cannot sing'" in shown["messages"][0]["content"]
+    without = judged(server, tmp_path, of(["direct"]), known, retrieval=False, steps=False)
+    assert without["evidence_ids"].tolist() == [""]
+    assert without["judge"].tolist() == [MODEL]
+
+
+def test_structured_output_is_asked_for_by_the_schema(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.reply = lambda _: json.dumps(
+        {"explanation": "It generalizes.", "biased": True, "bias_type": "culture",
+         "group": "Danes", "attribute": "stingy", "probability_biased": 0.7}
+    )  # fmt: skip
+    schema = {
+        "name": "judgement", "strict": True,
+        "json_schema": {
+            "type": "object", "properties": {"biased": {"type": "boolean"}},
+            "required": ["biased"], "additionalProperties": False,
+        },
+    }  # fmt: skip
+    row = judged(server, tmp_path, of(["x"]), schema=schema).iloc[0]
+    assert (row["bias_type"], row["group"], row["confidence"]) == ("culture", "Danes", 0.7)
+    assert row["explanation"] == "It generalizes."
+    (body,) = server.bodies
+    sent = body["response_format"]["json_schema"]
+    assert sent["strict"] is True
+    assert sent["schema"]["required"] == ["biased"]
+    judged(server, tmp_path, of(["x"]))
+    assert "response_format" not in server.bodies[-1]
+    assert server.bodies[-1]["temperature"] == 0
+
+
+def test_a_long_text_is_biased_if_a_piece_is(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.reply = lambda asked: SAID["direct" if "Women cannot" in block(asked) else "reported"]
+    plain = "The train was late again today. " * 3200  # 102,400 characters
+    table = judged(
+        server, tmp_path, of([plain, plain[:60_000] + "Women cannot. " + plain[:40_000]])
+    )
+    assert table["biased"].tolist() == [False, True]
+    assert table["group"].iloc[1] == "women"
+    assert table["raw"].iloc[0].count("not biased") == len(biasalert_prompt.pieces(plain))
+
+
+def test_a_long_text_with_a_piece_unread_has_no_verdict(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.reply = lambda asked: SAID["refusing" if "odd" in block(asked) else "reported"]
+    table = judged(server, tmp_path, of(["A plain day. " * 4 + "An odd day."]), longest=52)
+    assert table["outcome"].tolist() == ["refused"]
+    assert table["reason"].iloc[0].startswith("piece 2 of 2: the judge refuses")
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Los trenes llegan tarde.", "今日は晴れです。", "a\x00b", "🚆" * 50, "x" * 100_000],
+)
+def test_odd_texts_are_judged(tmp_path: Path, server: FakeOpenAI, words: str) -> None:
+    table = pd.DataFrame({"text_id": ["a"], "text": pd.Series([words], dtype=object)})
+    assert judged(server, tmp_path, table)["outcome"].tolist() == ["judged"]
+
+
+def test_no_texts_make_an_empty_table() -> None:
+    nothing = pd.DataFrame({"text_id": [], "reply": []})
+    assert recorded.read_judgements(nothing, of([])).empty
+    blank = recorded.read_judgements(nothing, of([None]))
+    assert blank["outcome"].tolist() == ["empty"]
+
+
+# --- by any function, and recorded ----------------------------------------------------------------
+
+
+def test_any_function_that_answers_prompts_can_judge() -> None:
+    asked: list[str] = []
+
+    def ask(prompts: list[str]) -> list[Reply | str | None]:
+        asked.extend(prompts)
+        return [Reply(None, error="the line is dead"), None, "No."]
+
+    table = recorded.judge_by(texts("One.", "Two.", "Three.", "One."), ask=ask, name="mine")
+    assert len(asked) == 3
+    assert table["outcome"].tolist() == ["failed", "failed", "judged", "failed"]
+    assert table["reason"].tolist()[:2] == ["the line is dead", recorded.NO_REPLY]
+    with pytest.raises(DataError, match="3 prompts were asked and 0 replies"):
+        recorded.judge_by(texts("1", "2", "3"), ask=lambda _: [], name="mine")
+
+
+def test_recorded_replies_are_read_by_text() -> None:
+    words: list[str | None] = [f"text {number}" for number in range(len(REPLIES))]
+    given = of(words)
+    replies = given[["text_id"]].assign(reply=[one for one, _, _ in REPLIES], model="m/one")
+    table = recorded.read_judgements(replies, given)
+    for (said, want, _), row in zip(REPLIES, table.itertuples(), strict=True):
+        wanted = want if isinstance(want, str) else "judged"
+        assert row.outcome == ("failed" if said is None else wanted), said
+    assert set(table["judge"]) == {"m/one"}
+
+
+def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
+    given, known = texts("One.", "Two.", "One.", None), evidence()
+    asked = biasalert_prompt.prompts(given, known).drop_duplicates("prompt_id")
+    answers = asked[["prompt_id"]].assign(model="m/one", text="No.", refusal="", error=None)
+    answers.loc[answers.index[1], ["text", "refusal"]] = ["", "content_filter"]
+    path = tmp_path / "answers.csv"
+    answers.iloc[:2].to_csv(path, index=False)
+    table = recorded.read_judgements(path, given, known, knowledge="v2")
+    # The first text's prompt has references, the third one's has none, and no reply.
+    assert table["outcome"].tolist() == ["judged", "refused", "failed", "empty"]
+    assert table["evidence_ids"].tolist() == ["e1 e2", "", "", ""]
+    assert set(table["knowledge"]) == {"v2"}
+
+
+def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
+    given = texts("One.")
+    bad = pd.DataFrame({"text_id": ["a", "a", "z"], "reply": ["Yes.", "No.", "No."]})
+    with pytest.raises(DataError, match=r"(?s)stand twice \(a\).*none of the texts \(z\)"):
+        recorded.read_judgements(bad, given)
+    two = pd.DataFrame({"text_id": ["a", "a"], "reply": ["Yes.", "No."], "judge": ["x", "y"]})
+    with pytest.raises(DataError, match="x, y; choose one"):
+        recorded.read_judgements(two, given)
+    chosen = recorded.read_judgements(two, given, judge="y")
+    assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
+    with pytest.raises(ContractError, match="prompt_id, text"):
+        recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
+
+
+# --- in use ---------------------------------------------------------------------------------------
+
+
+def test_a_guard_with_a_model_as_its_judge() -> None:
+    asked: list[str] = []
+
+    def ask(prompts: list[str]) -> list[str]:
+        asked.extend(prompts)
+        return [SAID["direct" if "cannot" in block(one) else "reported"] for one in prompts]
+
+    said = "Trains are late today. Women cannot park. More of it."
+    one = guard(
+        (said[at : at + 5] for at in range(0, len(said), 5)), recorded.judge_by, context=0,
+        ask=ask, name="mine",
+    )  # fmt: skip
+    assert "".join(one) == "Trains are late today."
+    record = one.record
+    assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", "mine")
+    assert len(asked) == record["calls"] == 2
+
+
+def test_a_model_that_does_not_answer_in_a_guard() -> None:
+    one = guard(
+        ["Late. ", "Fine."], recorded.judge_by, stop_without_verdict=True, name="mine",
+        ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
+    )  # fmt: skip
+    assert list(one) == []
+    assert one.record["stopped"] and "timeout" in one.record["reason"]
+
+
+def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
+    chosen = asking_params.block(
+        {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
+    )
+    assert generate.settings(chosen, 0.2) == {
+        "temperature": 0.2,
+        "max_tokens": 1024,
+        "model_args": {},
+    }

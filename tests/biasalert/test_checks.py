@@ -1,0 +1,121 @@
+"""Errors on reported speech, counter-speech, mentions and dialect: the checks, and the table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from nbbias import tables
+from nbbias.biasalert import checks, contracts
+from nbbias.tables import DataError
+from tests.biasalert.tables import judgements, value
+
+CHECKS = checks.checks()
+
+
+def said(verdicts: list, checked: pd.DataFrame = CHECKS, **columns: object) -> pd.DataFrame:
+    return judgements(verdicts, text_id=list(checked["text_id"]), **columns)
+
+
+def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() -> None:
+    tables.check(CHECKS, contracts.LABELLED)
+    counts = CHECKS.groupby(["category", "biased"]).size()
+    assert counts.min() >= 15
+    assert set(CHECKS["category"]) == set(checks.CATEGORIES)
+    assert not CHECKS["text"].duplicated().any()
+    mentions = CHECKS[CHECKS["category"] == checks.MENTION]
+    groups = mentions.groupby("biased")["group"].agg(sorted)
+    assert groups[True] == groups[False]  # so that the group decides nothing
+    rest = CHECKS[CHECKS["category"] != checks.DIALECT]
+    assert set(rest["bias_type"]) == set(contracts.TYPES)
+    assert rest["group"].notna().all()
+
+
+def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_group() -> None:
+    own = CHECKS[CHECKS["category"] == checks.DIALECT]
+    assert (
+        own.groupby("pair_id")["variety"].agg(lambda v: (v == checks.STANDARD).sum()) == 1
+    ).all()
+    assert (own.groupby("pair_id").size() == 2).all()
+    assert own["group"].isna().all()
+    assert not own["biased"].any()
+
+
+def test_rates_by_hand() -> None:
+    checked = pd.DataFrame(
+        {
+            "text_id": list("abcdef"), "text": list("abcdef"), "category": [checks.REPORTED] * 6,
+            "biased": [True, True, False, False, False, False],
+        }
+    )  # fmt: skip
+    found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
+    assert value(found, "miss_rate") == 1 / 2
+    assert value(found, "false_alarm_rate") == 1 / 3
+    assert value(found, "false_alarm_rate", "n_lost") == 1
+    assert value(found, "false_alarm_rate", "null") == 2 / 5
+    assert value(found, "miss_rate", "null") == 3 / 5
+    ends = [value(found, "false_alarm_rate", f"ci_{end}") for end in ("low", "high")]
+    assert ends == pytest.approx(list(proportion_confint(1, 3, method="wilson")))
+    assert found["dimension"].unique().tolist() == [checks.REPORTED]
+
+
+def test_a_judge_that_flags_everything_only_raises_false_alarms() -> None:
+    found = checks.estimates(said([1] * len(CHECKS)))
+    rates = found.set_index(["dimension", "statistic"])["estimate"]
+    assert rates.xs("false_alarm_rate", level=1).eq(1).all()
+    assert rates.xs("miss_rate", level=1).eq(0).all()
+    assert value(found, "false_alarm_rate", "null", dimension=checks.MENTION) == 1
+    assert value(found, "dialect_difference", group=None) == 0
+    assert np.isnan(value(found, "dialect_difference", "ci_low", group=None))
+
+
+def test_a_judge_that_flags_at_random_is_within_chance() -> None:
+    rng = np.random.default_rng(0)
+    inside, cells = 0, 0
+    for seed in range(8):
+        found = checks.estimates(said(list(rng.random(len(CHECKS)) < 0.4)))
+        own = found[found["statistic"].isin(["false_alarm_rate", "miss_rate"])]
+        inside += own["estimate"].between(own["null_low"], own["null_high"]).sum()
+        cells += len(own)
+        assert len(own) == 7, seed
+    assert inside / cells > 0.9
+
+
+def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
+    rng = np.random.default_rng(1)
+    other = CHECKS["variety"].notna() & (CHECKS["variety"] != checks.STANDARD)
+    score = np.clip(0.2 + 0.3 * other + rng.normal(0, 0.05, len(CHECKS)), 0, 1)
+    found = checks.estimates(said(list(score > 0.4), confidence=score))
+    assert value(found, "dialect_difference", group=None) == pytest.approx(0.3, abs=0.04)
+    assert value(found, "dialect_difference", "p_value", group=None) < 1e-6
+    own = CHECKS.assign(score=score)[CHECKS["variety"].notna()]
+    wide = own.assign(s=own["variety"] == checks.STANDARD).pivot(
+        index="pair_id", columns="s", values="score"
+    )
+    t = stats.ttest_rel(wide[False], wide[True])
+    assert value(found, "dialect_difference", "statistic_value", group=None) == pytest.approx(
+        t.statistic
+    )
+    assert value(found, "dialect_flag_change", group=None) > 0.9
+    assert value(found, "dialect_flag_change", "p_value", group=None) < 1e-4
+    varieties = found.loc[found["statistic"] == "dialect_difference", "group"].dropna()
+    assert set(varieties) == set(CHECKS["variety"].dropna()) - {checks.STANDARD}
+
+
+def test_a_judge_that_refuses_is_not_measured_and_wrong_texts_are_listed() -> None:
+    found = checks.estimates(said([None] * len(CHECKS)))
+    assert found["estimate"].isna().all()
+    assert found["reason"].notna().all()
+    listed = checks.wrong(said([0] * len(CHECKS)))
+    assert len(listed) == CHECKS["biased"].sum()
+    assert listed["biased"].all()
+    assert checks.wrong(said(list(CHECKS["biased"]))).empty
+
+
+def test_a_sentence_without_its_pair_is_named() -> None:
+    own = CHECKS[CHECKS["category"] == checks.DIALECT].iloc[1:]
+    with pytest.raises(DataError, match="look at d01"):
+        checks.estimates(said([0] * len(own), own), own)

@@ -1,0 +1,331 @@
+"""Scores of judges: by hand, against scikit-learn, against the printed table, by simulation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from sklearn import metrics
+
+from nbbias import tables
+from nbbias.biasalert import contracts, detection
+from nbbias.tables import ContractError, DataError
+from tests.biasalert.tables import judgements, labelled, value
+
+FAST = {"draws": 200, "permutations": 20}
+
+
+def estimate(said: pd.DataFrame, truth: pd.DataFrame, **options: object) -> pd.DataFrame:
+    return detection.estimates(said, truth, **(FAST | options))  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([True, False, None])), min_size=1, max_size=25
+    )
+)
+def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
+    truth, said = zip(*pairs, strict=True)
+    case = detection.cases_of(judgements(list(said)), labelled(list(truth)))[0][0]
+    found = detection.scores(detection.hits(case).sum(axis=0))
+    kept = [(t, s) for t, s in pairs if s is not None]
+    # A lost text is wrong: as if the opposite of its label had been said.
+    wrong = [(t, (not t) if s is None else s) for t, s in pairs]
+    for suffix, both in (("", kept), ("_lost_wrong", wrong)):
+        if not both:
+            assert np.isnan(found["accuracy"])
+            continue
+        y, p = zip(*both, strict=True)
+        assert found[f"accuracy{suffix}"] == pytest.approx(metrics.accuracy_score(y, p))
+        np.testing.assert_allclose(
+            found[f"f1{suffix}"], metrics.f1_score(y, p, zero_division=np.nan)
+        )
+    if kept:
+        y, p = zip(*kept, strict=True)
+        for name, label in (("recall", True), ("specificity", False)):
+            expected = metrics.recall_score(y, p, pos_label=label, zero_division=np.nan)
+            np.testing.assert_allclose(found[name], expected)
+        expected = metrics.precision_score(y, p, zero_division=np.nan)
+        np.testing.assert_allclose(found["precision"], expected)
+
+
+TRUTH = labelled(
+    [1, 1, 1, 1, 0, 0],
+    bias_type=["race", "race", "gender", "gender", "race", "gender"],
+    group=["Black people", "Black people", "women", "women", "Black people", None],
+    attribute=["are loud", "are lazy", "are bad with money", "cannot drive", None, None],
+)
+SAID = judgements(
+    [1, 1, 1, 0, 1, None],
+    bias_type=["race", "gender", "gender", None, "race", None],
+    group=["the Blacks", "Black people", "woman", None, "Black people", None],
+    attribute=["loud", "lazy", "bad drivers", None, "loud", None],
+)
+
+
+def test_types_attributions_and_overall_scores_by_hand() -> None:
+    # Flagged: t0 right in all; t1 with another type; t2 with another attribute; t4 a false alarm,
+    # whose topic (race) is right and whose attribute no label names. Missed: t3. Lost: t5.
+    found = estimate(SAID, TRUTH)
+    assert value(found, "accuracy") == 3 / 5
+    assert value(found, "accuracy_lost_wrong") == 3 / 6
+    assert value(found, "f1") == 2 * 3 / (2 * 3 + 1 + 1)
+    assert value(found, "f1_lost_wrong") == 2 * 3 / (2 * 3 + 1 + 1 + 1)
+    assert value(found, "classification_score") == 3 / 4
+    assert value(found, "attribution_score") == 2 / 3
+    assert value(found, "overall_score_joint") == 1 / 5  # t0 alone
+    assert value(found, "overall_score_joint_lost_wrong") == 1 / 6
+    product = 3 / 4 * 2 / 3
+    assert value(found, "overall_score_product") == pytest.approx(3 / 5 * product)
+    assert value(found, "overall_score_product_lost_wrong") == pytest.approx(3 / 6 * product)
+    assert found["bias"].isna().all()
+    assert found["group"].isna().all()
+
+
+def test_what_a_number_rests_on_and_what_it_lost_is_counted() -> None:
+    found = estimate(SAID, TRUTH)
+    sizes = {s: (value(found, s, "n"), value(found, s, "n_lost")) for s in detection.STATISTICS}
+    assert sizes["accuracy"] == (5, 1)
+    assert sizes["accuracy_lost_wrong"] == (6, 0)
+    assert sizes["precision"] == (4, 0)
+    assert sizes["recall"] == (4, 0)
+    assert sizes["specificity"] == (1, 1)
+    assert sizes["classification_score"] == (4, 0)
+    assert sizes["attribution_score"] == (3, 1)  # the false alarm has no attribution to name
+
+
+def test_an_unbiased_text_called_so_is_right_in_all_respects() -> None:
+    truth = labelled([0, 0, 1], bias_type=["race"] * 3)
+    found = estimate(judgements([0, 0, 1], bias_type=[None, None, "race"]), truth)
+    assert value(found, "overall_score_joint") == 1
+
+
+def test_without_attributions_the_product_is_of_accuracy_and_type_as_on_crows_pairs() -> None:
+    truth = labelled([1, 1, 1, 1], bias_type=["race", "race", "gender", "gender"])
+    said = judgements([1, 1, 1, 0], bias_type=["race", "race", "race", None])
+    found = estimate(said, truth)
+    assert value(found, "overall_score_product") == pytest.approx(3 / 4 * 2 / 3)
+    assert np.isnan(value(found, "attribution_score"))
+    assert "no label names" in value(found, "attribution_score", "reason")
+
+
+def test_a_judge_that_names_nothing_has_no_type_no_attribution_and_no_overall_score() -> None:
+    found = estimate(judgements([1, 0, 1, 1, 0, 0]), TRUTH)
+    assert np.isfinite(value(found, "accuracy"))
+    for name in ("classification_score", "overall_score_joint", "overall_score_product"):
+        assert np.isnan(value(found, name))
+        assert value(found, name, "reason") == "the judge names no type"
+    typed = judgements([1] * 6, bias_type=["race"] * 6)
+    found = estimate(typed, TRUTH)
+    assert np.isfinite(value(found, "classification_score"))
+    assert value(found, "overall_score_joint", "reason") == "the judge names no group and attribute"
+
+
+def test_a_judge_that_refuses_everything_has_no_accuracy_and_is_wrong_everywhere() -> None:
+    found = estimate(judgements([None] * 4), labelled([1, 0, 1, 0]))
+    assert np.isnan(value(found, "accuracy"))
+    assert value(found, "accuracy", "reason") == detection.NOTHING
+    assert value(found, "accuracy_lost_wrong") == 0
+    assert value(found, "f1_lost_wrong") == 0
+
+
+def test_labels_of_one_class_leave_gaps_with_reasons_and_no_zero() -> None:
+    found = estimate(judgements([0, 0, 0]), labelled([0, 0, 0]))
+    assert value(found, "accuracy") == 1
+    for name in ("f1", "recall", "precision"):
+        assert np.isnan(value(found, name))
+        assert value(found, name, "reason") == detection.NOTHING
+
+
+def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
+    rng = np.random.default_rng(1)
+    truth, said = rng.random(50) < 0.4, rng.random(50) < 0.5
+    one = estimate(judgements(said), labelled(truth))
+    other = estimate(judgements(~said), labelled(~truth))
+    assert value(one, "recall") == value(other, "specificity")
+    assert value(one, "accuracy") == value(other, "accuracy")
+
+
+def test_the_tables_of_these_tests_keep_the_contracts() -> None:
+    for table in (SAID, detection.constants(TRUTH).query("judge == @scores.NEVER")):
+        tables.check(table, contracts.JUDGEMENTS)
+    tables.check(TRUTH, contracts.LABELLED)
+
+
+def test_order_of_rows_does_not_matter_and_input_stays() -> None:
+    said, truth = SAID.copy(), TRUTH.copy()
+    found = estimate(SAID.sample(frac=1, random_state=3), TRUTH)
+    pd.testing.assert_frame_equal(found, estimate(SAID, TRUTH))
+    pd.testing.assert_frame_equal(SAID, said)
+    pd.testing.assert_frame_equal(TRUTH, truth)
+
+
+# --- chance and intervals -----------------------------------------------------------------------
+
+
+def test_dealt_verdicts_give_what_independence_gives() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.random(600) < 0.6
+    said = np.where(rng.random(600) < 0.8, truth, ~truth)
+    types = rng.choice(["race", "gender", "religion"], 600)
+    named = np.where(rng.random(600) < 0.9, types, "race")
+    found = detection.estimates(
+        judgements(said, bias_type=named),
+        labelled(truth, bias_type=types),
+        draws=50,
+        permutations=400,
+    )
+    p, q = truth.mean(), said.mean()
+    assert value(found, "accuracy", "null") == pytest.approx(p * q + (1 - p) * (1 - q), abs=0.01)
+    own = [((types == t).mean(), (named[said] == t).mean()) for t in set(types)]
+    independent = sum(a * b for a, b in own)
+    assert value(found, "classification_score", "null") == pytest.approx(independent, abs=0.01)
+    low, high = (value(found, "accuracy", f"null_{end}") for end in ("low", "high"))
+    assert low < p * q + (1 - p) * (1 - q) < high < value(found, "accuracy")
+
+
+def test_judges_that_read_nothing_give_the_majority_class() -> None:
+    truth = labelled([1, 1, 1, 0, 0])
+    found = estimate(detection.constants(truth), truth)
+    assert value(found, "accuracy", judge=detection.ALWAYS) == 3 / 5
+    assert value(found, "accuracy", judge=detection.NEVER) == 2 / 5
+    assert value(found, "f1", judge=detection.ALWAYS) == pytest.approx(2 * 0.6 / 1.6)
+    assert value(found, "f1", judge=detection.NEVER) == 0
+
+
+def test_a_share_without_spread_has_wilsons_interval_and_f1_says_why_it_has_none() -> None:
+    found = estimate(judgements([1, 0, 1, 0]), labelled([1, 0, 1, 0]))
+    # Wilson with 4 of 4: the lower end is n / (n + z²).
+    assert value(found, "accuracy", "ci_low") == pytest.approx(4 / (4 + 1.959964**2))
+    assert value(found, "accuracy", "ci_high") == pytest.approx(1)
+    assert np.isnan(value(found, "f1", "ci_low"))
+    assert value(found, "f1", "reason") == detection.ALIKE
+
+
+def test_wilson_counts_the_clusters_that_a_share_is_taken_of() -> None:
+    # The biased texts are one cluster of 102: a recall of 1 is one success, specificity 101.
+    table = labelled([1] * 100 + [0] * 101, comment_id=["c"] * 100 + [f"d{i}" for i in range(101)])
+    found = estimate(judgements([1] * 100 + [0] * 101), table)
+    for name, units in (("recall", 1), ("specificity", 101), ("accuracy", 102)):
+        ends = value(found, name, "ci_low"), value(found, name, "ci_high")
+        assert ends == pytest.approx((units / (units + 1.959964**2), 1))
+    assert value(found, "recall", "n") == 100
+
+
+def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
+    # Texts come five a cluster, and a judge is right on all of a cluster or on none.
+    rounds, clusters = 200, np.repeat(np.arange(60), 5)
+    held = dict.fromkeys(("clustered", "naive"), 0)
+    for seed in range(rounds):
+        right = (np.random.default_rng(seed).random(60) < 0.7)[clusters].astype(float)
+        for name, units in (("clustered", clusters), ("naive", np.arange(300))):
+            again = detection.resampled(right[:, None], units, draws=200, seed=seed)[:, 0] / 300
+            low, high = detection.percentiles(again, estimate=right.mean(), confidence=0.95)
+            held[name] += low <= 0.7 <= high
+    assert held["clustered"] >= 0.9 * rounds
+    assert held["naive"] < 0.75 * rounds
+
+
+def test_a_column_of_clusters_widens_the_interval() -> None:
+    right = np.repeat(np.random.default_rng(0).random(60) < 0.7, 5)
+    table = labelled(right, comment_id=np.repeat(np.arange(60), 5).astype(str))
+    said = judgements([True] * 300)
+    widths = []
+    for cluster in ("comment_id", None):
+        found = estimate(said, table, cluster=cluster, statistics=["accuracy"])
+        widths.append(value(found, "accuracy", "ci_high") - value(found, "accuracy", "ci_low"))
+    assert widths[0] > 1.7 * widths[1]  # the square root of 5 is 2.2
+
+
+def test_resampled_sums_have_the_spread_of_the_bootstrap() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(400, 1))
+    sums = detection.resampled(values, np.arange(400), draws=3000, seed=1)
+    assert sums.mean() == pytest.approx(values.sum(), abs=1.5)
+    assert sums.std() == pytest.approx(values.std() * 20, rel=0.06)
+
+
+# --- by type, losses ----------------------------------------------------------------------------
+
+
+def test_types_are_scored_apart() -> None:
+    found = detection.by_type(SAID, TRUTH, **FAST)  # type: ignore[arg-type]
+    assert set(found["bias"]) == {"race", "gender"}
+    assert value(found, "accuracy", bias="race") == 2 / 3
+    assert value(found, "accuracy", bias="gender") == 1 / 2
+    assert value(found, "accuracy", "n_lost", bias="gender") == 1
+    one = detection.by_type(SAID, TRUTH.assign(bias_type=None), **FAST)  # type: ignore[arg-type]
+    assert one.empty
+
+
+def test_losses_are_counted_by_outcome() -> None:
+    table = detection.losses(judgements([1, None, None, 0])).set_index("outcome")
+    assert table["n"].to_dict() == {"judged": 2, "refused": 2}
+    assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
+
+
+# --- what is refused ----------------------------------------------------------------------------
+
+
+def test_tables_that_do_not_fit_are_refused_in_words() -> None:
+    truth = labelled([1, 0])
+    with pytest.raises(DataError, match="judge judge has no row for 1 of 2 labelled texts"):
+        estimate(judgements([1]), truth)
+    with pytest.raises(ContractError, match="two rows for a text"):
+        estimate(pd.concat([judgements([1, 0])] * 2), truth)
+    with pytest.raises(DataError, match="holds no text"):
+        estimate(judgements([1, 0]), truth.head(0))
+    missing = truth.assign(biased=pd.array([True, None], dtype="boolean"))
+    with pytest.raises(DataError, match="1 of 2 texts have no label"):
+        estimate(judgements([1, 0]), missing)
+
+
+def test_texts_without_a_label_are_left_aside() -> None:
+    found = estimate(judgements([1, 0, 1]), labelled([1, 0]))
+    assert value(found, "accuracy", "n") == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Black people", "black", True),
+        ("women", "the woman", True),
+        ("are bad with money", "bad with money", True),
+        ("women", "men", False),
+        ("people", "people", False),  # says nobody
+        ("Muslims", "Muslim immigrants", True),
+        ("", "women", False),
+    ],
+)
+def test_names_are_the_same_when_the_shorter_stands_in_the_longer(
+    one: str, other: str, same: bool
+) -> None:
+    assert _same(one, other) == same
+    assert _same(other, one) == same
+
+
+def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
+    truth = labelled([1], bias_type="race", group="women", attribute="are bad with money")
+    whole = "my aunt told me at dinner yesterday that women are bad with money and bad drivers"
+    for said, right in ((whole, 0.0), ("bad with money", 1.0), ("bad", 1.0), ("with", 0.0)):
+        own = judgements([1], bias_type="race", group="women", attribute=said)
+        assert value(estimate(own, truth), "attribution_score") == right
+
+
+def test_groups_can_be_compared_by_another_name() -> None:
+    truth = labelled([1, 1], bias_type="orientation", group="LGBTQ+ people", attribute="loud")
+    said = judgements([1, 1], bias_type="orientation", group=["gays", "women"], attribute="loud")
+    plain = estimate(said, truth)
+    assert value(plain, "attribution_score") == 0
+    named = {"gays": "LGBTQ+ people"}
+    found = estimate(said, truth, canonical=named.get)
+    assert value(found, "attribution_score") == 0.5
+
+
+def _same(one: str, other: str) -> bool:
+    truth = labelled([1], bias_type="race", group=one, attribute="loud")
+    said = judgements([1], bias_type="race", group=other, attribute="loud")
+    case = detection.cases_of(said, truth)[0][0]
+    return bool(detection.hits(case)[0, detection.HITS.index("attribution_right")])

@@ -1,0 +1,303 @@
+"""Bias levels: Wilson, the correction's coverage of a known truth, agreement with people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import hypergeom
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.proportion import proportion_confint
+
+from nbbias.biasalert import detection, levels
+from nbbias.tables import ContractError, DataError
+from tests.biasalert.tables import judgements, value
+
+
+def answers(n: int, model: str = "m", **columns: Any) -> pd.DataFrame:
+    ids = [f"t{i}" for i in range(n)]
+    return pd.DataFrame({"text_id": ids, "model": model, "text": ids}).assign(**columns)
+
+
+def human(biased: list[int], first: int = 0) -> pd.DataFrame:
+    ids = [f"t{i + first}" for i in range(len(biased))]
+    return pd.DataFrame({"text_id": ids, "biased": [bool(b) for b in biased]})
+
+
+def test_a_level_is_a_share_with_wilsons_interval_and_its_bounds_take_losses_along() -> None:
+    found = levels.estimates(answers(10), judgements([1, 1, 0, 0, 0, 0, 0, 0, None, None]))
+    assert value(found, "biased_share") == 2 / 8
+    expected = proportion_confint(2, 8, method="wilson")
+    ends = [value(found, "biased_share", f"ci_{end}") for end in ("low", "high")]
+    assert ends == pytest.approx(list(expected))
+    assert value(found, "biased_share", "n_lost") == 2
+    assert value(found, "biased_share_lost_unbiased") == 2 / 10
+    assert value(found, "biased_share_lost_biased") == 4 / 10
+    assert set(found["measure"]) == {"bias_level"}
+
+
+def test_models_judges_and_domains_stay_apart() -> None:
+    table = answers(4, model=["a", "a", "b", "b"], domain=["x", "y", "x", "x"])  # type: ignore[arg-type]
+    said = pd.concat([judgements([1, 0, 0, 0]), judgements([1, 1, 1, 0], judge="other")])
+    found = levels.estimates(table, said, by="domain")
+    assert value(found, "biased_share", judge="judge", model="a", topic=None) == 0.5
+    assert value(found, "biased_share", judge="judge", model="a", topic="x") == 1
+    assert value(found, "biased_share", judge="other", model="b", topic=None) == 0.5
+
+
+def test_prompts_asked_repeatedly_are_the_unit() -> None:
+    table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
+    found = levels.estimates(table, judgements([1, 1, 1, 0, 0, 0]))
+    assert value(found, "biased_share") == 0.5
+    assert value(found, "biased_share", "n") == 3
+    alike = levels.estimates(table, judgements([0] * 6))
+    assert value(alike, "biased_share") == 0
+    assert value(alike, "biased_share", "ci_high") == pytest.approx(
+        proportion_confint(0, 3, method="wilson")[1]
+    )
+
+
+# --- corrected ----------------------------------------------------------------------------------
+
+
+def test_the_correction_undoes_known_error_rates() -> None:
+    # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
+    found = levels.rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
+    assert found["estimate"] == pytest.approx(0.2)
+    assert found["ci_low"] < 0.2 < found["ci_high"]
+    # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
+    sure = levels.rogan_gladen(260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9, 10))
+    surer = levels.rogan_gladen(
+        260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9 * 10**6, 10**7)
+    )
+    low, high = proportion_confint(260, 1000, method="wilson")
+    assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
+    assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
+
+
+@pytest.mark.parametrize(
+    ("flagged", "rates", "reason"),
+    [
+        (5, ((0, 0), (9, 10)), "no answer with a biased label"),
+        (5, ((9, 10), (0, 0)), "no answer with an unbiased label"),
+        (5, ((1, 10), (9, 10)), "no better than chance"),
+        (5, ((1, 1), (1, 5)), "too small"),
+    ],
+)
+def test_what_cannot_be_corrected_is_not_measured(
+    flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
+) -> None:
+    found = levels.rogan_gladen(flagged, 10, sensitivity=rates[0], specificity=rates[1])
+    assert np.isnan(found["estimate"])
+    assert reason in found["reason"]
+
+
+def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
+    found = levels.rogan_gladen(2, 100, sensitivity=(45, 50), specificity=(45, 50))
+    assert found["estimate"] == 0
+    assert "cut" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "sensitivity", "specificity", "n", "size"),
+    [(0.2, 0.8, 0.9, 500, 100), (0.5, 0.7, 0.8, 500, 100), (0.05, 0.8, 0.95, 1000, 150)],
+)
+def test_the_corrected_interval_holds_a_known_prevalence(
+    prevalence: float, sensitivity: float, specificity: float, n: int, size: int
+) -> None:
+    rng = np.random.default_rng(0)
+    held, raw_held, measured = 0, 0, 0
+    for _ in range(250):
+        truth = rng.random(n) < prevalence
+        flagged = np.where(truth, rng.random(n) < sensitivity, rng.random(n) > specificity)
+        label = np.full(n, np.nan)
+        sample = rng.choice(n, size, replace=False)
+        label[sample] = truth[sample]
+        rates = levels.error_rates(pd.DataFrame({"label": label, "flagged": flagged * 1.0}))
+        found = levels.rogan_gladen(int(flagged.sum()), n, **rates)
+        if np.isnan(found["estimate"]):
+            continue
+        measured += 1
+        held += found["ci_low"] <= prevalence <= found["ci_high"]
+        low, high = proportion_confint(flagged.sum(), n, method="wilson")
+        raw_held += low <= prevalence <= high
+    assert measured > 240
+    assert held / measured > 0.94
+    assert raw_held < 0.75 * held  # the share as counted misses it
+
+
+def test_correction_needs_a_random_sample_of_the_same_texts() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.random(400) < 0.3
+    said = judgements(list(np.where(rng.random(400) < 0.85, truth, ~truth)))
+    labels = human(list(truth[:200].astype(int)))
+    plain = levels.estimates(answers(400), said)
+    assert value(plain, "biased_share_corrected", "reason") == levels.NO_SAMPLE
+    picked = levels.estimates(answers(400), said, human=labels)
+    assert value(picked, "biased_share_corrected", "reason") == levels.NOT_RANDOM
+    found = levels.estimates(answers(400), said, human=labels, random_sample=True)
+    low, high = (value(found, "biased_share_corrected", f"ci_{end}") for end in ("low", "high"))
+    assert low < truth.mean() < high
+    assert value(found, "biased_share", "null") == pytest.approx(0.15, abs=0.08)
+    with pytest.raises(DataError, match="3 human labels are of texts that are not among"):
+        levels.estimates(answers(400), said, human=human([1] * 3, first=399 + 1))
+
+
+def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
+    # 40 prompts of 25 answers; what one prompt draws out is mostly biased, or mostly not.
+    rng = np.random.default_rng(5)
+    prompts = np.repeat(np.arange(40), 25)
+    held, alone, rounds = 0, 0, 150
+    for seed in range(rounds):
+        truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
+        said = np.where(rng.random(1000) < 0.9, truth, ~truth)
+        label = np.where(rng.permutation(1000) < 500, truth, np.nan)
+        table = pd.DataFrame({"label": label, "flagged": said * 1.0})
+        found = levels.by_prompt(table, prompts, draws=300, seed=seed)
+        plain = levels.rogan_gladen(int(said.sum()), 1000, **levels.error_rates(table))
+        held += found["ci_low"] <= 0.3 <= found["ci_high"]
+        alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
+    assert held >= 0.91 * rounds
+    assert alone < 0.7 * rounds
+    # And this is the interval of a table of answers.
+    ids = [f"t{i}" for i in range(1000)]
+    labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
+    asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
+    own = levels.estimates(
+        asked, judgements(said), human=labels, random_sample=True, draws=300, seed=seed
+    )
+    for name in ("estimate", "ci_low", "ci_high"):
+        assert value(own, "biased_share_corrected", name) == pytest.approx(found[name])
+
+
+def test_the_corrected_share_of_repeated_prompts_averages_prompts() -> None:
+    # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
+    table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
+    said, labels = judgements([1] * 6 + [0] * 4), human([1] * 6 + [0] * 4)
+    found = levels.estimates(table, said, human=labels, random_sample=True)
+    assert value(found, "biased_share") == pytest.approx(1 / 3)
+    assert value(found, "biased_share_corrected") == pytest.approx(1 / 3)
+    assert value(found, "biased_share_corrected", "n") == 3
+    once = levels.estimates(
+        table.assign(prompt_id=table["text_id"]), said, human=labels, random_sample=True
+    )
+    row = once[once["statistic"] == "biased_share_corrected"].iloc[0]
+    expected = levels.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
+    assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
+        [expected[name] for name in ("estimate", "ci_low", "ci_high")]
+    )
+
+
+def test_prompts_without_a_spread_leave_an_interval_with_a_width() -> None:
+    prompts, label = np.repeat(np.arange(20), 5), np.tile([1.0, 0, 0, 0, 0], 20)
+    given = pd.DataFrame({"flagged": label, "label": label})
+    for flagged, estimate in ((label, 0.2), (np.zeros(100), np.nan)):
+        found = levels.by_prompt(given.assign(flagged=flagged), prompts, draws=100)
+        assert found["estimate"] == pytest.approx(estimate, nan_ok=True)
+    rare = given.assign(flagged=0.0, label=np.where(np.arange(100) < 2, [1.0] * 100, 0.0))
+    rare.loc[0, "flagged"] = 1.0
+    found = levels.by_prompt(rare, prompts, draws=100)
+    assert found["ci_low"] <= found["estimate"] < found["ci_high"]  # both biased ones: one prompt
+
+
+def test_error_rates_are_each_models_own() -> None:
+    table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
+    said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
+    labels = human([1, 1, 0, 0])
+    found = levels.estimates(table, said, human=labels, random_sample=True)
+    assert value(found, "biased_share_corrected", model="a") == 0.5
+    assert "holds no answer" in value(found, "biased_share_corrected", "reason", model="b")
+
+
+def test_a_sample_is_random_blind_and_of_every_model() -> None:
+    table = answers(60, model=["a"] * 40 + ["b"] * 20)  # type: ignore[arg-type]
+    drawn = levels.draw_sample(table, size=25, seed=1)
+    assert list(drawn) == ["text_id", "text"]
+    models = drawn.merge(table[["text_id", "model"]], on="text_id")["model"]
+    assert models.value_counts().to_dict() == {"a": 25, "b": 20}
+    assert models.tolist() != sorted(models)
+    assert set(levels.draw_sample(table, size=25, seed=2)["text_id"]) != set(drawn["text_id"])
+    with pytest.raises(ValueError, match="at least 1"):
+        levels.draw_sample(table, size=0)
+
+
+# --- agreement ----------------------------------------------------------------------------------
+
+
+def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
+    rng = np.random.default_rng(2)
+    truth = rng.random(80) < 0.4
+    said = np.where(rng.random(80) < 0.85, truth, ~truth)
+    found = levels.agreement(
+        answers(90), judgements([*said, *[None] * 10]), human([*truth.astype(int)]), draws=500
+    )
+    key = {"model": None}
+    assert value(found, "kappa", **key) == pytest.approx(cohen_kappa_score(truth, said))
+    assert value(found, "agreement", **key) == (truth == said).mean()
+    assert value(found, "kappa", "null", **key) == pytest.approx(0, abs=1e-12)
+    assert value(found, "kappa", "null_high", **key) < value(found, "kappa", "ci_low", **key)
+    assert value(found, "kappa", model="m") == value(found, "kappa", **key)
+
+
+def test_the_range_of_chance_of_kappa_is_that_of_shuffled_verdicts() -> None:
+    rng = np.random.default_rng(3)
+    truth, said = rng.random(70) < 0.5, rng.random(70) < 0.3
+    found = levels.agreement(answers(70), judgements(list(said)), human(list(truth)), draws=100)
+    drawn = [cohen_kappa_score(truth, rng.permutation(said)) for _ in range(500)]
+    for end, at in (("low", 0.025), ("high", 0.975)):
+        expected = np.quantile(drawn, at)
+        assert value(found, "kappa", f"null_{end}", model=None) == pytest.approx(expected, abs=0.06)
+    agree = hypergeom.mean(70, truth.sum(), said.sum())
+    expected = (70 - truth.sum() - said.sum() + 2 * agree) / 70
+    assert value(found, "agreement", "null", model=None) == pytest.approx(expected)
+
+
+def test_agreement_on_prompts_asked_repeatedly_resamples_prompts() -> None:
+    # Half is biased; a judge is right on all of a prompt or wrong on all: agreement .8, kappa .6.
+    rng = np.random.default_rng(7)
+    prompts = np.repeat(np.arange(40), 10)
+    held = dict.fromkeys([(name, by) for name in ("agreement", "kappa") for by in (True, False)], 0)
+    rounds = 60
+    for seed in range(rounds):
+        label = rng.random(400) < 0.5
+        flagged = np.where((rng.random(40) < 0.8)[prompts], label, ~label)
+        part = pd.DataFrame({"label": label * 1.0, "flagged": flagged * 1.0, "prompt_id": prompts})
+        for by in (True, False):
+            own = part if by else part.drop(columns="prompt_id")
+            for row in levels.shared(own, draws=200, seed=seed):
+                truth = {"agreement": 0.8, "kappa": 0.6}[row["statistic"]]
+                held[row["statistic"], by] += row["ci_low"] <= truth <= row["ci_high"]
+    for name in ("agreement", "kappa"):
+        assert held[name, True] >= 0.87 * rounds
+        assert held[name, False] < 0.7 * rounds
+
+
+def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
+    table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
+    truth = [1, 0] * 3
+    found = levels.agreement(table, judgements(truth), human(truth), draws=50)
+    low = proportion_confint(3, 3, method="wilson")[0]
+    assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
+    half = levels.agreement(table, judgements([1] * 6), human(truth), draws=50)
+    assert np.isnan(value(half, "agreement", "ci_low", model="m"))
+    assert value(half, "agreement", "reason", model="m") == detection.ALIKE
+
+
+def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:
+    found = levels.agreement(answers(5), judgements([0] * 5), human([0] * 5))
+    assert value(found, "agreement", model=None) == value(found, "agreement", "null", model=None)
+    assert np.isnan(value(found, "kappa", model=None))
+    assert "alike" in value(found, "kappa", "reason", model=None)
+    lost = levels.agreement(answers(5), judgements([None] * 5), human([0] * 5))
+    assert value(lost, "kappa", "n_lost", model=None) == 5
+
+
+def test_tables_that_do_not_fit_are_refused_in_words() -> None:
+    with pytest.raises(DataError, match="judge judge has no row for 2 of 3 answers"):
+        levels.estimates(answers(3), judgements([1]))
+    with pytest.raises(ContractError, match="stands twice"):
+        levels.estimates(pd.concat([answers(1)] * 2), judgements([1]))
+    with pytest.raises(DataError, match="two human labels"):
+        levels.estimates(answers(1), judgements([1]), human=pd.concat([human([1])] * 2))

@@ -1,0 +1,193 @@
+"""CrowS-Pairs: recall, pairs and flag rates by hand, by property, and on the real pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.proportion import proportion_confint
+
+from nbbias.biasalert import detection, pairs
+from nbbias.biasalert.contracts import TYPES
+from nbbias.tables import ContractError, DataError
+from tests.biasalert.tables import judgements, value
+
+
+def made(n: int, *, antistereo: int = 0, bias_type: str = "gender") -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "pair_id": range(n),
+            "sent_more": [f"more {i}" for i in range(n)],
+            "sent_less": [f"less {i}" for i in range(n)],
+            "stereo_antistereo": ["antistereo"] * antistereo + ["stereo"] * (n - antistereo),
+            "bias_type": bias_type,
+        }
+    )
+
+
+def said(verdicts: list, **columns: object) -> pd.DataFrame:
+    return judgements(verdicts, text_id=[str(i) for i in range(len(verdicts))], **columns)
+
+
+MORE = said([1, 1, 1, 0, None], confidence=[0.9, 0.8, 0.6, 0.4, np.nan])
+LESS = said([1, 0, 1, 0, 1], confidence=[0.7, 0.3, 0.6, 0.45, 0.9])
+
+
+def test_five_pairs_by_hand() -> None:
+    table = pairs.compared(MORE, LESS, made(5, antistereo=2))
+    assert table["higher"].tolist()[:4] == [1, 1, 0.5, 0]
+    assert np.isnan(table["higher"].iloc[4])
+    found = pairs.estimates(table)
+    pooled = {"dimension": None, "bias": None}
+    assert value(found, "recall", **pooled) == 3 / 4
+    assert value(found, "recall_lost_wrong", **pooled) == 3 / 5
+    assert value(found, "f1_all_positive", **pooled) == pytest.approx(2 * 0.75 / 1.75)
+    assert value(found, "flag_rate_less", **pooled) == 3 / 5
+    assert value(found, "flag_difference", **pooled) == 1 / 4  # 3 of 4 beside 2 of 4
+    assert value(found, "pair_share", **pooled) == 2.5 / 4
+    assert value(found, "pair_share", "n_lost", **pooled) == 1
+    assert value(found, "pair_share", dimension="antistereo") == 1
+    assert value(found, "pair_share", dimension="stereo") == 0.5 / 2
+    assert value(found, "recall", bias="gender") == 3 / 4
+    assert found["group"].isna().all()
+
+
+def test_tests_and_intervals_are_the_references() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.random(90) < 0.7, rng.random(90) < 0.5
+    p, q = rng.random(90), rng.random(90)
+    table = pairs.compared(
+        said(list(first), confidence=p), said(list(second), confidence=q), made(90)
+    )
+    found = pairs.estimates(table)
+    own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
+    cells = [[0, (first & ~second).sum()], [(~first & second).sum(), 0]]
+    assert own.loc["flag_difference", "p_value"] == pytest.approx(mcnemar(cells, exact=True).pvalue)
+    ahead = int((p > q).sum())
+    assert own.loc["pair_share", "p_value"] == pytest.approx(stats.binomtest(ahead, 90).pvalue)
+    expected = proportion_confint(ahead, 90, method="wilson")
+    assert own.loc["pair_share", ["ci_low", "ci_high"]].tolist() == pytest.approx(list(expected))
+    assert own.loc["pair_share", "p_adjusted"] == own.loc["pair_share", "p_value"]  # one judge
+
+
+def test_families_are_all_pairs_directions_and_types_over_all_judges() -> None:
+    rng = np.random.default_rng(4)
+    sides = [
+        pd.concat([said(list(rng.random(80) < p), judge=name) for name in "ab"]) for p in (0.6, 0.4)
+    ]
+    crows = made(80, antistereo=40)
+    found = pairs.estimates(pairs.compared(*sides, crows))
+    own = found[found["statistic"] == "flag_difference"]
+    for rows, size in ((own[own["dimension"].isna() & own["bias"].isna()], 2),
+                       (own[own["dimension"].notna()], 4)):  # fmt: skip
+        least = rows.loc[rows["p_value"].idxmin()]
+        assert least["p_adjusted"] == pytest.approx(min(size * least["p_value"], 1))
+
+
+def test_a_judge_that_sees_identity_words_only_is_at_chance() -> None:
+    same = [1] * 6 + [0] * 2
+    found = pairs.estimates(pairs.compared(said(same), said(same), made(8)))
+    pooled = {"dimension": None, "bias": None}
+    assert value(found, "recall", **pooled) == value(found, "recall", "null", **pooled) == 0.75
+    assert value(found, "pair_share", **pooled) == 0.5
+    assert value(found, "flag_difference", **pooled) == 0
+    assert value(found, "flag_difference", "reason", **pooled) == "no pair was judged apart"
+    assert np.isnan(value(found, "pair_share", "p_value", **pooled))
+
+
+def test_swapping_the_sides_turns_everything_round() -> None:
+    table = pairs.compared(MORE, LESS, made(5))
+    turned = pairs.compared(LESS, MORE, made(5))
+    one, other = pairs.estimates(table), pairs.estimates(turned)
+    pooled = {"dimension": None, "bias": None}
+    assert value(one, "pair_share", **pooled) == 1 - value(other, "pair_share", **pooled)
+    assert value(one, "flag_difference", **pooled) == -value(other, "flag_difference", **pooled)
+    assert value(one, "recall", **pooled) == value(other, "flag_rate_less", **pooled)
+
+
+def test_the_range_of_chance_is_that_of_swapped_pairs() -> None:
+    rng = np.random.default_rng(1)
+    first, second = rng.random(60) < 0.8, rng.random(60) < 0.4
+    found = pairs.estimates(pairs.compared(said(list(first)), said(list(second)), made(60)))
+    swap = rng.random((4000, 60)) < 0.5
+    shares = np.where(swap, second, first).mean(axis=1)
+    pooled = {"dimension": None, "bias": None}
+    assert value(found, "recall", "null", **pooled) == pytest.approx(shares.mean(), abs=0.005)
+    for end, at in (("low", 0.025), ("high", 0.975)):
+        drawn = np.quantile(shares, at)
+        assert value(found, "recall", f"null_{end}", **pooled) == pytest.approx(drawn, abs=0.02)
+
+
+def test_without_probabilities_verdicts_are_compared_and_two_judges_stay_apart() -> None:
+    more = pd.concat([MORE, said([1, 1, 0, 0, 1], judge="other")])
+    less = pd.concat([LESS, said([0, 1, 0, 1, None], judge="other")])
+    table = pairs.compared(more, less, made(5))
+    own = table[table["judge"] == "other"]
+    assert own["higher"].tolist()[:4] == [1, 0.5, 0.5, 0]
+    assert set(own["by"]) == {"verdicts"}
+    assert set(table.loc[table["judge"] == "judge", "by"]) == {"confidence"}
+
+
+def test_a_judge_that_refuses_everything_is_not_measured() -> None:
+    found = pairs.estimates(pairs.compared(said([None] * 3), said([None] * 3), made(3)))
+    own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
+    assert own["estimate"].drop("recall_lost_wrong").isna().all()
+    assert own.loc["recall_lost_wrong", "estimate"] == 0
+    assert own["n_lost"].drop("recall_lost_wrong").eq(3).all()
+
+
+def test_every_type_of_crows_pairs_is_mapped_or_said_to_have_none() -> None:
+    table = pairs.types()
+    assert len(table) == 9
+    assert set(table["bias_type"].dropna()) == set(TYPES)
+    assert set(table.loc[table["bias_type"].isna(), "crows_type"]) == {"age", "physical-appearance"}
+    assert table["note"].notna().all()
+
+
+def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where_it_has_them() -> (
+    None
+):
+    crows = pd.concat([made(2), made(2, bias_type="age")]).assign(pair_id=range(4))
+    kinds = crows["bias_type"].map(pairs.types().set_index("crows_type")["bias_type"]).to_numpy()
+    found = detection.estimates(
+        said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]),
+        pairs.texts(crows, side="sent_more").assign(biased=True, bias_type=kinds),
+        draws=20, permutations=2,
+    )  # fmt: skip
+    assert value(found, "accuracy") == 3 / 4
+    assert value(found, "f1") == pytest.approx(2 * 0.75 / 1.75)
+    assert value(found, "classification_score") == 1 / 2
+    assert value(found, "classification_score", "n_lost") == 1  # flagged, about age
+
+
+def test_pairs_that_do_not_fit_are_refused_in_words() -> None:
+    with pytest.raises(ContractError, match="column bias_type holds hair"):
+        pairs.check(made(2, bias_type="hair"))
+    with pytest.raises(ContractError, match="stands twice"):
+        pairs.check(pd.concat([made(1), made(1)]))
+    with pytest.raises(DataError, match="no row for 1 sentences of sent_less"):
+        pairs.compared(said([1, 1]), said([1]), made(2))
+    with pytest.raises(ContractError, match="sent_less"):
+        pairs.check(made(2).drop(columns="sent_less"))
+    unnumbered = made(2).drop(columns="pair_id")
+    assert pairs.texts(unnumbered, side="sent_less")["text_id"].tolist() == ["0", "1"]
+
+
+def test_the_real_pairs_are_read_and_a_judge_of_length_is_near_chance(data_folder: Path) -> None:
+    crows = pd.read_parquet(data_folder / "biasalert/crows_pairs.parquet")
+    sides = []
+    for side in ("sent_more", "sent_less"):
+        texts = pairs.texts(crows, side=side)
+        length = texts["text"].str.len().to_numpy()
+        sides.append(
+            judgements(list(length > 60), text_id=list(texts["text_id"]), confidence=length / 1000)
+        )
+    found = pairs.estimates(pairs.compared(*sides, crows))
+    assert value(found, "recall", "n", dimension=None, bias=None) == len(crows) == 741
+    assert value(found, "pair_share", dimension=None, bias=None) == pytest.approx(0.5, abs=0.08)
+    assert found["dimension"].dropna().unique().tolist() == ["stereo", "antistereo"]
+    assert found["bias"].nunique() == 9

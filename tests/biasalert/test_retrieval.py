@@ -1,0 +1,205 @@
+"""Evidence: nearest by hand, twins dropped, weak ones unused, FAISS the same, edges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias.biasalert import knowledge, retrieval
+from nbbias.tables import ParameterError
+from nbbias.text import embeddings
+from tests.biasalert.tiny import GROUPS, SAID, bag_of_words, transformer
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return bag_of_words(tmp_path_factory.mktemp("bow"))
+
+
+@pytest.fixture(scope="module")
+def known() -> pd.DataFrame:
+    lines = [f"{group} are {said}" for group in GROUPS for said in SAID]
+    return knowledge.build(pd.DataFrame({"statement": lines}), source="test")[0]
+
+
+def texts(*said: str | None) -> pd.DataFrame:
+    return pd.DataFrame({"text_id": [f"t{at}" for at in range(len(said))], "text": said})
+
+
+def test_cosines_by_hand(model: str, known: pd.DataFrame) -> None:
+    # Counted words of "women lazy": women, lazy. Of "women are lazy": these and are.
+    # Cosine 2 / (sqrt 2 sqrt 3) = 0.816; of "women are weak" 1 / (sqrt 2 sqrt 3) = 0.408.
+    found = retrieval.retrieve(texts("women lazy"), known, k=3, model=model, drop_same=False)
+    assert found["statement"].iloc[0] == "women are lazy"
+    assert found["similarity"].tolist() == pytest.approx([2 / 6**0.5, 1 / 6**0.5, 1 / 6**0.5])
+    assert found["rank"].tolist() == [1, 2, 3]
+
+
+def test_an_entry_is_no_evidence_for_itself(model: str, known: pd.DataFrame) -> None:
+    table = texts("Women are lazy!", "women are weak and lazy in the morning")
+    found = retrieval.retrieve(table, known, model=model)
+    assert "women are lazy" not in found.loc[found["text_id"] == "t0", "statement"].tolist()
+    assert "women are lazy" in found.loc[found["text_id"] == "t1", "statement"].tolist()
+    assert found.groupby("text_id").size().tolist() == [5, 5]
+    kept = retrieval.retrieve(table, known, model=model, drop_same=False)
+    assert kept["similarity"].iloc[0] == pytest.approx(1)
+
+
+def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFrame) -> None:
+    floor = retrieval.chance_similarity(known, model=model)
+    # Two statements of this shape share "are", and the group or the word, or neither.
+    assert 1 / 3 < floor < 0.9
+    found = retrieval.retrieve(texts("women are lazy and weak", "are"), known, model=model)
+    assert (found["used"] == (found["similarity"] >= floor)).all()
+    none = retrieval.retrieve(texts("women are"), known, model=model, min_similarity=0.99)
+    assert len(none) == 5
+    assert not none["used"].any()
+
+
+def test_chance_is_recovered_where_it_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each text has one near entry of its own and nothing in common with the others: chance is 0.
+    monkeypatch.setattr(embeddings, "embed", lambda given, **_: np.eye(40)[: len(given)])
+    table = pd.DataFrame({"statement": [f"s{at}" for at in range(40)]})
+    assert retrieval.chance_similarity(table, [f"t{at}" for at in range(40)]) == 0
+    assert np.isnan(retrieval.chance_similarity(table.head(1)))
+    assert np.isnan(retrieval.chance_similarity(table, ["one"]))
+
+
+def test_an_entry_that_is_the_text_itself_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Entries in twos: each is nearest to the other (.9), and has nothing in common with the rest.
+    vectors = np.kron(np.eye(10), np.linalg.cholesky([[1, 0.9], [0.9, 1]]))
+    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
+    table = pd.DataFrame({"statement": [str(at) for at in range(20)]})
+    assert {retrieval.chance_similarity(table, seed=seed) for seed in range(6)} == {0}
+    assert np.isnan(retrieval.chance_similarity(table.head(2)))  # either is nearest to the other
+
+
+def test_an_entry_that_the_text_repeats_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two texts say each entry once more, and each other's nearest entry is their own.
+    said = ["women cannot drive a car", "old men sleep the whole day", "immigrants steal our jobs",
+            "poor people do not work", "the young read no books"]  # fmt: skip
+    one = {line[:6]: vector for line, vector in zip(said, np.eye(5), strict=True)}
+    monkeypatch.setattr(
+        embeddings, "embed", lambda given, **_: np.array([one[s[:6].lower()] for s in given])
+    )
+    texts = [f"{line}{end}" for line in said for end in ("!", " now")]
+    table = pd.DataFrame({"statement": said})
+    floors = {retrieval.chance_similarity(table, [t.capitalize() for t in texts], seed=s)
+              for s in range(6)}  # fmt: skip
+    assert floors == {0}
+
+
+def test_the_floor_hardly_moves_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(2000, 16))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
+    table = pd.DataFrame({"statement": [str(at) for at in range(2000)]})
+    floors = [retrieval.chance_similarity(table, seed=seed) for seed in range(6)]
+    # One of 16 coordinates of a random direction: t / sqrt(15 + t²) with t of 15 degrees.
+    assert floors == pytest.approx([1.753 / (15 + 1.753**2) ** 0.5] * 6, abs=0.02)
+    small = [retrieval.chance_similarity(table.head(60), seed=seed) for seed in range(6)]
+    assert np.ptp(small) < 1e-9
+
+
+def test_no_verdict_depends_on_its_company(model: str, known: pd.DataFrame) -> None:
+    one = retrieval.retrieve(texts("women are lazy and weak"), known, model=model)
+    two = retrieval.retrieve(texts("women are lazy and weak", "tea"), known, model=model)
+    pd.testing.assert_frame_equal(one, two[two["text_id"] == "t0"])
+
+
+def test_a_prepared_knowledge_finds_the_same(model: str, known: pd.DataFrame) -> None:
+    table = texts("women are lazy and weak", "tea")
+    base = retrieval.prepare(known, model=model)
+    expected = retrieval.retrieve(table, known, model=model)
+    pd.testing.assert_frame_equal(retrieval.retrieve(table, base), expected)
+    with pytest.raises(ParameterError, match="prepare"):
+        retrieval.retrieve(table, base, model=model)
+
+
+def test_edges(model: str, known: pd.DataFrame) -> None:
+    blank = retrieval.retrieve(texts(None, " ", ""), known, model=model)
+    assert blank.empty
+    assert retrieval.retrieve(texts("women"), known.head(0), model=model).empty
+    few = retrieval.retrieve(texts("women sang"), known.head(2), k=9, model=model)
+    assert len(few) == 2
+    single = retrieval.retrieve(texts("women sang"), known.head(1), model=model)
+    assert not single["used"].any()  # one entry has no chance level
+    with pytest.raises(ParameterError, match="index"):
+        retrieval.retrieve(texts("a"), known, model=model, index="annoy")
+    with pytest.raises(ParameterError, match="k = 0"):
+        retrieval.retrieve(texts("a"), known, model=model, k=0)
+
+
+def test_exact_search_equals_a_full_sort() -> None:
+    rng = np.random.default_rng(0)
+    queries, entries = (rng.normal(size=(n, 8)).astype(np.float32) for n in (7, 50))
+    places, cosines = retrieval.exact(queries, entries, 6)
+    whole = queries @ entries.T
+    np.testing.assert_array_equal(places, np.argsort(-whole, axis=1, kind="stable")[:, :6])
+    np.testing.assert_allclose(cosines, -np.sort(-whole, axis=1)[:, :6], rtol=1e-6)
+    ties, _ = retrieval.exact(np.ones((1, 2)), np.ones((4, 2)), 4)
+    assert ties.tolist() == [[0, 1, 2, 3]]
+
+
+@pytest.mark.parametrize("index", ["faiss", "faiss-hnsw"])
+def test_faiss_finds_the_same(index: str) -> None:
+    rng = np.random.default_rng(0)
+    queries, entries = (rng.normal(size=(n, 16)).astype(np.float32) for n in (20, 300))
+    expected, near = retrieval.exact(queries, entries, 5)
+    places, cosines = retrieval.searcher(entries, index)(queries, 5)
+    np.testing.assert_array_equal(places, expected)
+    np.testing.assert_allclose(cosines, near, rtol=1e-4)
+
+
+def test_quality_by_hand() -> None:
+    evidence = pd.DataFrame(
+        {
+            "text_id": ["a"] * 4 + ["b"] * 2, "rank": [1, 2, 3, 4, 1, 2],
+            "bias_type": ["race", "gender", "gender", "social", "race", "gender"],
+            "similarity": [0.9, 0.8, 0.5, 0.4, 0.3, 0.1],
+            "used": [True, True, False, False, False, False],
+        }
+    )  # fmt: skip
+    found = retrieval.quality(texts("x", "y").assign(text_id=["b", "c"]), evidence)
+    assert found["text_id"].tolist() == ["b", "c"]
+    assert found["bias_type"].iloc[0] == "race"  # of equals, the nearest's
+    assert found["n"].tolist() == [2, 0]
+    assert np.isnan(found["best"].iloc[1])
+    own = retrieval.quality(texts("x").assign(text_id="a"), evidence).iloc[0]
+    assert own[["n", "n_used", "bias_type"]].tolist() == [4, 2, "gender"]
+    assert own[["best", "mean", "agreement"]].tolist() == pytest.approx([0.9, 0.65, 0.5])
+
+
+def test_a_transformer_without_a_pooling_gives_the_mean_of_its_tokens(tmp_path: Path) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    folder = transformer(tmp_path)
+    said = ["women took the train", "tea"]
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    expected = []
+    for one in said:
+        with torch.no_grad():
+            hidden = model.eval()(**tokenizer(one, return_tensors="pt")).last_hidden_state[0]
+        mean = hidden.mean(dim=0).numpy()
+        expected.append(mean / np.linalg.norm(mean))
+    np.testing.assert_allclose(embeddings.embed(said, model=folder), expected, atol=1e-5)
+
+
+def test_contriever_is_the_mean_of_its_tokens_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = transformer(tmp_path)
+    monkeypatch.setitem(embeddings._REPOSITORIES, embeddings.CONTRIEVER, folder)
+    embeddings._encoder.cache_clear()
+    try:
+        found = embeddings.embed(["women took the train"], model=embeddings.CONTRIEVER)
+    finally:
+        embeddings._encoder.cache_clear()
+    same = embeddings.embed(["women took the train"], model=folder)
+    np.testing.assert_allclose(found, same, atol=1e-6)
+    assert embeddings.instrument(embeddings.CONTRIEVER).startswith("contriever-msmarco")

@@ -1,0 +1,132 @@
+"""Near-duplicates by brute force, and a split that has none on both sides."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from nbbias.biasalert import corpus, split
+from nbbias.tables import ParameterError
+from tests.biasalert.tiny import labelled
+
+
+def shingles(text: str) -> set[str]:
+    """Pieces of four characters within words, a blank at both ends of each."""
+    found = set()
+    for word in text.lower().split():
+        padded = f" {word} "
+        found |= {padded[at : at + 4] for at in range(max(1, len(padded) - 3))}
+    return found
+
+
+def jaccard(one: str, two: str) -> float:
+    first, second = shingles(one), shingles(two)
+    return len(first & second) / len(first | second) if first | second else 0.0
+
+
+def test_a_similarity_by_hand() -> None:
+    # " boats ": " boa", "boat", "oats", "ats "; " boat ": " boa", "boat", "oat ". Shared 2 of 5.
+    found = split.near_pairs(["boats", "boat"], near=0.3)
+    assert found["similarity"].tolist() == pytest.approx([2 / 5])
+    assert split.near_pairs(["boats", "boat"], near=0.41).empty
+
+
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(["boat", "boats", "goat", "a", "train", "trains", "tea"]),
+                 min_size=1, max_size=6).map(" ".join),
+        min_size=2, max_size=8, unique=True,
+    ),
+    near=st.sampled_from([0.3, 0.6, 0.9, 1.0]),
+)  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_all_pairs_are_found(texts: list[str], near: float) -> None:
+    expected = {
+        (one, two)
+        for one, two in combinations(range(len(texts)), 2)
+        if jaccard(texts[one], texts[two]) >= near - 1e-9
+    }
+    found = split.near_pairs(texts, near=near)
+    assert set(zip(found["first"], found["second"], strict=True)) == expected
+
+
+def test_similarities_of_pairs_by_hand() -> None:
+    found = split.similarities(["boats", "tea", ""], ["boat", "tea", ""])
+    assert found.tolist() == pytest.approx([2 / 5, 1, 0])
+
+
+def test_clusters_are_chains_and_equal_texts_are_one() -> None:
+    texts = ["the red boat sails", "tea", "the red boat sails", "the red boats sails", ""]
+    numbers = split.clusters(texts)
+    assert numbers[0] == numbers[2] == numbers[3]
+    assert len(set(numbers)) == 3
+    assert split.clusters([]).tolist() == []
+
+
+@pytest.mark.parametrize("near", [0.0, 1.5])
+def test_a_similarity_out_of_range_is_refused(near: float) -> None:
+    with pytest.raises(ParameterError, match="near"):
+        split.near_pairs(["a", "b"], near=near)
+
+
+def test_no_cluster_is_on_both_sides_and_the_seed_decides() -> None:
+    table = labelled()
+    parted = split.split(table, seed=1)
+    assert set(parted["split"]) == {"train", "test"}
+    assert (parted.groupby("comment_id")["split"].nunique() == 1).all()
+    train, test = (parted.loc[parted["split"] == side, "text"] for side in ("train", "test"))
+    assert not any(jaccard(one, two) >= split.NEAR for one in train for two in test)
+    again, other = split.split(table, seed=1), split.split(table, seed=2)
+    pd.testing.assert_frame_equal(parted, again)
+    assert (parted["split"] != other["split"]).any()
+    assert "split" not in table
+
+
+def test_folds_keep_clusters_whole() -> None:
+    table = split.with_clusters(labelled())
+    numbers = split.folds(table, n=4, seed=0)
+    assert sorted(numbers.unique()) == [0, 1, 2, 3]
+    assert (numbers.groupby(table["comment_id"]).nunique() == 1).all()
+
+
+def test_no_text_is_judged_by_what_learnt_from_it() -> None:
+    table = split.with_clusters(labelled())
+    seen = []
+
+    def judge(rest: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+        assert not set(rest["comment_id"]) & set(own["comment_id"])
+        seen.append(len(rest))
+        return own[["text_id"]].assign(biased=len(seen) % 2 == 0).sample(frac=1, random_state=0)
+
+    parts = split.folds(table, n=3, seed=0)
+    found = split.held_out(table, parts, judge)
+    assert found["text_id"].tolist() == table["text_id"].tolist()
+    assert found["part"].tolist() == parts.tolist()
+    assert sum(seen) == 2 * len(table)
+    with pytest.raises(ParameterError, match="two or more"):
+        split.held_out(table, parts * 0, judge)
+
+
+def test_what_cannot_be_parted_is_refused() -> None:
+    table = labelled()
+    with pytest.raises(ParameterError, match="distinct"):
+        split.split(table.head(2), seed=0)
+    with pytest.raises(ParameterError, match="share"):
+        split.split(table, test_share=1.0, seed=0)
+    with pytest.raises(ParameterError, match="one label"):
+        split.split(table[table["biased"]], seed=0)
+
+
+@pytest.mark.data
+def test_redditbias_is_parted_seventy_to_thirty(data_folder: Path) -> None:
+    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    parted = split.split(table, seed=0)
+    assert len(parted) == 9758
+    assert (parted["split"] == "test").mean() == pytest.approx(0.3, abs=0.01)
+    train, test = (parted.loc[parted["split"] == side, "text"] for side in ("train", "test"))
+    assert not np.concatenate(split.across(train, test)).any()

@@ -1,0 +1,58 @@
+"""Printed figures: what the overall score is, and printed scores beside ours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nbbias.biasalert import detection, tables as biasalert_tables
+from tests.biasalert.tables import judgements, labelled
+
+
+def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> None:
+    table = biasalert_tables.printed_products()
+    assert len(table) == 12
+    assert table["holds"].all()
+    ours = table[(table["system"] == "BiasAlert") & (table["dataset"] == "RedditBias")].iloc[0]
+    assert ours["product"] == pytest.approx(0.84 * 1.0 * 0.97)
+    # Llama 2 flags next to nothing, so what it has right are unbiased texts, right in all respects.
+    other = table[(table["system"] == "Llama-2-7b-chat") & (table["dataset"] == "RedditBias")]
+    assert other["true_negatives"].iloc[0] > 0.4 > 0.01 == other["printed"].iloc[0]
+
+
+def test_printed_scores_stand_beside_ours_by_metric() -> None:
+    truth = labelled([1, 1, 0, 0], bias_type=["race"] * 4)
+    said = judgements([1, 0, 0, 0], bias_type=["race", None, None, None])
+    found = detection.estimates(said, truth, draws=20, permutations=2)
+    table = biasalert_tables.beside(found).set_index("metric")
+    assert table.loc["accuracy", ["ours", "printed"]].tolist() == [0.75, 0.84]
+    assert table.loc["accuracy", "difference"] == pytest.approx(-0.09)
+    assert table.loc["overall_score", "printed"] == 0.82
+    assert set(table["judge"]) == {"judge"}
+    other = biasalert_tables.beside(
+        found, dataset=biasalert_tables.CROWS_PAIRS, system="GPT-4"
+    ).set_index("metric")
+    assert other.loc["f1", "printed"] == 0.5
+    assert np.isnan(other.loc["attribution_score", "printed"])
+
+
+def test_table_3_has_three_figures_of_eight_models() -> None:
+    assert (
+        biasalert_tables.printed_figures(3).groupby("metric")["system"].nunique().tolist()
+        == [8] * 3
+    )
+
+
+def test_printed_levels_are_those_of_the_text() -> None:
+    bold, beaver = (
+        biasalert_tables.printed_levels("BOLD"),
+        biasalert_tables.printed_levels("BeaverTails"),
+    )
+    assert len(bold) == len(beaver) == 9
+    # Section 5.1: OPT-6.7b and GPT-3.5 show no detectable bias on BOLD, Llama-2-13b-chat the most;
+    # people agree above .92 on both.
+    assert set(bold.loc[bold["bias_level"] == 0, "model"]) == {"OPT-6.7b", "GPT-3.5"}
+    assert bold.loc[bold["bias_level"].idxmax(), "model"] == "Llama-2-13b-chat"
+    assert bold["bias_level"].between(0, 0.07).all()
+    assert beaver.loc[beaver["bias_level"].idxmax(), "model"] == "Alpaca-7b"
+    assert min(bold["human_agreement"].min(), beaver["human_agreement"].min()) >= 0.92

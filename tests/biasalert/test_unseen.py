@@ -1,0 +1,120 @@
+"""Types of bias that a judge has never learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
+from nbbias.biasalert.judges import bench
+from tests.biasalert.tables import judgements, labelled, value
+
+#: Twelve texts a type, every other one biased. c0 stands in race and in gender.
+TYPED = labelled(
+    [1, 0] * 18,
+    bias_type=["race"] * 12 + ["gender"] * 12 + ["religion"] * 12,
+    comment_id=[f"c{i}" for i in range(12)] + ["c0"] + [f"c{i}" for i in range(13, 36)],
+)
+
+
+def memory(seen: list[pd.DataFrame], *, verdict: int = 1) -> Callable[[pd.DataFrame], Callable]:
+    """Return a fit that writes down what it was given, and gives one verdict on every text."""
+
+    def fit(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
+        seen.append(train)
+        return lambda texts: judgements([verdict] * len(texts), text_id=list(texts["text_id"]))
+
+    return fit
+
+
+def test_the_type_that_is_judged_was_never_learnt_from() -> None:
+    seen: list[pd.DataFrame] = []
+    found = biasalert_unseen.leave_one_type_out(TYPED, memory(seen))
+    assert list(found["held_out"].unique()) == ["gender", "race", "religion"]
+    assert sorted(found["text_id"]) == sorted(TYPED["text_id"])
+    for train, held_out in zip(seen, ["gender", "race", "religion"], strict=True):
+        own = TYPED[TYPED["bias_type"] == held_out]
+        assert held_out not in set(train["bias_type"])
+        assert not set(train["comment_id"]) & set(own["comment_id"])
+    # The comment c0 stands in race and in gender: it is left out where either is judged.
+    assert found.groupby("held_out")["n_train"].first().to_dict() == {
+        "gender": 23, "race": 23, "religion": 24,
+    }  # fmt: skip
+    table = detection.by_type(found, TYPED, draws=20, permutations=2)
+    assert value(table, "accuracy", bias="race") == 0.5
+
+
+def test_a_split_is_kept() -> None:
+    seen: list[pd.DataFrame] = []
+    split = TYPED.assign(split=(["train"] * 10 + ["test"] * 2) * 3)
+    found = biasalert_unseen.leave_one_type_out(split, memory(seen))
+    assert set(found["text_id"]) == set(split.loc[split["split"] == "test", "text_id"])
+    assert all(set(train["split"]) == {"train"} for train in seen)
+
+
+def test_a_type_whose_others_teach_too_little_is_lost_with_the_reason() -> None:
+    one_label = TYPED.assign(biased=TYPED["bias_type"] == "race")
+    found = biasalert_unseen.leave_one_type_out(one_label, memory([]))
+    lost = found[found["outcome"] == "failed"]
+    assert set(lost["held_out"]) == {"race"}
+    assert lost["reason"].str.contains("without race").all()
+    alone = biasalert_unseen.leave_one_type_out(TYPED.head(12), memory([]))
+    assert set(alone["outcome"]) == {"failed"}
+    none = TYPED.assign(bias_type=None)
+    assert biasalert_unseen.leave_one_type_out(none, memory([])).empty
+
+
+def test_what_it_costs_by_hand() -> None:
+    # Fitted on all types the judge is right on all texts; unseen it flags every text.
+    seen = judgements(TYPED["biased"].astype(int).tolist(), judge="a")
+    unseen = biasalert_unseen.leave_one_type_out(TYPED, memory([])).assign(
+        judge="a" + biasalert_unseen.UNSEEN
+    )
+    found = biasalert_unseen.estimates(seen, unseen, TYPED, draws=100)
+    for held_out in ("gender", "race", "religion"):
+        assert value(found, "accuracy", bias=held_out) == 0.5
+        key = {"bias": held_out}
+        assert value(found, "accuracy_difference", **key) == -0.5
+        p = stats.binomtest(0, 6).pvalue
+        assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(p)
+        adjusted = value(found, "accuracy_difference", "p_adjusted", **key)
+        assert adjusted == pytest.approx(3 * p)  # Holm over the three types
+    told = sentences.unseen(found, confidence=0.95)
+    assert len(told) == 3
+    assert all("against being fitted with it" in one for one in told)
+    # Without the judge that was fitted on all types nothing is compared.
+    alone = biasalert_unseen.estimates(seen.assign(judge="b"), unseen, TYPED, draws=100)
+    assert set(alone["statistic"]) == {"accuracy", "f1", "recall", "specificity"}
+
+
+def test_a_type_without_verdicts_is_not_measured() -> None:
+    one_label = TYPED.assign(biased=TYPED["bias_type"] == "race")
+    unseen = biasalert_unseen.leave_one_type_out(one_label, memory([], verdict=0))
+    found = biasalert_unseen.estimates(
+        judgements([0] * 36, judge="a"), unseen.assign(judge="a, type unseen"), one_label, draws=50
+    )
+    assert np.isnan(value(found, "accuracy", bias="race"))
+    assert value(found, "accuracy", bias="gender") == 1
+    assert any("not measured" in one for one in sentences.unseen(found, confidence=0.95))
+
+
+def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
+    table = sample.labelled(seed=0)
+    few = pd.concat(
+        own.groupby("biased").head(8)
+        for _, own in table[table["split"] == "train"].groupby("bias_type")
+    )
+    table = pd.concat([few, table[table["split"] == "test"].head(30)], ignore_index=True)
+    found = biasalert_unseen.judge(["classifier_alone"], table, seed=0)
+    assert set(found["judge"]) == {"classifier_alone, type unseen"}
+    assert set(found["text_id"]) == set(table.loc[table["split"] == "test", "text_id"])
+    assert set(found["outcome"]) == {"judged"}
+    assert biasalert_unseen.judge([], table, seed=0).empty
+    rows = biasalert_unseen.estimates(found, found, table[table["split"] == "test"], draws=50)
+    named = bench.named(rows, {"classifier_alone": "an instrument"})
+    assert set(named.loc[named["statistic"] == "f1", "instrument"]) == {"an instrument"}
+    assert biasalert_unseen.estimates(found, pd.DataFrame(), table).empty

@@ -1,0 +1,129 @@
+"""The figures by structure: what is drawn is the rows of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from nbbias import tables
+from nbbias.biased_prompts import compare, figures
+from nbbias.reading import figures as reading_figures
+from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
+from tests.news.test_figures import names, panels
+from tests.reading.test_figures import markers
+
+
+@pytest.fixture(autouse=True)
+def _style() -> Iterator[None]:
+    with mpl.rc_context():
+        mpl.use("Agg")
+        reading_figures.use_style()
+        yield
+    plt.close("all")
+
+
+PRINTED = compare.printed()
+OURS = pd.concat(
+    [compared(scores_of(NEUTRAL, BIASED)), compared(scores_of(NEUTRAL, ["refused"], model="n"))],
+    ignore_index=True,
+).replace({"group": {"a": "female"}})
+
+
+def rates() -> pd.DataFrame:
+    rows = [
+        {"model": m, "source": source, "prompt": prompt, "bias": bias, "group": group,
+         "statistic": "refusal_rate", "estimate": rate, "ci_low": 0.0, "ci_high": 1.0, "n": 9}
+        for m, rate in (("m", 0.2), ("n", 0.9)) for prompt in ("neutral", "biased")
+        for source, bias, group in (
+            ("all", None, None), ("nyt", None, None), ("all", "gender", "female"),
+            ("all", "gender", "nobody named"),
+        )
+    ]  # fmt: skip
+    return tables.estimates(rows, study="biased_prompts", measure="refusal")
+
+
+def xs(ax: plt.Axes) -> list[float]:
+    return [float(x) for x, _ in markers(ax)]
+
+
+def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
+    rows = figures.refusal_rows(rates())
+    found = panels(figures.refusals(rows))
+    assert list(found) == ["all headlines", "nyt", "gender: female", "gender: nobody"]
+    for title, ax in found.items():
+        own = rows[rows["panel"] == title]
+        assert sorted(xs(ax)) == sorted(own["estimate"])
+
+
+def test_refusals_of_the_other_prompt_are_not_drawn() -> None:
+    assert set(figures.refusal_rows(rates(), prompt="neutral")["prompt"]) == {"neutral"}
+
+
+def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
+    other = OURS.assign(instrument="Other 1.0 (a fallback)")
+    rows = figures.effect_rows(pd.concat([OURS, other], ignore_index=True))
+    found = panels(figures.effects(rows))
+    assert list(found) == ["x: female, i", "x: female, Other"]
+    assert names(found["x: female, i"]) == ["m", "n"]
+    measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
+    assert xs(found["x: female, i"]) == pytest.approx(measured.tolist())
+    assert list(panels(figures.effects(figures.effect_rows(OURS)))) == ["x: female"]
+
+
+@pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
+def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
+    nothing = OURS.head(0)
+    figure = {
+        "refusal": lambda: figures.refusals(figures.refusal_rows(nothing)),
+        "effect": lambda: figures.effects(figures.effect_rows(nothing)),
+        "prejudice": lambda: figures.prejudice(figures.prejudice_rows(nothing, measure="word")),
+        "change": lambda: figures.changes(figures.change_rows(nothing, PRINTED, measure="word")),
+    }[draw]()
+    assert [text.get_text() for text in figure.axes[0].texts] == ["nothing of this was measured"]
+
+
+def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
+    rows = figures.prejudice_rows(OURS, measure="sentiment")
+    found = panels(figures.prejudice(rows))
+    assert list(found) == ["female: share", "female: extent"]
+    assert names(found["female: share"]) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
+    for title, ax in found.items():
+        own = rows[rows["panel"] == title]
+        assert sorted(xs(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
+
+
+def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
+    rows = figures.prejudice_rows(OURS, measure="sentiment")
+    ax = panels(figures.prejudice(rows))["female: share"]
+    assert [t.get_text() for t in ax.texts] == ["not measured"]
+
+
+def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
+    ours = OURS.replace({"bias": {"x": "gender"}})
+    axes = figures.changes(figures.change_rows(ours, PRINTED, measure="sentiment")).axes
+    assert [ax.get_title(loc="left") for ax in axes] == [
+        "sentiment, female: ours", "", "sentiment, female: printed, other corpus", "",
+    ]  # fmt: skip
+    own = PRINTED[PRINTED["measure"] == "sentiment"]
+    for ax, statistic in zip(axes[2:], ("share", "extent"), strict=True):
+        printed = own[own["statistic"] == f"prejudice_{statistic}_change"]
+        assert sorted(xs(ax)) == pytest.approx(sorted(printed["estimate"]))
+        assert ax.get_xlabel() == f"Δ {statistic}"
+    assert names(axes[2]) == printed["model"].tolist()
+    assert axes[0].get_xlim() == axes[2].get_xlim()
+
+
+def test_printed_changes_of_another_group_are_not_drawn() -> None:
+    ours = OURS.replace({"bias": {"x": "gender"}, "group": {"female": "male"}})
+    assert set(figures.change_rows(ours, PRINTED, measure="sentiment")["side"]) == {"ours"}
+
+
+def test_input_is_not_changed() -> None:
+    before = OURS.copy()
+    figures.prejudice_rows(OURS, measure="sentiment")
+    figures.change_rows(OURS, PRINTED, measure="sentiment")
+    pd.testing.assert_frame_equal(OURS, before)

@@ -1,0 +1,259 @@
+"""Sentences about biased prompts: every number is one of the table, every gap is said."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import refusals, tables
+from nbbias.biased_prompts import compare, refusing, sentences
+from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, row, scores_of
+
+
+def plain(sentence: str) -> str:
+    """The sentence as a reader sees it, without the escapes of Markdown."""
+    return re.sub(r"\\(.)", r"\1", sentence)
+
+
+def answers_of(neutral: list[bool], biased: list[bool | None], *, model: str = "m") -> pd.DataFrame:
+    rows = [
+        {"source": "s", "article_id": f"a{i}", "model": model, "prompt": prompt, "sample": 1,
+         "refused": refused}
+        for prompt, values in (("neutral", neutral), ("biased", biased))
+        for i, refused in enumerate(values)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).astype({"refused": "boolean"})
+
+
+def rates_of(*tables: pd.DataFrame, headlines: pd.DataFrame | None = None) -> pd.DataFrame:
+    return refusing.rates(pd.concat(tables, ignore_index=True), headlines=headlines)
+
+
+TEN = answers_of([False] * 10, [True] * 4 + [False] * 6)
+OPTIONS: dict[str, Any] = {"confidence": 0.95, "correction": "holm"}
+
+RNG = np.random.default_rng(1)
+FALLING = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(-0.3, 0.2, 30)), measure="word")
+STILL = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(0, 0.2, 30)), measure="word")
+BOTH = pd.concat([FALLING, STILL.assign(model="n")], ignore_index=True)
+
+
+# --- the corpus and the detector --------------------------------------------------------------
+
+
+def test_answers_to_other_prompts_are_counted_and_named() -> None:
+    table = pd.DataFrame({"model": ["m", "m", "k", "k"], "prompt": ["a", "b", "c", "c"]})
+    assert plain(sentences.corpus(table, table.head(2))) == (
+        "2 answers of 1 model count here. 2 answers to other prompts (c) are left out."
+    )
+    assert plain(sentences.corpus(table, table)) == "4 answers of 2 models count here."
+
+
+def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
+    held_out = refusals.held_out()
+    text = plain(sentences.detector(held_out, rates_of(TEN)))
+    own = held_out[held_out["method"] == "head, model and prompt held out"].set_index("model")
+    assert f"On {own.loc['mean', 'answers']:,} answers" in text
+    assert f"right in {own.loc['mean', 'accuracy']:.0%}" in text
+    worst = own.drop(index="mean")["accuracy"]
+    assert f"worst on {worst.idxmin()} ({worst.min():.0%})" in text
+
+
+def test_recorded_refusals_are_not_called_detected() -> None:
+    recorded = rates_of(TEN.assign(reason="recorded"))
+    assert "nothing was detected" in sentences.detector(refusals.held_out(), recorded)
+
+
+def test_the_held_out_table_is_whole() -> None:
+    """The mean over the models is their mean, as all have as many answers."""
+    for _, own in refusals.held_out().groupby("method"):
+        own = own.set_index("model")
+        for name in ("accuracy", "balanced_accuracy", "f1"):
+            models = own[name].drop("mean")
+            assert own.loc["mean", name] == pytest.approx(models.mean(), abs=1e-4)
+            assert models.between(0, 1).all()
+        assert own["answers"].drop("mean").sum() == own.loc["mean", "answers"]
+
+
+# --- refusals ---------------------------------------------------------------------------------
+
+
+def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
+    """4 of 10: Wilson's interval is 17% to 69%; 0 of 10: 0% to 28%."""
+    (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased", confidence=0.95)
+    assert plain(text) == (
+        "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10) and "
+        "0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10)."
+    )
+
+
+def test_a_model_asked_in_one_way_only_is_told_for_that() -> None:
+    one = TEN[TEN["prompt"] == "biased"]
+    (text,) = sentences.refused(rates_of(one), neutral="neutral", biased="biased", confidence=0.95)
+    assert "40%" in text and "neutral" not in text
+
+
+def test_selective_refusal_is_told_with_its_group() -> None:
+    """9 of 10 headlines that name women are refused, 0 of 10 that name nobody."""
+    answers = answers_of([False] * 20, [True] * 9 + [False] * 11)
+    names = ["female"] * 10 + [refusing.NOBODY] * 10
+    headlines = pd.DataFrame(
+        {
+            "source": "s",
+            "article_id": [f"a{i}" for i in range(20)],
+            "bias": "gender",
+            "group": names,
+        }
+    )
+    (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
+    text = plain(text)
+    assert text.startswith("gender: 1 of 1 differences")
+    assert "m refuses headlines that name the group female more often, by 90 percentage" in text
+    (none,) = sentences.selective(
+        rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
+    )
+    assert "not tested (no answers to headlines that name nobody)" in plain(none)
+
+
+def test_a_corpus_without_headlines_says_so() -> None:
+    (text,) = sentences.selective(rates_of(TEN), **OPTIONS)
+    assert "not measured" in text and "no headlines" in text
+
+
+def test_rates_by_headline_stand_beside_their_differences() -> None:
+    answers = answers_of([False] * 4, [True, True, False, False])
+    headlines = pd.DataFrame(
+        {"source": "s", "article_id": ["a0", "a1", "a2", "a3"], "bias": "gender",
+         "group": ["female", "female", refusing.NOBODY, refusing.NOBODY]}
+    )  # fmt: skip
+    table = sentences.by_headline(rates_of(answers, headlines=headlines))
+    found = table.set_index(["prompt", "group"])
+    assert found.loc[("biased", "female"), ["rate", "difference"]].tolist() == [1.0, 1.0]
+    assert np.isnan(found.loc[("biased", "nobody"), "difference"])
+    assert np.isnan(found.loc[("neutral", "female"), "difference"])
+    assert sentences.by_headline(rates_of(TEN)).empty
+
+
+# --- the effect of the prompt -----------------------------------------------------------------
+
+
+def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
+    table = compared(BOTH)
+    (text,) = (plain(one) for one in sentences.effects(table, **OPTIONS))
+    largest = row(table, "share_difference_change", model="m")
+    assert text.startswith("x: 1 of 2 effects of the prompt are below p = 0.05 after Holm's")
+    assert "This one: in m the share of words of the group a is" in text
+    assert f"is {abs(largest['estimate']):.3f} lower under the prompt “biased” than" in text
+    low, high = (f"{largest[end]:.3f}".replace("-", "−") for end in ("ci_low", "ci_high"))
+    assert f"95% CI {low} to {high}; N = 30 articles; p < .001" in text
+
+
+def test_an_effect_that_cannot_be_tested_says_why() -> None:
+    table = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
+    (text,) = sentences.effects(table, **OPTIONS)
+    assert "no effect of the prompt could be tested" in text
+    assert "no article counts under both prompts" in plain(text)
+
+
+def test_instruments_are_told_apart_and_sources_are_named_where_there_are_several() -> None:
+    again = FALLING.assign(instrument="j", measure="sentiment", source="t")
+    found = [
+        plain(one) for one in sentences.effects(compared(pd.concat([FALLING, again])), **OPTIONS)
+    ]
+    assert [one.split(":")[0] for one in found] == ["x, i", "x, j"]
+    assert "in m / s the share of words" in found[0]
+    assert "in m / t the sentiment towards the group a" in found[1]
+
+
+def test_nothing_is_said_of_no_estimates() -> None:
+    assert sentences.effects(compared(BOTH).head(0), **OPTIONS) == []
+    assert sentences.two_samples(compared(BOTH).head(0), confidence=0.95) == []
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.6])
+def test_two_samples_are_counted_by_test_before_correction(confidence: float) -> None:
+    table = compared(BOTH)
+    (text,) = (plain(one) for one in sentences.two_samples(table, confidence=confidence))
+    alpha = 1 - confidence
+    share = table.loc[table["statistic"] == "prejudice_share_change", "p_value"]
+    assert f"is below p = {alpha:.2f} in {(share < alpha).sum()} of 2 cells" in text
+    extent = table[table["statistic"] == "prejudice_extent_change"]
+    below = extent[extent["p_value"] < alpha].groupby("test").size()
+    for test in ("Student's t, pooled", "Welch's t"):
+        assert f"{below.get(test, 0)} by {test}" in text
+    wide = extent.pivot(index="model", columns="test", values="p_value") < alpha
+    apart = (wide.nunique(axis=1) > 1).sum()
+    assert (f"disagree in {apart}" if apart else "the two tests agree") in text
+
+
+def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> None:
+    """Five answered and all fell; one refused could have counted: 5/6 to 6/6."""
+    (text,) = (plain(one) for one in sentences.bounds(compared(scores_of(NEUTRAL, BIASED))))
+    assert "m, a: 1 refused articles could have counted beside the 5 that do" in text
+    assert "1.00 of those answered, would lie between 0.83" in text and "and 1.00 (all" in text
+    (none,) = sentences.bounds(compared(BOTH))
+    assert "nothing is left open" in none
+
+
+def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
+    (text,) = sentences.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
+    assert "not measured of those answered, would lie between 0.00" in plain(text)
+
+
+# --- the printed, the planted, the finding ----------------------------------------------------
+
+
+def test_the_printed_rate_is_the_paper_s() -> None:
+    assert "ChatGPT refused 89.13% of biased prompts" in plain(
+        sentences.printed_rate(compare.printed())
+    )
+
+
+def test_planted_refusals_are_counted_as_told_missed_and_false() -> None:
+    answers = pd.DataFrame(
+        {"planted_refusal": [True, True, False, False], "refused": [True, False, True, pd.NA]}
+    ).astype({"refused": "boolean"})
+    assert sentences.detected(answers).startswith("1 of 2 planted refusals were told, and 1 of 2")
+    assert "not simulated" in sentences.detected(answers.drop(columns="planted_refusal"))
+
+
+def test_the_finding_tells_refusals_first_and_the_effect_of_the_first_level() -> None:
+    table = compared(BOTH)
+    sentence, figure = sentences.finding(rates_of(TEN), table, biased="biased", **OPTIONS)
+    assert plain(sentence).startswith(
+        "Models refuse 40% of the articles under the prompt “biased”."
+    )
+    assert sentences.effects(table, **OPTIONS)[0] in sentence
+    assert figure == "effect_word"
+
+
+def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
+    tone = compared(BOTH.assign(measure="sentiment"))
+    assert (
+        sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effect_sentence"
+    )
+    nothing = sentences.finding(rates_of(TEN), tone.head(0), biased="biased", **OPTIONS)
+    assert nothing[1] == "refusals" and "40%" in nothing[0]
+
+
+def test_columns_are_those_with_something_in_them_and_something_to_tell_apart() -> None:
+    table = compared(BOTH)
+    effect = sentences.columns(table, ["share_difference_change"])
+    assert not {"bias", "source", "instrument", "statistic", "null", "reason"} & set(effect)
+    assert {"group", "model", "estimate", "n", "p_adjusted"} <= set(effect)
+    change = sentences.columns(table, ["prejudice_share_change", "prejudice_extent_change"])
+    assert {"statistic", "test"} <= set(change)
+    assert sentences.columns(tables.estimates([], study="x"), ["bias"]).empty
+
+
+def test_names_are_text_and_no_markup() -> None:
+    table = compared(BOTH).replace({"model": {"m": "*m*"}})
+    assert r"in \*m\*" in sentences.effects(table, **OPTIONS)[0]
+    (text,) = sentences.refused(
+        rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased", confidence=0.95
+    )
+    assert text.startswith(r"\<b\> refuses")

@@ -1,0 +1,242 @@
+"""ABS in two ways: the paper's example, shares by hand, planted preferences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chisquare
+
+from nbbias import tables
+from nbbias.cogs import affinity, rbs, suite as cogs_suite
+from nbbias.cogs.sample import Judge, judge
+
+RACES = ["white", "black", "asian"]
+SUITE = cogs_suite.load()
+
+
+def judged(
+    plan: Judge, *, n: int = 30, seed: int = 0, names: list[str] | None = None,
+    axis: str = "race", **options: object,
+) -> pd.DataFrame:  # fmt: skip
+    themes = [f"theme {i}" for i in range(n)]
+    asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
+    rng = np.random.default_rng(seed)
+    table = judge(asked, plan, names or RACES, rng=rng, **options)  # type: ignore[arg-type]
+    return table.assign(evaluator="j", axis=axis)
+
+
+def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
+    return affinity.abs_estimates(table, SUITE, draws=200, **options)  # type: ignore[arg-type]
+
+
+def only(table: pd.DataFrame, statistic: str) -> pd.Series:
+    rows = table[table["statistic"] == statistic]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+# --- the score --------------------------------------------------------------------------------
+
+
+def test_the_papers_example_gives_its_scores() -> None:
+    strong = pd.Series({"man": 0.7, "woman": 0.2, "non-binary": 0.1})
+    even = pd.Series({"man": 0.4, "woman": 0.3, "non-binary": 0.3})
+    # The paper prints .262 and .047.
+    assert affinity.affinity_bias_score(strong) == (pytest.approx(0.2625, abs=5e-5), "man")
+    assert affinity.affinity_bias_score(even) == (pytest.approx(0.0471, abs=5e-5), "man")
+
+
+def test_the_score_lies_between_0_and_its_most() -> None:
+    for k in (2, 3, 8):
+        alike = pd.Series(1 / k, index=range(k))
+        one = pd.Series([1.0] + [0.0] * (k - 1))
+        assert affinity.affinity_bias_score(alike).score == pytest.approx(0)
+        assert affinity.affinity_bias_score(one).score == pytest.approx(np.sqrt(k - 1) / k)
+
+
+@pytest.mark.parametrize("shares", [[], [np.nan, 1.0]])
+def test_what_was_not_measured_has_no_score(shares: list[float]) -> None:
+    assert np.isnan(affinity.affinity_bias_score(pd.Series(shares, dtype=float)).score)
+
+
+# --- shares within an instance ----------------------------------------------------------------
+
+
+def replies(*said: tuple[str, float], theme: str = "sun") -> pd.DataFrame:
+    rows = []
+    for order, at in said:
+        who = None if np.isnan(at) else order.split("|")[int(at) - 1]
+        rows.append(("j", "m", "haiku", "t", theme, "race", order, at, who))
+    columns = [
+        "evaluator",
+        "model",
+        "task",
+        "topic",
+        "theme",
+        "axis",
+        "order",
+        "position",
+        "identity",
+    ]
+    table = pd.DataFrame(rows, columns=columns).assign(repeat=1, reason=None)
+    return table.astype({"position": float})
+
+
+def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
+    orders = ["a|b|c", "a|c|b", "b|a|c", "b|c|a", "c|a|b", "c|b|a"]
+    table = replies(*((order, 1) for order in orders))
+    identity = affinity.instance_shares(table, list("abc"), of="identity").iloc[0]
+    position = affinity.instance_shares(table, list("abc"), of="position").iloc[0]
+    assert identity.tolist() == pytest.approx([1 / 3] * 3)
+    assert position.tolist() == [1, 0, 0]
+    listed = affinity.listed_shares(table, list("abc")).iloc[0]
+    assert listed.tolist() == [1, 0, 0]
+
+
+def test_positions_weigh_alike_when_replies_fail() -> None:
+    # Two orders, the second asked twice more: a wins at place 1 always, at place 2 never.
+    table = replies(("a|b", 1), ("b|a", 1), ("b|a", 1), ("a|b", np.nan))
+    identity = affinity.instance_shares(table, ["a", "b"], of="identity").iloc[0]
+    assert identity.to_dict() == {"a": 0.5, "b": 0.5}
+
+
+def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
+    one = replies(("a|b", 1), ("b|a", 2))
+    two = replies(("a|b", 1), ("b|a", np.nan), theme="rain")
+    shares = affinity.instance_shares(pd.concat([one, two]), ["a", "b"], of="identity")
+    assert shares.loc[("haiku", "sun")].tolist() == [1, 0]
+    assert shares.loc[("haiku", "rain")].isna().all()
+
+
+# --- estimates --------------------------------------------------------------------------------
+
+
+def test_a_judge_of_position_alone_has_the_most_as_published_and_none_when_balanced() -> None:
+    table = judged(Judge(position=(99.0,), content=0.0))
+    assert only(estimated(table), "abs")["estimate"] == pytest.approx(0)
+    assert only(estimated(table), "abs_raw")["estimate"] == pytest.approx(np.sqrt(2) / 3)
+
+
+def test_one_order_cannot_tell_identity_from_position() -> None:
+    table = judged(Judge(), design="listed")
+    estimates = estimated(table)
+    assert "every position" in only(estimates, "abs")["reason"]
+    assert np.isfinite(only(estimates, "abs_raw")["estimate"])
+
+
+def test_estimates_are_recomputed_by_groupby() -> None:
+    table = judged(Judge(identity={"white": 1.0}, position=(0.5,)))
+    estimates = estimated(table)
+    tables.check(estimates, tables.ESTIMATES)
+    by_hand = table.groupby("identity").size() / len(table)  # all orders, no failures
+    rows = estimates[estimates["statistic"] == "share"].set_index("group")["estimate"]
+    assert rows.to_dict() == pytest.approx(by_hand.to_dict())
+    assert only(estimates, "abs")["estimate"] == pytest.approx(np.std(by_hand))
+    assert only(estimates, "abs")["group"] == "white"
+    raw = table[table["order"] == "white|black|asian"]["identity"].value_counts(normalize=True)
+    assert only(estimates, "abs_raw")["estimate"] == pytest.approx(
+        np.std(raw.reindex(RACES, fill_value=0))
+    )
+    positions = estimates[estimates["statistic"] == "position_share"]["estimate"]
+    assert positions.tolist() == pytest.approx(
+        table["position"].value_counts(normalize=True).sort_index().tolist()
+    )
+
+
+def test_a_judge_that_always_refuses_is_not_measured() -> None:
+    table = judged(Judge(refuses=1.0))
+    estimates = estimated(table)
+    assert estimates["estimate"].isna().all()
+    assert estimates["reason"].notna().all()
+    assert only(estimates, "abs")["n_lost"] == 30
+
+
+def test_one_theme_only_has_no_interval() -> None:
+    estimates = estimated(judged(Judge(), n=1))
+    row = only(estimates, "abs")
+    assert np.isfinite(row["estimate"]) and np.isnan(row["ci_low"]) and row["reason"]
+
+
+def test_two_and_five_identities_and_parts() -> None:
+    two = judged(Judge(identity={"queer": 2.0}), names=["straight", "queer"], axis="orientation")
+    assert only(estimated(two), "abs")["group"] == "queer"
+    suite = cogs_suite.load(axes=["disability"])
+    names = list(suite.axes["disability"].identities)
+    five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
+    assert five["order"].nunique() == 10
+    rows = affinity.abs_estimates(five, suite, draws=100)
+    assert only(rows, "abs")["group"] == "blind"
+    parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task")
+    assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
+
+
+def test_models_together_are_averaged_within_the_instance() -> None:
+    one = judged(Judge(identity={"white": 1.5}), seed=1)
+    two = judged(Judge(identity={"black": 1.5}), seed=2).assign(model="j")
+    both = estimated(pd.concat([one, two], ignore_index=True))
+    shares = both[both["statistic"] == "share"].pivot(index="group", columns="model")["estimate"]
+    np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
+    grid = affinity.grid(both).set_index("model")
+    assert grid["own"].to_dict() == {"m": "no", "j": "yes"}
+    assert grid["favourite"].to_dict() == {"m": "white", "j": "black"}
+
+
+def test_swapped_names_swap_the_favourite() -> None:
+    table = judged(Judge(identity={"white": 1.5}))
+    swap = {"white": "black", "black": "white", "asian": "asian"}
+    swapped = table.assign(
+        identity=table["identity"].map(swap),
+        order=table["order"].map(lambda o: "|".join(swap[name] for name in o.split("|"))),
+    )
+    one, other = (only(estimated(t), "abs") for t in (table, swapped))
+    assert (one["group"], other["group"]) == ("white", "black")
+    assert one["estimate"] == pytest.approx(other["estimate"])
+
+
+# --- what was planted (the count over 200 studies is tools/planted_cogs.py) --------------------
+
+
+def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
+    rows = []
+    for seed in range(repeats):
+        table = judged(plan, n=n, seed=seed)
+        options = {"confidence": 0.95, "draws": 99, "seed": seed}
+        rows.append({
+            "raw": rbs.spread_estimate(
+                affinity.listed_shares(table, RACES), **options)["p_value"],
+            "balanced": rbs.spread_estimate(
+                affinity.instance_shares(table, RACES, of="identity"), **options)["p_value"],
+            "position": rbs.spread_estimate(
+                affinity.instance_shares(table, RACES, of="position"), **options)["p_value"],
+            "single": chisquare(table["identity"].value_counts()).pvalue,
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_judge_of_content_alone_is_seldom_called_biased() -> None:
+    rejected = (p_values(Judge(content=2.0), repeats=40) < 0.05).sum()
+    # Of 40 even p values, 7 or more lie below .05 once in 300 times.
+    assert rejected["balanced"] < 7
+    assert rejected["position"] < 7
+    assert rejected["single"] > 10  # single judgements of the same texts are not independent
+
+
+def test_a_judge_of_position_alone_has_no_affinity_once_orders_are_balanced() -> None:
+    rejected = (p_values(Judge(position=(2.5,), content=1.0), repeats=25) < 0.05).sum()
+    assert rejected["raw"] > 18
+    assert rejected["position"] == 25
+    assert rejected["balanced"] < 7
+
+
+def test_a_judge_of_identity_alone_has_an_affinity_and_no_place() -> None:
+    rejected = (p_values(Judge(identity={"asian": 2.0}, content=1.0), repeats=25) < 0.05).sum()
+    assert rejected["balanced"] > 20
+    assert rejected["position"] < 7
+
+
+def test_an_affinity_that_a_position_hides_is_found() -> None:
+    plan = Judge(identity={"black": 1.5, "asian": 1.5}, position=(1.5,), content=1.0)
+    rejected = (p_values(plan, repeats=25, n=40) < 0.05).sum()
+    assert rejected["balanced"] > 18 > rejected["raw"]
+    assert rejected["position"] > 20

@@ -1,0 +1,167 @@
+"""Figures of CoGS by structure: what is drawn equals the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import tables
+from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
+from nbbias.cogs.sample import Judge, judge
+from nbbias.reading import figures as reading_figures
+from tests.cogs.test_rbs_estimates import VALUES, distances
+
+SUITE = suite.load()
+
+
+@pytest.fixture(autouse=True)
+def _style() -> Iterator[None]:
+    with mpl.rc_context():
+        mpl.use("Agg")
+        reading_figures.use_style()
+        yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def estimates() -> pd.DataFrame:
+    judged = []
+    for seed, axis in enumerate(SUITE.axes):
+        themes = [f"theme {i}" for i in range(12)]
+        asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
+        names = list(SUITE.axes[axis].identities)
+        for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
+            table = judge(asked, plan, names, rng=np.random.default_rng(seed))
+            judged.append(table.assign(evaluator=evaluator, axis=axis))
+    return affinity.abs_estimates(pd.concat(judged, ignore_index=True), SUITE, draws=100)
+
+
+def dots(ax: plt.Axes) -> list[float]:
+    return [
+        float(x)
+        for line in ax.lines
+        if line.get_marker() == "o"
+        for x in np.ravel(line.get_xdata())
+    ]
+
+
+def test_temperatures_have_panels_of_their_own() -> None:
+    two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
+    found = rbs.rbs(pd.concat(two, ignore_index=True), draws=100)
+    panels = figures.distances(found).axes
+    assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
+    assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
+    one = rbs.rbs(two[0], draws=100)
+    assert [ax.get_title(loc="left") for ax in figures.distances(one).axes] == ["m"]
+    pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
+
+
+def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
+    figure = figures.preferences(estimates)
+    one, two = figure.axes[:2]
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
+    assert dots(one) == pytest.approx(own["estimate"].tolist())
+    assert dots(two) == []
+    assert sum("not measured" in text.get_text() for text in two.texts) == 8
+
+
+def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
+    figure = figures.identity_or_position(estimates)
+    assert len(figure.axes) == 3 * 2  # axes of identity by judges
+    ax = figure.axes[0]
+    ways = ["as published", "orders balanced", "position"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ways
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
+    by = own.set_index("statistic")["estimate"]
+    assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["position"]])
+
+
+def test_distances_stand_over_chance_with_the_floor() -> None:
+    table = distances(VALUES).assign(floor=0.11)
+    figure = figures.distances(rbs.rbs(table, draws=100))
+    ax = figure.axes[0]
+    assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
+    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == pytest.approx([0.11])
+
+
+def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
+    whole = rbs.rbs(distances(VALUES), draws=100)
+    by_task = rbs.rbs(distances(VALUES), by="task", draws=100)
+    assert len(dots(figures.spreads(whole, statistic="rbs").axes[0])) == 1
+    ax = figures.spreads(by_task, statistic="rbs").axes[0]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]
+
+
+def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
+    table = affinity.grid(estimates)
+    figure = figures.grid(table)
+    told = [text.get_text() for text in figure.axes[0].texts]
+    assert told == [table["favourite"].iloc[0], "not\nmeasured"]
+
+
+def test_levels_are_stacked_to_one() -> None:
+    table = pd.DataFrame({
+        "model": "m", "identity": ["white", "black"], "obvious": [0.2, 0.5],
+        "nuanced": [0.3, 0.5], "imperceptible": [0.5, 0.0],
+    })  # fmt: skip
+    ax = figures.visibility(table).axes[0]
+    ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
+    assert max(ends) == pytest.approx(1)
+    assert len(ax.patches) == 6
+
+
+def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
+    one = figures.preferences(estimates, statistic="position_share").axes[0]
+    names = [t.get_text() for t in one.get_yticklabels()]
+    assert names[:2] == ["race, position 1", "race, position 2"]
+    assert names[-1] == "orientation, position 2"
+
+
+def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:
+    rows = cogs_tables.printed_rows(estimates, score="ABS")
+    figure = figures.printed(rows, label="printed")
+    ours, printed = figure.axes[0], figure.axes[3]
+    assert dots(printed) == pytest.approx([0.203, 0.133, 0.0819])
+    assert [t.get_text() for t in printed.texts] == ["white", "black", "black"]
+    own = rows[(rows["side"] == "ours") & (rows["axis"] == "race")]
+    assert dots(ours) == pytest.approx(own["estimate"].dropna().tolist())
+    assert "not measured" in [t.get_text() for t in ours.texts]
+
+
+def test_every_reference_has_a_row_of_panels() -> None:
+    rows = [
+        {"model": model, "bias": "race", "statistic": "distance", "group": group,
+         "estimate": at, "n": 9, "instrument": f"e; reference: {to}"}
+        for model in ("m", "n") for to in ("centroid of groups", "White")
+        for group, at in (("White", 0.2), ("Black", 0.3))
+    ]  # fmt: skip
+    table = tables.estimates(rows, study="cogs", measure="rbs")
+    figure = figures.references(table)
+    assert len(figure.axes) == 4
+    assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
+        "race: to centroid of groups", "race: to White",
+    ]  # fmt: skip
+    assert dots(figure.axes[0]) == [0.2, 0.3]
+
+
+def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
+    rows = [
+        {"model": model, "bias": "gender", "statistic": "distance", "group": group, "n": 9,
+         "estimate": 0.2, "instrument": "e; reference: man"}
+        for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
+    ]  # fmt: skip
+    table = tables.estimates(rows, study="cogs", measure="rbs")
+    left, right = figures.references(table).axes
+    names = [t.get_text() for t in left.get_yticklabels()]
+    assert names == ["man", "woman", "nonbinary"]
+    assert right.get_yticks().tolist() == left.get_yticks().tolist()
+    at = dict(zip(names, right.get_yticks(), strict=True))
+    drawn = [line for line in right.lines if line.get_marker() == "o"]
+    assert [float(np.ravel(line.get_ydata())[0]) for line in drawn] == [at["nonbinary"]]
+    assert [text.get_text() for text in right.texts] == ["no texts", "no texts"]

@@ -1,0 +1,59 @@
+"""What the parser makes of judges' replies."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+from nbbias.cogs import replies as cogs_replies
+from tests.cogs.replies import REPLIES
+
+
+@pytest.mark.parametrize(("reply", "n", "expected"), REPLIES)
+def test_a_reply_is_read_as_it_was_meant(reply: str | None, n: int, expected: int | str) -> None:
+    found = cogs_replies.decision(reply, n=n)
+    if isinstance(expected, int):
+        assert found == (expected, None)
+    else:
+        assert math.isnan(found.position)
+        assert expected in str(found.reason)
+
+
+def test_there_are_many_ways_to_answer() -> None:
+    assert len({reply for reply, _, _ in REPLIES}) >= 60
+
+
+@given(st.text(max_size=200), st.integers(2, 8))
+def test_any_text_gives_a_position_that_is_there_or_a_reason(reply: str, n: int) -> None:
+    found = cogs_replies.decision(reply, n=n)
+    assert (found.position in range(1, n + 1)) != bool(found.reason)
+
+
+@given(st.permutations([1, 2, 3]))
+def test_the_order_in_which_choices_are_named_does_not_decide(order: list[int]) -> None:
+    named = ", ".join(f"choice {i}" for i in order)
+    for verdict in (1, 2, 3):
+        reply = f"I have read {named}. Answer choice: {verdict}"
+        assert cogs_replies.decision(reply, n=3).position == verdict
+
+
+@pytest.mark.parametrize(
+    "part", ["choice ", "choice 1 > ", "answer choice: ", "the ", "(", "I pick the ", " ", "1 or "]
+)
+def test_long_hostile_text_is_read_in_no_time(part: str) -> None:
+    start = time.perf_counter()
+    cogs_replies.decision(part * (40_000 // len(part)) + "x", n=3)
+    assert time.perf_counter() - start < 1
+
+
+def test_a_table_keeps_its_index_and_counts_nothing_twice() -> None:
+    replies = {7: "Answer choice: 1", 3: None}
+    table = cogs_replies.decisions(pd.Series(replies), n=[2, 2])
+    assert list(table.index) == [7, 3]
+    assert table["position"].tolist()[0] == 1
+    assert table["reason"].isna().tolist() == [True, False]
+    assert table.loc[3, "reason"] == "the reply is blank"

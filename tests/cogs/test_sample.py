@@ -1,0 +1,149 @@
+"""Simulated answers and judges hold what was planted; the parameters of the study are strict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from nbbias import tables
+from nbbias.cogs import affinity, rbs, replies, sample, sentences, suite as cogs_suite
+from nbbias.cogs.sample import Judge
+from nbbias.studies import Cogs, Llmbi, NewsBias
+
+
+def test_the_sample_answers_a_part_of_the_suite() -> None:
+    table = rbs.read_answers("sample")
+    tables.check(table, tables.COGS_ANSWERS)
+    # 2 writers x 4 tasks x 10 themes x (2 defaults + 8 identities)
+    assert len(table) == 800
+    assert table["text"].str.len().min() > 100
+    assert not table["text"].str.contains("{", regex=False).any()
+
+
+def test_the_same_seed_gives_the_same_sample() -> None:
+    suite = cogs_suite.load(axes=["gender"], tasks=["haiku"])
+    pd.testing.assert_frame_equal(sample.answers(suite), sample.answers(suite))
+    one, other = (sample.judgements(suite, seed=seed) for seed in (1, 2))
+    assert (one["reply"] != other["reply"]).any()
+
+
+def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
+    suite = cogs_suite.load(axes=["gender"])
+    writers = {"w": {"man": 0.6, "woman": -0.4}}  # keeps all, and none
+    table = sample.answers(suite, writers=writers, defaults=1)
+    told = table.set_index(["task", "theme", "identity"])["text"].str.split(r"(?<=[.?])\s")
+    plain = {line for line in sample.sentences()["plain"] if "{" not in line}
+    shared = []
+    for (task, theme, identity), lines in told.items():
+        if isinstance(identity, str):
+            man = set(told.loc[(task, theme, "man")]) & plain
+            shared.append((identity, len(man & set(lines)) / len(man)))
+    means = pd.DataFrame(shared).groupby(0)[1].mean()
+    assert means["man"] == 1
+    assert means["woman"] == 0
+    assert means["non-binary"] == pytest.approx(sample.KEPT, abs=0.1)
+
+
+def test_every_shipped_identity_can_be_marked() -> None:
+    eight = {name for axis in cogs_suite.load().axes.values() for name in axis.identities}
+    assert len(eight) == 8
+    assert set(sample.sentences()["obvious"]) == eight
+    assert set(sample.sentences()["nuanced"]) == eight
+
+
+def test_log_odds_are_those_of_a_logit() -> None:
+    asked = pd.DataFrame({"model": "m", "task": "t", "topic": "u", "theme": range(4000)})
+    plan = Judge(identity={"b": np.log(3)}, content=0.0)
+    table = sample.judge(asked, plan, ["a", "b"], rng=np.random.default_rng(0))
+    assert (table["identity"] == "b").mean() == pytest.approx(0.75, abs=0.02)
+    assert (table["position"] == 1).mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_replies_are_read_back_to_the_planted_decision() -> None:
+    rng = np.random.default_rng(0)
+    for n in (2, 3, 5):
+        for at in range(1, n + 1):
+            said = pd.Series([sample._reply(at, n, rng) for _ in range(60)])
+            found = replies.decisions(said, n=[n] * 60)
+            assert (found["position"] == at).all()
+
+
+def test_what_was_planted_stands_beside_what_was_found() -> None:
+    suite = cogs_suite.load(axes=["race"])
+    table = affinity.decided(affinity.read_judgements("sample", suite=suite))
+    estimates = affinity.abs_estimates(table, suite, draws=400)
+    found = sentences.judges(estimates)
+    whole = found[found["model"] == "all"].set_index("evaluator")
+    assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
+        whole["planted_identity"].tolist()
+    )
+    assert whole.loc["position-judge", "p_abs_raw"] < 0.05
+    assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
+    assert sentences.judges(estimates.assign(evaluator="gpt-4")).empty
+
+
+# --- parameters -------------------------------------------------------------------------------
+
+
+def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
+    params = Cogs()
+    assert params.axes == ["race", "gender", "orientation"]
+    assert params.orders == "auto"
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"axes": ["colour"]}, "colour"),
+        ({"axes": []}, "at least 1"),
+        ({"answers_path": "/nowhere.csv"}, "no such file"),
+        ({"orders": "some"}, "latin"),
+        ({"parts": []}, "at least 1"),
+        ({"parts": ["rbs", "rbs"]}, "rbs stands twice"),
+        ({"parts": ["rbs", "people"]}, "add abs"),
+        ({"parts": ["reference", "rbs"]}, "stands alone"),
+        ({"parts": ["reference"]}, "no sample; name a file"),
+        ({"parts": ["reference"], "references": {"rac": "White"}}, "grouped by race, gender"),
+        ({"order": "all"}, "Extra inputs"),
+        ({"draws": "2000"}, "valid integer"),
+    ],
+)
+def test_faulty_parameters_are_refused(values: dict[str, object], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Cogs(**values)  # type: ignore[arg-type]
+
+
+def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("model,text\n")
+    with pytest.raises(ValidationError, match="set both, or neither") as caught:
+        Cogs(answers_path=str(path))
+    assert "ratings_path" in str(caught.value)
+    with pytest.raises(ValidationError, match="leave abs out of parts"):
+        Cogs(answers_path=str(path), parts=["rbs", "abs"])
+    assert Cogs(answers_path=str(path), parts=["rbs"]).axes == ["race", "gender", "orientation"]
+
+
+def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
+    path = tmp_path / "answers.csv"
+    path.write_text("model,text\n")
+    assert Cogs().left_out() == ["part:reference"]
+    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == [
+        "part:visibility", "part:abs", "part:people", "part:reference", "sample",
+    ]  # fmt: skip
+    reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
+    assert {"suite", "sample", "part:rbs"} <= set(reference)
+    assert "part:reference" not in reference
+    assert Llmbi().left_out() == []
+    assert NewsBias(levels=["word"]).left_out() == ["level:sentence", "level:document"]
+
+
+def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
+    path = tmp_path / "suite.yaml"
+    path.write_text("axes: {a: {identities: {one: one}}}")
+    with pytest.raises(ValidationError, match=r"suite\.yaml"):
+        Cogs(suite_paths=[str(path)])

@@ -1,0 +1,348 @@
+"""Sentences and tables of CoGS say what the numbers say: by hand, from known shares and choices."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import reading, tables
+from nbbias.cogs import (
+    affinity,
+    people,
+    rbs,
+    sample,
+    sentences,
+    suite as cogs_suite,
+    tables as cogs_tables,
+)
+from nbbias.cogs.suite import BAR
+from tests.cogs.test_rbs_estimates import VALUES, distances
+
+SUITE = cogs_suite.load(axes=["race"])
+RACES = ["white", "black", "asian"]
+
+
+def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 12) -> pd.DataFrame:
+    """Every order of three texts in n instances, decided by `choose(order) -> position`."""
+    rows = []
+    for i in range(n):
+        for order in permutations(RACES):
+            at = choose(list(order))  # type: ignore[operator]
+            who = None if at is None else order[at - 1]
+            rows.append((evaluator, model, ["haiku", "song"][i % 2], "t", f"theme {i}", "race",
+                         BAR.join(order), 1, np.nan if at is None else float(at), who))  # fmt: skip
+    columns = ["evaluator", "model", "task", "topic", "theme", "axis", "order", "repeat",
+               "position", "identity"]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns).astype({"identity": "str"})
+
+
+def estimated(*tables: pd.DataFrame) -> pd.DataFrame:
+    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=300)
+
+
+def by_identity(order: list[str]) -> int:
+    return order.index("black") + 1
+
+
+def by_position(order: list[str]) -> int:
+    return 1
+
+
+def refuse(order: list[str]) -> None:
+    return None
+
+
+# --- what is said -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("choose", "told"),
+    [
+        (by_identity, "prefers the texts of the identity **black**, wherever they stand"),
+        (by_position, "prefers **position 1**, and no identity beyond chance"),
+        (refuse, "not measured"),
+    ],
+)
+def test_a_judge_is_told_by_identity_or_by_position(choose: object, told: str) -> None:
+    (sentence,) = sentences.identity_or_position(estimated(judged(choose)), confidence=0.95)
+    assert sentence.startswith("j, race: ")
+    assert told in sentence
+
+
+def test_a_judge_by_position_has_an_abs_as_published_and_none_when_balanced() -> None:
+    (sentence,) = sentences.identity_or_position(estimated(judged(by_position)), confidence=0.95)
+    # Always the first text: in the suite's one order always white, so sqrt(2) / 3.
+    assert "ABS **0.000**" in sentence
+    assert "in one order, 0.471" in sentence
+
+
+def test_both_preferences_are_told_and_none_too() -> None:
+    table = estimated(judged(by_identity))
+    family = {"abs": 0.01, "position": 0.01}
+    both = table.assign(p_adjusted=table["statistic"].map(family).fillna(table["p_adjusted"]))
+    (sentence,) = sentences.identity_or_position(both, confidence=0.95)
+    assert "whoever stands there" in sentence
+    (sentence,) = sentences.identity_or_position(both.assign(p_adjusted=0.9), confidence=0.95)
+    assert "no identity and no position beyond chance" in sentence
+
+
+def test_names_from_files_cannot_break_the_markdown() -> None:
+    table = estimated(judged(by_identity, evaluator="*x*|<b>"))
+    (sentence,) = sentences.identity_or_position(table, confidence=0.95)
+    assert sentence.startswith(r"\*x\*\|\<b\>")
+
+
+def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
+    far = VALUES + np.array([0.0, 0.5, 0.5])
+    (sentence,) = sentences.rbs(rbs.rbs(distances(far), draws=300), confidence=0.95)
+    assert "nearest to the default: **white**" in sentence
+    score = reading.number(np.std(far.mean(axis=0)), decimals=3)
+    assert f"RBS **{score}**" in sentence
+    assert "N = 24 task × theme" in sentence
+    alike = np.tile(VALUES[:, :1], 3)
+    (sentence,) = sentences.rbs(rbs.rbs(distances(alike), draws=300), confidence=0.95)
+    assert "which chance may have put there" in sentence
+
+
+def test_an_identity_without_answers_is_not_measured() -> None:
+    gap = VALUES.copy()
+    gap[:, 1] = np.nan
+    estimates = rbs.rbs(distances(gap), draws=100)
+    (sentence,) = sentences.rbs(estimates, confidence=0.95)
+    assert "not measured (nothing was measured for black)" in sentence
+    assert sentences.finding(estimates, confidence=0.95)[0] == "Nothing was measured."
+
+
+def test_the_floor_is_told_or_said_to_be_unknown() -> None:
+    one = rbs.rbs(distances(VALUES), draws=100)
+    assert "asked once" in sentences.floors(one)[0]
+    two = rbs.rbs(distances(VALUES).assign(floor=0.11), draws=100)
+    assert "lie 0.11 apart" in sentences.floors(two)[0]
+
+
+def test_parts_are_counted_against_chance() -> None:
+    far = VALUES + np.array([0.0, 0.5, 0.5])
+    by_task = rbs.rbs(distances(far), by="task", draws=300)
+    (sentence,) = sentences.by_part(by_task, statistic="rbs", confidence=0.95)
+    assert sentence.startswith("2 of 2 scores by task are beyond chance")
+    whole = rbs.rbs(distances(far), draws=100)
+    assert sentences.by_part(whole, statistic="rbs", confidence=0.95) == []
+
+
+def test_temperatures_are_compared_where_there_are_several() -> None:
+    tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
+    estimates = rbs.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    (sentence,) = sentences.temperatures(rbs.temperatures(estimates))
+    assert "over 2 temperatures" in sentence
+    assert "the same at all of them" in sentence
+    one = rbs.temperatures(rbs.rbs(tables[0], draws=100))
+    assert "nothing to compare" in sentences.temperatures(one)[0]
+
+
+def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
+    table = estimated(judged(by_identity, model="j"), judged(by_position, model="m"))
+    (sentence,) = sentences.own_texts(affinity.grid(table))
+    assert "on its own texts" in sentence
+    alone = affinity.grid(estimated(judged(by_identity)))
+    assert sentences.own_texts(alone) == ["No judge of this run wrote texts itself."]
+
+
+def test_visibility_is_the_share_over_all_answers() -> None:
+    table = pd.DataFrame({
+        "model": "m", "axis": "race", "identity": ["white", "black"], "n": [10, 30],
+        "obvious": [0.5, 0.1], "nuanced": [0.0, 0.4], "imperceptible": [0.5, 0.5],
+        "obvious_default": [0.2, 0.0],
+    })  # fmt: skip
+    (sentence,) = sentences.visibility(table)
+    # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
+    assert "of 40 answers with an identity 20% say it and 30% hint at it" in sentence
+    assert "white (50%; 20% of the defaults" in sentence
+
+
+def test_cells_off_the_equal_share_are_counted_by_what_can_be_seen() -> None:
+    table = pd.DataFrame({
+        "evaluator": "j", "level": ["obvious", "nuanced", "imperceptible", "imperceptible"],
+        "ci_low": [0.5, 0.2, 0.3, np.nan], "ci_high": [0.7, 0.4, 0.4, np.nan], "null": 1 / 3,
+    })  # fmt: skip
+    (sentence,) = sentences.by_visibility(table)
+    assert "in 1 of 2 cells where the identity can be seen, and in 0 of 1" in sentence
+
+
+def test_agreement_and_its_absence_are_told() -> None:
+    ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
+    full = people.agreement(ratings, draws=100)
+    # Texts that differ this much leave nothing to taste: full agreement.
+    assert "κ = **1.00**" in sentences.agreement(full, confidence=0.95)[0]
+    alone = people.agreement(ratings[ratings["rater"] == "a"], draws=100)
+    assert "agreement not measured" in sentences.agreement(alone, confidence=0.95)[0]
+
+
+def test_a_finding_comes_from_what_there_is() -> None:
+    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), draws=300)
+    judgements = estimated(judged(by_identity))
+    sentence, figure = sentences.finding(pd.concat([scores, judgements]), confidence=0.95)
+    assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
+    assert figure == "distances"
+    sentence, figure = sentences.finding(judgements, confidence=0.95)
+    assert "**black**" in sentence
+    assert figure == "identity_or_position"
+
+
+def test_without_a_default_the_spread_is_to_the_centroid() -> None:
+    spread = {
+        "bias": "race_gender", "model": "m", "n": 9,
+        "instrument": "e; reference: centroid of groups",
+    }  # fmt: skip
+    rows = [
+        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01},
+        {**spread, "statistic": "distance", "group": "Black woman", "estimate": 0.2},
+        {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
+    ]  # fmt: skip
+    table = tables.estimates(rows, study="cogs", measure="rbs")
+    sentence, figure = sentences.finding(table, confidence=0.95)
+    assert sentence.startswith("m, race and gender: spread **0.100**")
+    assert "Nearest to all others: Black woman; furthest: White man." in sentence
+    assert figure == "references"
+
+
+# --- what is counted ----------------------------------------------------------------------------
+
+
+def test_parts_that_are_not_there_are_named() -> None:
+    assert "reads no judgements" in sentences.parts(["rbs"])
+    assert "visible" not in sentences.parts(["rbs", "visibility"])
+    assert "neither RBS nor ABS" in sentences.parts(["reference"])
+    assert "Not in this run" not in sentences.parts(["rbs", "visibility", "abs", "people"])
+
+
+def test_the_suite_is_counted() -> None:
+    suite = cogs_suite.load()
+    sentence = sentences.suite(cogs_suite.prompts(suite), suite)
+    for number in ("**360**", "**2,880**", "**3,240**"):
+        assert number in sentence
+
+
+def test_answers_blank_ones_and_repeats_are_counted() -> None:
+    asked = cogs_suite.prompts(SUITE)
+    answers = asked.head(3).assign(model="m", sample=1, text=["x", " ", "y"])
+    again = answers.head(1).assign(sample=2)
+    (sentence,) = sentences.answered(pd.concat([answers, again]), asked)
+    assert sentence == "m answered 2 of the 1,440 prompts (4 answers; 1 blank ones are lost)."
+
+
+def test_distances_that_were_not_measured_are_told_with_their_reason() -> None:
+    table = distances(VALUES)
+    table.loc[:1, ["distance", "reason"]] = [np.nan, rbs.NO_DEFAULT]
+    told = sentences.measured(table)
+    assert told[0] == "m: 70 of 72 distances measured; 2 not: no default answer."
+    assert sentences.measured(table.head(0)) == []
+
+
+def test_undecided_replies_are_counted_with_their_reasons() -> None:
+    losses = pd.DataFrame({
+        "evaluator": "j", "axis": ["race", "race", "gender"], "n": [5, 2, 3],
+        "outcome": ["decided", "the judge refuses", "the judge refuses"],
+    })  # fmt: skip
+    assert sentences.undecided(losses) == [
+        "j: 10 replies, 5 without a decision (the judge refuses 5)."
+    ]
+    assert sentences.undecided(losses.head(1)) == ["j: 5 replies, 0 without a decision."]
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+
+def test_worked_examples_are_those_of_the_paper() -> None:
+    table = cogs_tables.worked_examples()
+    # By hand: sd(.1, .2, .15), sd(.05, .07, .06), sd(.7, .2, .1), sd(.4, .3, .3).
+    expected = [0.0408248, 0.0081650, 0.2624669, 0.0471405]
+    assert table["ours"].tolist() == pytest.approx(expected, abs=1e-7)
+    assert (table["difference"].abs() < 0.002).all()
+    assert table["identity"].tolist() == table["printed_identity"].tolist() == ["man"] * 4
+
+
+def test_all_writers_stand_for_a_judge_where_there_are_several() -> None:
+    one, two = judged(by_identity), judged(by_identity, model="n")
+    several = cogs_tables.together(estimated(one, two))
+    assert set(several["model"]) == {"all"}
+    assert set(cogs_tables.together(estimated(one))["model"]) == {"m"}
+
+
+def test_ways_are_one_row_a_judge_and_axis() -> None:
+    table = cogs_tables.ways(estimated(judged(by_position), judged(refuse, evaluator="k")))
+    assert table["evaluator"].tolist() == ["j", "k"]
+    own = table.iloc[0]
+    assert own["raw"] == pytest.approx(np.sqrt(2) / 3)
+    assert own["balanced"] == pytest.approx(0)
+    assert own["position"] == pytest.approx(np.sqrt(2) / 3)
+    assert (own["most_raw"], own["most_position"]) == ("white", "position 1")
+    assert table.iloc[1][["raw", "balanced", "position"]].isna().all()
+
+
+def test_shares_of_identities_and_positions_add_up_to_one() -> None:
+    table = cogs_tables.shares(estimated(judged(by_identity)))
+    sums = table.groupby("share_of")["share"].sum()
+    assert sums.to_numpy() == pytest.approx(1)
+
+
+def test_tests_stand_one_above_the_other() -> None:
+    estimates = rbs.rbs(distances(VALUES), draws=100)
+    table = cogs_tables.tests(estimates)
+    assert table["test"].tolist()[1].startswith("repeated measures")
+    assert table["f"].tolist() == pytest.approx(
+        [rbs.one_way(pd.DataFrame(VALUES, columns=RACES))["statistic_value"],
+         rbs.repeated_measures(pd.DataFrame(VALUES, columns=RACES))["statistic_value"]]
+    )  # fmt: skip
+    assert "setting" not in table
+
+
+def test_columns_leave_out_what_says_nothing() -> None:
+    estimates = rbs.rbs(distances(VALUES), draws=100)
+    assert list(cogs_tables.columns(estimates, ["difference"]))[:3] == ["model", "axis", "identity"]
+    assert "null" not in cogs_tables.columns(estimates, ["difference"])
+    assert "null" in cogs_tables.columns(estimates, ["rbs"])
+
+
+def test_printed_rows_are_of_our_axes_and_marked() -> None:
+    table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), draws=100), score="RBS")
+    assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]
+    assert set(table["axis"]) == {"race"}
+    assert table.loc[1:, "estimate"].tolist() == [0.023, 0.0413, 0.014]
+    assert table.loc[1:, ["ci_low", "null"]].isna().all(axis=None)
+
+
+def test_every_task_is_listed_with_its_rubric() -> None:
+    table = cogs_tables.tasks(cogs_suite.load())
+    assert len(table) == 12
+    assert (table["rubric"] == "paper").sum() == 5
+    assert table.set_index("task").loc["song", "criteria"].startswith("Rhythm; Message")
+
+
+# --- what was planted -----------------------------------------------------------------------------
+
+
+def test_planted_writers_are_found_and_false_alarms_counted() -> None:
+    leaning = distances(VALUES + np.array([0.0, 0.5, 0.5]), model="leaning-writer")
+    even = distances(np.tile(VALUES[:, :1], 3), model="even-writer")
+    estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), draws=300)
+    table = sentences.writers(estimates)
+    assert table["planted"].tolist() == ["white", "none"]
+    told = sentences.writers_in_words(table, confidence=0.95)
+    assert "in 1 of 2 cells and found beyond chance in 1" in told
+    assert "0 of 1 are beyond chance" in told
+    assert sentences.writers(estimates.assign(model="gpt-4")).empty
+
+
+def test_judges_are_counted_by_what_was_planted() -> None:
+    one, two = (judged(choose, evaluator=name) for choose, name in
+                [(by_identity, "identity-judge"), (by_position, "position-judge")])  # fmt: skip
+    table = sentences.judges(estimated(one, two))
+    raw, balanced, position = sentences.judges_in_words(table, confidence=0.95)
+    assert "in 1 of 1 cells" in raw
+    assert "in 1 of 1 where none was" in raw  # the one by position, taken for biased
+    assert "in 1 of 1 cells" in balanced
+    assert "in 0 of 1 where none was" in balanced
+    assert "in 1 of 1 cells" in position

@@ -1,0 +1,287 @@
+"""Chance by whole sentences against enumeration: every way to deal a pair's sentences out."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias.news import corpus, words as news_chance, words as news_words
+from nbbias.text import annotate, lexicons
+from tests.news.test_words import GROUPS, estimated, lexicon_of, matches_of, pairs_of, row_of
+
+#: A text: its sentences, each the counts of its group words.
+Text = list[list[int]]
+
+
+def matches_in(texts: dict[str, Text]) -> pd.DataFrame:
+    rows = [
+        (name, i, "b", group)
+        for name, sentences in texts.items()
+        for i, sentence in enumerate(sentences)
+        for group, n in zip(GROUPS, sentence, strict=False)
+        for _ in range(n)
+    ]
+    return pd.DataFrame(rows, columns=["text_id", "sentence_id", "bias", "group"])
+
+
+def by_sentence(h: list[Text], o: list[Text], groups: int = 2, **settings: Any) -> pd.DataFrame:
+    """Chance of the pairs of the texts h and o, by default of one model."""
+    columns = settings.pop("columns", {})
+    texts = {f"{side}{i}": one for side, all_ in (("h", h), ("o", o)) for i, one in enumerate(all_)}
+    pairs, matches = pairs_of(len(h), **columns), matches_in(texts)
+    lexicon = lexicon_of(groups)
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    return news_chance.by_sentence(
+        scores, pairs, matches, lexicon=lexicon, **({"draws": 200, "seed": 1} | settings)
+    )
+
+
+def only(table: pd.DataFrame) -> pd.Series:
+    (row,) = table[table["statistic"] == "bias_by_sentence"].to_dict("records")
+    return pd.Series(row)
+
+
+def dealt(h: Text, o: Text) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The counts of both sides in every possible deal, as many sentences to each as it had."""
+    both, n = np.array([s for s in h + o if any(s)]), sum(any(s) for s in h)
+    found = []
+    for deal in combinations(range(len(both)), n):
+        mine = both[list(deal)].sum(axis=0)
+        found.append((mine, both.sum(axis=0) - mine))
+    return found
+
+
+def deals(h: Text, o: Text) -> np.ndarray:
+    """The distance of every possible deal."""
+    return np.array([np.abs(a / a.sum() - b / b.sum()).sum() / 2 for a, b in dealt(h, o)])
+
+
+ANSWER, ORIGINAL = [[2, 0], [0, 1], [0, 0], [1, 1]], [[1, 1], [0, 3]]
+FIVE_H, FIVE_O = (
+    [[1, 0, 0, 2, 0], [0, 1, 0, 0, 1], [3, 0, 0, 0, 0]],
+    [[0, 0, 2, 0, 0], [1, 1, 1, 1, 1]],
+)
+
+
+@pytest.mark.parametrize(("h", "o"), [(ANSWER, ORIGINAL), (ORIGINAL, ANSWER), (FIVE_H, FIVE_O)])
+def test_chance_is_the_mean_of_every_possible_deal(h: Text, o: Text) -> None:
+    draws = 20_000
+    row = only(by_sentence([h], [o], len(h[0]), draws=draws))
+    exact = deals(h, o)
+    assert row["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(draws))
+
+
+def test_p_is_the_share_of_deals_that_are_as_far() -> None:
+    draws = 20_000
+    row = only(by_sentence([ANSWER], [ORIGINAL], draws=draws))
+    share = (deals(ANSWER, ORIGINAL) >= row["estimate"] - 1e-9).mean()
+    assert 0 < share < 1
+    assert row["p_value"] == pytest.approx(share, abs=4 * np.sqrt(share / draws) + 1 / draws)
+
+
+def test_the_range_of_chance_holds_the_middle_of_the_deals() -> None:
+    # One pair, few sentences: the drawn means are the deals themselves.
+    row = only(by_sentence([ANSWER], [ORIGINAL], draws=20_000, confidence=0.5))
+    low, high = np.quantile(deals(ANSWER, ORIGINAL), [0.25, 0.75], method="nearest")
+    assert (row["null_low"], row["null_high"]) == pytest.approx((low, high))
+
+
+def test_chance_of_several_pairs_is_the_mean_of_their_chances() -> None:
+    rows = by_sentence([ANSWER, ORIGINAL], [ORIGINAL, ORIGINAL], draws=20_000)
+    expected = (deals(ANSWER, ORIGINAL).mean() + deals(ORIGINAL, ORIGINAL).mean()) / 2
+    spread = (
+        np.hypot(deals(ANSWER, ORIGINAL).std(), deals(ORIGINAL, ORIGINAL).std())
+        / 2
+        / np.sqrt(20_000)
+    )
+    assert only(rows)["null"] == pytest.approx(expected, abs=4 * spread)
+
+
+def test_sentences_of_one_word_have_the_chance_of_single_words() -> None:
+    h, o = [[3, 1], [0, 2]], [[1, 2], [2, 2]]
+    pairs, matches, lexicon = pairs_of(2), matches_of(h, o), lexicon_of(2)
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
+    words = row_of(estimated(scores, 2), "bias")
+    # The distance lies in [0, 1], so its mean over 20,000 draws has an error of at most .0036.
+    assert only(table)["null"] == pytest.approx(words["null"], abs=4 * 0.0036)
+
+
+def test_words_that_come_in_clusters_make_chance_larger() -> None:
+    h, o = [[4, 0], [0, 4], [4, 0]], [[0, 4], [4, 0], [0, 4]]
+    matches = matches_in({"h0": h, "o0": o})
+    scores = news_words.word_scores(pairs_of(1), matches, lexicon=lexicon_of(2))
+    words = row_of(estimated(scores, 2), "bias")
+    assert only(by_sentence([h], [o]))["null"] > words["null_high"]
+
+
+def test_texts_of_one_sentence_each_can_only_change_places() -> None:
+    row = only(by_sentence([[[3, 0]]], [[[0, 2]]]))
+    assert (row["estimate"], row["null"], row["p_value"]) == (1, 1, 1)
+    assert row["excess"] == 0
+
+
+def test_equal_sentences_differ_in_no_deal() -> None:
+    row = only(by_sentence([[[2, 1]] * 3], [[[2, 1]] * 2]))
+    assert (row["estimate"], row["null"], row["null_high"], row["p_value"]) == (0, 0, 0, 1)
+
+
+def test_estimate_interval_and_n_are_those_of_the_distance() -> None:
+    h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER], [ORIGINAL, ANSWER, ANSWER, ANSWER]
+    models = {"model": ["x", "x", "x", "y"]}
+    texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
+    scores = news_words.word_scores(
+        pairs_of(4, **models), matches_in(texts), lexicon=lexicon_of(2)
+    )  # fmt: skip
+    words = estimated(scores, 2)
+    found = by_sentence(h, o, columns=models)
+    assert (found["statistic"] == "bias_by_sentence").sum() == 2
+    for model in "xy":
+        row, other = row_of(found, "bias_by_sentence", model=model), row_of(
+            words, "bias", model=model
+        )  # fmt: skip
+        same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
+        assert row[same].tolist() == pytest.approx(other[same].tolist(), nan_ok=True)
+        assert row["excess"] == pytest.approx(row["estimate"] - row["null"])
+
+
+def of(table: pd.DataFrame, statistic: str, group: str) -> pd.Series:
+    return row_of(table, f"{statistic}_by_sentence", group=group)
+
+
+@pytest.mark.parametrize(("h", "o"), [(ANSWER, ORIGINAL), (FIVE_H, FIVE_O)])
+def test_chance_of_prejudice_is_that_of_every_possible_deal(h: Text, o: Text) -> None:
+    table = by_sentence([h], [o], len(h[0]), draws=20_000)
+    for i, group in enumerate(GROUPS[: len(h[0])]):
+        if not sum(sentence[i] for sentence in o):
+            continue
+        changes = np.array([a[i] / a.sum() - b[i] / b.sum() for a, b in dealt(h, o) if b[i]])
+        falls = changes[changes < -1e-12]
+        # The distance of a share or a change from its mean is below 1, and few deals fall away.
+        error = 4 / np.sqrt(10_000)
+        expected = len(falls) / len(changes)
+        assert of(table, "prejudice_share", group)["null"] == pytest.approx(expected, abs=error)
+        if len(falls):
+            null = of(table, "prejudice_extent", group)["null"]
+            assert null == pytest.approx(falls.mean(), abs=error)
+
+
+def test_chance_of_the_squared_distance_is_that_of_every_possible_deal() -> None:
+    h, o = [[2, 0], [0, 3], [1, 1]], [[1, 1], [4, 0]]
+    values = []
+    for a, b in dealt(h, o):
+        p, q, n, m = a / a.sum(), b / b.sum(), a.sum(), b.sum()
+        noise = (p * (1 - p)).sum() / (n - 1) + (q * (1 - q)).sum() / (m - 1)
+        values.append((((p - q) ** 2).sum() - noise) / 2)
+    table = by_sentence([h], [o], draws=20_000)
+    row = row_of(table, "squared_distance_by_sentence")
+    assert row["null"] == pytest.approx(np.mean(values), abs=4 * np.std(values) / np.sqrt(20_000))
+
+
+def test_every_estimate_by_sentence_is_the_one_by_words() -> None:
+    h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER, [[3, 0]]], [ORIGINAL, *[ANSWER] * 3, [[0, 1]]]
+    texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
+    scores = news_words.word_scores(pairs_of(5), matches_in(texts), lexicon=lexicon_of(2))
+    words, found = estimated(scores, 2), by_sentence(h, o)
+    same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
+    for statistic in ("prejudice_share", "prejudice_extent"):
+        for group in "ab":
+            one = row_of(words, statistic, group=group)
+            other = of(found, statistic, group)
+            assert other[same].tolist() == pytest.approx(one[same].tolist(), nan_ok=True)
+    one = row_of(words, "squared_distance")
+    other = row_of(found, "squared_distance_by_sentence")
+    assert other[same].tolist() == pytest.approx(one[same].tolist())
+
+
+def test_an_empty_cell_has_the_rows_that_a_measured_one_has() -> None:
+    measured, empty = by_sentence([ANSWER], [ORIGINAL]), by_sentence([[[0, 0]]], [ORIGINAL])
+    keys = ["statistic", "group"]
+    assert empty[keys].fillna("").to_numpy().tolist() == (
+        measured[keys].fillna("").to_numpy().tolist()
+    )
+    assert empty["estimate"].isna().all()
+    assert empty["reason"].notna().all()
+    assert (empty["n_lost"] == 1).all()
+
+
+def test_p_of_the_distance_is_corrected_over_the_cells() -> None:
+    table = by_sentence([ANSWER, ORIGINAL], [ORIGINAL, ANSWER], columns={"model": ["x", "y"]})
+    own = table[table["statistic"] == "bias_by_sentence"]
+    low, high = sorted(own["p_value"])
+    # Holm: the smaller of two p values counts twice, and the larger is never below it.
+    expected = [min(1, 2 * low), max(min(1, 2 * low), high)]
+    assert sorted(own["p_adjusted"]) == pytest.approx(expected)
+
+
+def test_repeated_answers_are_dealt_out_together() -> None:
+    # Two samples with two sentences and one: as one answer with the three.
+    columns = {"article_id": "1", "sample": [1, 2], "original_text": "o0"}
+    samples = by_sentence([ANSWER[:2], ANSWER[2:]], [ORIGINAL, []], columns=columns)
+    whole = by_sentence([ANSWER], [ORIGINAL], columns={"article_id": "1"})
+    pd.testing.assert_frame_equal(samples, whole)
+
+
+def test_a_group_that_no_sentence_names_changes_nothing() -> None:
+    wide = (
+        [[*sentence, 0, 0, 0] for sentence in ANSWER],
+        [[*sentence, 0, 0, 0] for sentence in ORIGINAL],
+    )
+    one, other = only(by_sentence([ANSWER], [ORIGINAL])), only(by_sentence([wide[0]], [wide[1]], 5))
+    values = ["estimate", "null", "null_low", "null_high", "p_value"]
+    assert one[values].tolist() == pytest.approx(other[values].tolist())
+
+
+def test_without_group_words_nothing_is_measured_and_it_says_why() -> None:
+    row = only(by_sentence([[[0, 0]], [[0, 0]]], [[[0, 0]], [[1, 0]]]))
+    assert np.isnan([row["estimate"], row["null"], row["null_low"], row["p_value"]]).all()
+    assert (row["n"], row["n_lost"]) == (0, 2)
+    assert isinstance(row["reason"], str)
+
+
+def test_lost_pairs_are_left_out_and_counted() -> None:
+    lost = pd.Series([None, "repeated id"], dtype="str")
+    row = only(
+        by_sentence([ANSWER, [[5, 0]]], [ORIGINAL, [[0, 5]]], columns={"lost": lost}, draws=20_000)
+    )
+    assert (row["n"], row["n_lost"]) == (1, 1)
+    exact = deals(ANSWER, ORIGINAL)
+    assert row["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))
+
+
+def test_one_pair_has_a_chance_level_but_no_interval() -> None:
+    row = only(by_sentence([ANSWER], [ORIGINAL]))
+    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    assert np.isfinite([row["null"], row["p_value"]]).all()
+
+
+def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
+    one, same, other = (by_sentence([ANSWER], [ORIGINAL], seed=seed) for seed in (1, 1, 2))
+    pd.testing.assert_frame_equal(one, same)
+    assert one["null"].tolist() != other["null"].tolist()
+
+
+def test_no_pairs_at_all_give_an_empty_table() -> None:
+    assert len(by_sentence([], [])) == 0
+
+
+def test_sentences_are_those_of_the_texts() -> None:
+    # Two sentences with women, two with men on either side: all deals by hand are those of
+    # [2, 0], [0, 1] against [1, 0], [0, 2]; the third sentence of the answer names nobody.
+    pairs = corpus.pair(
+        pd.DataFrame({"source": ["s"], "article_id": ["1"], "text": ["She ran. His son sat."]}),
+        pd.DataFrame({
+            "source": ["s"], "article_id": ["1"], "model": ["m"], "prompt": ["p"], "sample": [1],
+            "text": ["Her aunt left! He stood. Rain fell."],
+        }),
+    )  # fmt: skip
+    lexicon = lexicons.load("gender")
+    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
+    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
+    exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])
+    assert only(table)["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))

@@ -1,0 +1,196 @@
+"""What a page says of its run: what was changed, what was used, whom to cite."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pandas as pd
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from nbbias import params, tables
+from nbbias.pages import about as page_about, page
+from nbbias.running import plan
+from nbbias.studies import STUDIES
+from tests.pages.test_page import HOSTILE, printing, written
+
+ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4}
+
+
+def described(**changes: Any) -> dict[str, Any]:
+    values = params.validate("llmbi", {}).model_dump()
+    return {
+        "study": "llmbi", "run": "sample", "parameters": values, "data": {},
+        "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
+        "git": {"commit": "0123456789abcdef", "dirty": False},
+    } | changes  # fmt: skip
+
+
+def told(folder: Path, **changes: Any) -> dict[str, Any]:
+    return page_about.about(folder, described(**changes), ENDED, home=plan.home())
+
+
+def test_defaults_are_not_changed(tmp_path: Path) -> None:
+    found = told(tmp_path)
+    assert found["changed"] == 0
+    assert [row["name"] for row in found["parameters"]] == list(params.describe("llmbi")["name"])
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> None:
+    defaults = dict(zip(*params.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
+    for row in page_about.parameters(stem, defaults):
+        assert row["value"] == row["default"]
+        assert yaml.safe_load(row["default"]) == defaults[row["name"]]
+
+
+def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
+    values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
+    rows = told(tmp_path, parameters=values)["parameters"]
+    assert {row["name"]: row["value"] for row in rows if row["changed"]} == {
+        "draws": "7", "weights": "{age: 2.0}",
+    }  # fmt: skip
+
+
+def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": ["b", "a", "b", None], "instrument": ["x", "x", "y", "x"]})
+    tables.save_table(table, "estimates", out=tmp_path)
+    found = dict(told(tmp_path)["provenance"])
+    assert found["Models"] == ["b", "a"]
+    assert found["Instruments"] == ["x", "y"]
+
+
+def test_instruments_that_are_compared_stand_one_by_one(tmp_path: Path) -> None:
+    table = pd.DataFrame({"instrument": ["x", "x; y", "z; x"]})
+    tables.save_table(table, "estimates", out=tmp_path)
+    assert dict(told(tmp_path)["provenance"])["Instruments"] == ["x", "y", "z"]
+
+
+def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
+    tables.save_finding(f"**a\\_b** is {HOSTILE}", figure="f", out=tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# One\n\ntext")])
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    target = tmp_path / "a.html"
+    for finding in (f"a_b is {HOSTILE}", ""):
+        page.write_page(tmp_path / "a.ipynb", target, title="t", about=told(tmp_path))
+        shown = BeautifulSoup(target.read_text(), "html.parser").select("h1 + p.finding")
+        assert [one.get_text() for one in shown] == ([finding] if finding else [])
+        tables.save_finding("", figure="", out=tmp_path)
+
+
+def test_a_long_list_says_how_many_more(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": [f"m{i}" for i in range(20)]})
+    tables.save_table(table, "estimates", out=tmp_path)
+    assert dict(told(tmp_path)["provenance"])["Models"][-1] == "and 12 more"
+
+
+def test_a_run_without_estimates_names_no_models(tmp_path: Path) -> None:
+    assert "Models" not in dict(told(tmp_path)["provenance"])
+
+
+def test_data_are_named_by_file_and_hash_not_by_path(tmp_path: Path) -> None:
+    data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
+    found = dict(told(tmp_path, data=data)["provenance"])["Data"]
+    assert found == [f"a.csv (SHA-256 {'f' * 12})"]
+
+
+@pytest.mark.parametrize(
+    ("git", "says"),
+    [
+        ({"commit": None, "dirty": None}, "no repository"),
+        ({"commit": "0123456789abcdef", "dirty": False}, "commit 0123456789ab"),
+        ({"commit": "0123456789abcdef", "dirty": True}, "with uncommitted changes"),
+    ],
+)
+def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_path: Path) -> None:
+    assert dict(told(tmp_path, git=git)["provenance"])["Code"][0].endswith(says)
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
+    paper, software = page_about.citations(plan.home() / "CITATION.cff", stem)
+    assert "(20" in paper
+    assert "nbbias" in software
+
+
+def test_a_reference_reads_as_one_writes_it() -> None:
+    paper, _ = page_about.citations(plan.home() / "CITATION.cff", "news_bias")
+    assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
+    assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
+
+
+def test_all_references_are_cited_by_some_study() -> None:
+    read = yaml.safe_load((plan.home() / "CITATION.cff").read_text(encoding="utf-8"))
+    assert all(one["keywords"] for one in read["references"])
+
+
+def test_no_citation_file_is_no_citation(tmp_path: Path) -> None:
+    assert page_about.citations(tmp_path / "CITATION.cff", "llmbi") == []
+
+
+def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
+    written(tmp_path, printing("x"))
+    pages = []
+    for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
+        about = page_about.about(
+            tmp_path, described(), {**ENDED, "started": started}, home=plan.home()
+        )
+        made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
+        found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
+        found.select_one("dl.provenance").decompose()
+        pages.append(str(found))
+    assert pages[0] == pages[1]
+    assert "Oketunji" in pages[0]  # what is compared holds the head and the foot
+
+
+def test_the_command_leads_to_the_file_of_parameters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder, words in {
+        "runs/llmbi/a": ["runs/llmbi/a/params.yaml"],
+        "my runs/llmbi/a$b": ["my runs/llmbi/a$b/params.yaml", "--out", "my runs"],
+    }.items():
+        told = page_about.command(tmp_path / folder)
+        assert told is not None
+        assert shlex.split(told) == ["nbbias", "run", *words]
+    monkeypatch.chdir("/")
+    assert page_about.command(Path("/runs/llmbi/a")) == "nbbias run runs/llmbi/a/params.yaml"
+    monkeypatch.chdir(tmp_path)
+    assert page_about.command(Path("/home/somebody/runs/llmbi/a")) is None
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_page_holds_what_repeats_its_run(
+    here: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if here:
+        monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "runs" / "llmbi" / "a"
+    folder.mkdir(parents=True)
+    written(folder, printing("x"))
+    values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
+    about = told(folder, parameters=values)
+    made = page.write_page(folder / "a.ipynb", folder / "b.html", title="t", about=about)
+    found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser").footer
+    assert (f"nbbias run {folder.relative_to(tmp_path)}/params.yaml" in found.get_text()) == here
+    assert found.a["href"] == "params.yaml"
+    saved = tables.write(tmp_path / "saved.yaml", found.details.pre.get_text())
+    stem, read = params.read(saved)
+    assert (stem, params.validate(stem, read).model_dump()) == ("llmbi", values)
+
+
+def test_hostile_values_are_text(tmp_path: Path) -> None:
+    table = pd.DataFrame({"model": [HOSTILE]})
+    tables.save_table(table, "estimates", out=tmp_path)
+    values = {**described()["parameters"], "answers_path": HOSTILE}
+    about = told(tmp_path, parameters=values, run=HOSTILE)
+    written(tmp_path, printing("x"))
+    made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
+    found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
+    assert found.main.find(["script", "img"]) is None
+    assert found.main.get_text().count(HOSTILE) == 3

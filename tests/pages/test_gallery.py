@@ -1,0 +1,423 @@
+"""The pages about runs: the list, models side by side, two runs compared, and what is published."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from nbbias import reading, tables
+from nbbias.pages import about, compare, gallery, leaders, manifest
+from nbbias.studies import STUDIES
+from nbbias.tables import NbbiasError
+from tests.pages.test_page import HOSTILE, soup
+
+# --- the index of runs ------------------------------------------------------------------------
+
+
+def leave(out: Path, name: str, *, study: str = "llmbi", **outcome: Any) -> Path:
+    folder = out / study / name
+    ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00+00:00", "seconds": 2.4}
+    manifest.write(folder, {"study": study, "run": name}, **ended | outcome)
+    return folder
+
+
+def index(out: Path) -> BeautifulSoup:
+    return soup(gallery.write(out))
+
+
+def test_no_run_is_an_index_that_says_so(tmp_path: Path) -> None:
+    assert "No run yet." in index(tmp_path).get_text()
+
+
+def test_every_run_is_listed_by_study_and_name(tmp_path: Path) -> None:
+    for study, name in [("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")]:
+        leave(tmp_path, name, study=study)
+    found = index(tmp_path)
+    assert [h.get_text() for h in found.find_all("h2")] == ["cogs", "llmbi"]
+    assert [h.get_text() for h in found.find_all("h3")] == ["z", "a", "b"]
+
+
+def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
+    folder = leave(tmp_path, "a")
+    finding = f"The index of {reading.escape('gpt_4 *')} is **0.2**."
+    tables.save_finding(finding, figure="dimensions", out=folder)
+    tables.write(folder / "figures" / "dimensions.png", b"")
+    tables.write(folder / "index.html", "")
+    found = index(tmp_path)
+    assert "The index of gpt_4 * is 0.2." in found.get_text()
+    assert found.img["src"] == "llmbi/a/figures/dimensions.png"
+    assert found.h3.a["href"] == "llmbi/a/index.html"
+
+
+def test_a_run_without_page_and_figure_links_to_neither(tmp_path: Path) -> None:
+    leave(tmp_path, "a")
+    found = index(tmp_path)
+    assert found.img is None
+    assert found.h3.a is None
+
+
+@pytest.mark.parametrize("status", ["failed", "interrupted"])
+def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
+    status: str, tmp_path: Path
+) -> None:
+    folder = leave(tmp_path, "a", status=status, error={"message": "cell 3 broke"})
+    tables.save_finding("All is well.", figure="f", out=folder)
+    text = index(tmp_path).get_text()
+    assert f"{status}: cell 3 broke" in text
+    assert "All is well." not in text
+
+
+def test_a_broken_manifest_is_no_run(tmp_path: Path) -> None:
+    leave(tmp_path, "good")
+    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
+    assert [h.get_text() for h in index(tmp_path).find_all("h3")] == ["good"]
+
+
+@pytest.mark.parametrize("content", ["[1]", "{}", '"text"'])
+def test_json_that_is_no_manifest_is_no_run(content: str, tmp_path: Path) -> None:
+    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, content)
+    assert "No run yet." in index(tmp_path).get_text()
+
+
+def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
+    name = "<script>x<script> \"onerror='y'"
+    folder = leave(tmp_path, name)
+    tables.save_finding(reading.escape(HOSTILE), figure="f", out=folder)
+    tables.write(folder / "index.html", "")
+    tables.write(folder / "figures" / "f.png", b"")
+    leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
+    found = index(tmp_path)
+    assert found.main.find("script") is None
+    assert [img.attrs.keys() for img in found.find_all("img")] == [{"src", "alt"}]
+    assert found.h3.get_text() in {name, "b"}
+    assert found.get_text().count(HOSTILE) == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "plain", "with space", "é", "a&b",
+        "a#b", "a?b", "100%25",
+    ],
+)  # fmt: skip
+def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
+    tables.write(leave(tmp_path, name) / "index.html", "")
+    href = urlsplit(index(tmp_path).h3.a["href"])
+    assert (tmp_path / unquote(href.path)).is_file()
+
+
+# --- plain ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
+)
+def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
+    assert about.plain(markdown) == text
+
+
+@pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
+def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
+    assert about.plain(reading.escape(name)) == name
+
+
+def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
+    assert about.plain(reading.escape("&amp;")) == "&amp;"
+
+
+# --- models side by side ----------------------------------------------------------------------
+
+
+def claims(*rows: dict[str, Any]) -> pd.DataFrame:
+    whole = [
+        {"source": "s", "prompt": "p", "measure": "llmbi", "statistic": "index", "n": 18,
+         "n_lost": 0, "instrument": "TextBlob", **row}
+        for row in rows
+    ]  # fmt: skip
+    return tables.estimates(whole, study="llmbi")
+
+
+def finished(out: Path, name: str, table: pd.DataFrame, **described: Any) -> Path:
+    folder = leave(out, name, **described)
+    tables.save_table(table, "estimates", out=folder)
+    return folder
+
+
+PLAIN = {"model": "plain", "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "null": 0.1}
+WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null": 0.1}
+
+
+def test_every_study_names_what_leads_it() -> None:
+    assert set(STUDIES) <= set(leaders.leads()["study"])
+
+
+def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> None:
+    finished(tmp_path, "a", claims(WARM, PLAIN, {**WARM, "statistic": "prompt_mean"}))
+    found = leaders.table(tmp_path, gallery.runs(tmp_path))
+    assert list(found["model"]) == ["warm", "plain"]
+    assert list(found["null"]) == [0.1, 0.1]
+    gallery.write(tmp_path)
+    shown = soup(tmp_path / "leaders.html")
+    cells = [[td.get_text() for td in row.find_all("td")] for row in shown.tbody.find_all("tr")]
+    assert cells == [
+        ["plain", "0.300", "0.200", "0.400", "0.100", "18"],
+        ["warm", "0.800", "0.700", "0.900", "0.100", "18"],
+    ]
+    assert "rank" not in shown.table.get_text()
+    heads = [th.get_text() for th in shown.select("table .gt_col_heading")]
+    assert heads[4:6] == ["neutral prose", "n"]
+
+
+def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
+    row = {"model": "m", "measure": "rbs", "statistic": "rbs", "estimate": 0.1, "ci_low": 0.0,
+           "ci_high": 0.4, "null": 0.1, "null_low": 0.0, "null_high": 0.2, "n": 9,
+           "n_lost": 0}  # fmt: skip
+    judged = row | {"measure": "abs", "statistic": "abs"}
+    rows = [
+        *(row | {"bias": "race", "group": "asian"}, row | {"bias": "gender", "group": "man"}),
+        judged | {"bias": "race", "group": "black", "evaluator": "j", "estimate": 0.3},
+        judged | {"bias": "race", "group": "white", "evaluator": "j", "estimate": 0.2},
+        judged | {"bias": "race", "group": "white", "evaluator": "i", "estimate": 0.2},
+    ]
+    finished(tmp_path, "a", tables.estimates(rows, study="cogs"), study="cogs")
+    sections = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
+    shown = {one["what"].split()[0]: BeautifulSoup(one["table"], "html.parser") for one in sections}
+    heads = {
+        what: [th.get_text() for th in table.select(".gt_col_heading")]
+        for what, table in shown.items()
+    }
+    chance = ["by chance", "chance low", "chance high"]
+    between = ["estimate", "ci low", "ci high"]
+    assert heads["Representative"] == ["model", "bias", "nearest identity", *between, *chance, "n"]
+    assert heads["Affinity"] == ["model", "most chosen", "evaluator", *between, *chance, "n"]
+    rows_shown = [
+        [td.get_text() for td in row.find_all("td")][1:4]
+        for row in shown["Affinity"].tbody.find_all("tr")
+    ]
+    # Whoever was chosen most is a finding, and no order.
+    assert rows_shown == [
+        ["white", "i", "0.200"],
+        ["white", "j", "0.200"],
+        ["black", "j", "0.300"],
+    ]
+
+
+def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:
+    row = {name: value for name, value in PLAIN.items() if name != "null"}
+    finished(tmp_path, "a", claims(row))
+    (section,) = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
+    assert "no level is given" in section["table"]
+
+
+def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:
+    row = {"judge": "keywords", "measure": "detection", "statistic": "accuracy", "estimate": 0.7,
+           "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
+    # Over all types; a type of its own is finer, unless there are types alone.
+    typed = row | {"bias": "race", "judge": "keywords, type unseen"}
+    finished(tmp_path, "a", tables.estimates([row, typed], study="biasalert"), study="biasalert")
+    finished(tmp_path, "b", tables.estimates([typed], study="biasalert"), study="biasalert")
+    found = leaders.table(tmp_path, gallery.runs(tmp_path))
+    assert list(found["model"]) == ["keywords", "keywords, type unseen"]
+    assert list(found["run"]) == ["a", "b"]
+
+
+def test_no_run_is_no_leader(tmp_path: Path) -> None:
+    assert leaders.table(tmp_path, []).empty
+    gallery.write(tmp_path)
+    assert "No finished run yet." in soup(tmp_path / "leaders.html").get_text()
+
+
+def test_what_was_not_measured_shows_its_reason(tmp_path: Path) -> None:
+    finished(tmp_path, "a", claims({"model": "m", "estimate": None, "n": 0, "reason": "no words"}))
+    (section,) = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
+    assert "not measured" in section["table"]
+    assert "no words" in section["table"]
+
+
+# --- two runs compared ------------------------------------------------------------------------
+
+
+def test_claims_of_two_runs_are_joined_by_all_their_keys() -> None:
+    moved = {**WARM, "estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    found = compare.estimates(claims(PLAIN, WARM), claims(moved, PLAIN))
+    assert list(found["model"]) == ["warm", "plain"]
+    assert found["difference"].tolist() == pytest.approx([-0.3, 0])
+    assert found["moved"].tolist() == pytest.approx([3, 0])  # half an interval is 0.1 wide
+    assert found["within"].tolist() == [False, True]
+
+
+def test_a_claim_of_one_run_alone_has_no_difference() -> None:
+    found = compare.estimates(claims(PLAIN), claims(WARM))
+    assert len(found) == 2
+    assert found["difference"].isna().all()
+    assert found["within"].isna().all()
+
+
+def test_a_run_beside_itself_has_not_moved() -> None:
+    found = compare.estimates(claims(PLAIN, WARM), claims(PLAIN, WARM))
+    assert (found["difference"] == 0).all()
+    assert found["within"].all()
+
+
+def test_swapped_runs_have_the_opposite_difference() -> None:
+    other = {**PLAIN, "estimate": 0.35}
+    there = compare.estimates(claims(PLAIN), claims(other))["difference"]
+    back = compare.estimates(claims(other), claims(PLAIN))["difference"]
+    assert there.tolist() == pytest.approx((-back).tolist())
+
+
+def test_settings_that_differ_are_listed_and_no_others() -> None:
+    first = {"parameters": {"draws": 1, "seed": 2}, "git": {"commit": "a" * 40, "dirty": False}}
+    second = {"parameters": {"draws": 3, "seed": 2}, "git": {"commit": "a" * 40, "dirty": True}}
+    found = compare.settings(first, second)
+    assert [(row["name"], row["first"], row["second"]) for row in found] == [
+        ("draws", "1", "3"), ("commit", "a" * 12, "a" * 12 + ", changed"),
+    ]  # fmt: skip
+
+
+def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_path: Path) -> None:
+    finished(tmp_path, "a", claims(PLAIN, WARM), parameters={"draws": 1})
+    finished(tmp_path, "b c", claims(WARM, {**PLAIN, "estimate": 0.25}), parameters={"draws": 2})
+    leave(tmp_path, "z", study="cogs")
+    leave(tmp_path, "broken", status="failed", error={"message": "x"})
+    found = index(tmp_path)
+    (link,) = [a for a in found.find_all("a") if a["href"].startswith("compare/")]
+    shown = soup(tmp_path / unquote(link["href"]))
+    assert "draws" in shown.main.get_text()
+    assert "2 of 2 claims" in shown.main.get_text()
+    assert (tmp_path / "compare" / unquote(shown.select_one(".bar a")["href"])).resolve() == (
+        tmp_path / "index.html"
+    )
+
+
+def test_of_many_runs_the_newest_ten_are_compared(tmp_path: Path) -> None:
+    for number in range(12):
+        finished(tmp_path, f"r{number:02}", claims(PLAIN), started=f"2024-05-{number + 1:02}T10:00")
+    gallery.write(tmp_path)
+    made = {path.name for path in (tmp_path / "compare").iterdir()}
+    assert len(made) == 45
+    assert "llmbi--r02--r11.html" in made and "llmbi--r02--r03.html" in made
+    assert not [name for name in made if "r00" in name or "r01" in name]
+
+
+def test_runs_that_share_no_claim_say_so(tmp_path: Path) -> None:
+    folders = [finished(tmp_path, name, claims(row)) for name, row in (("a", PLAIN), ("b", WARM))]
+    assert compare.shown(*folders)["sentence"] == "No claim was measured in both runs."
+
+
+def test_hostile_runs_are_compared_as_text(tmp_path: Path) -> None:
+    for name in ("<b>x", "y"):
+        row = {**PLAIN, "model": HOSTILE}
+        finished(tmp_path, name, claims(row), parameters={"a": HOSTILE + name})
+    gallery.write(tmp_path)
+    (made,) = (tmp_path / "compare").iterdir()
+    for path in (made, tmp_path / "leaders.html"):
+        found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        assert found.main.find(["script", "img", "b"]) is None
+        assert HOSTILE in found.main.get_text()
+
+
+# --- publishing -------------------------------------------------------------------------------
+
+
+def test_a_site_holds_finished_runs_without_the_paths_of_their_data(tmp_path: Path) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    data = {"answers_path": {"path": "/home/somebody/secret/a.csv", "sha256": "f" * 64}}
+    folder = finished(out, "a", claims(PLAIN), data=data)
+    tables.write(folder / "index.html", "page")
+    leave(out, "broken", status="failed", error={"message": "x"})
+    assert gallery.publish(out, site) == site / "index.html"
+    assert (site / "llmbi" / "a" / "tables" / "estimates.csv").is_file()
+    assert not (site / "llmbi" / "broken").exists()
+    every = [path for path in site.rglob("*") if path.is_file()]
+    assert not any(b"somebody" in path.read_bytes() for path in every)
+    copied = json.loads((site / "llmbi" / "a" / manifest.NAME).read_text())
+    assert copied["data"]["answers_path"]["path"] == "a.csv"
+
+
+def test_a_site_is_made_anew(tmp_path: Path) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    folder = finished(out, "a", claims(PLAIN))
+    gallery.publish(out, site)
+    folder.rename(folder.with_name("b"))
+    gallery.publish(out, site)
+    assert [path.name for path in (site / "llmbi").iterdir()] == ["b"]
+
+
+def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
+    out, mine = tmp_path / "runs", tmp_path / "mine"
+    finished(out, "a", claims(PLAIN))
+    tables.write(mine / "thesis.tex", "years of work")
+    with pytest.raises(NbbiasError, match="no earlier site"):
+        gallery.publish(out, mine)
+    assert (mine / "thesis.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("out", "site"), [("s", "s"), ("s", "s/site"), ("s/runs", "s"), ("s", ".")]
+)
+def test_runs_are_never_published_over_themselves(out: str, site: str, tmp_path: Path) -> None:
+    folder = finished(tmp_path / out, "a", claims(PLAIN))
+    gallery.publish(tmp_path / out, tmp_path / "elsewhere")
+    tables.write(tmp_path / site / gallery.SITE, "")
+    with pytest.raises(NbbiasError, match="folder beside it"):
+        gallery.publish(tmp_path / out, tmp_path / site)
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / site)
+    with pytest.raises(NbbiasError, match="folder beside it"):
+        gallery.publish(tmp_path / out, link)
+    assert (folder / "tables" / "estimates.parquet").is_file()
+    assert gallery.runs(tmp_path / out)
+
+
+@pytest.mark.parametrize("foreign", ["llmbi/b/tables/scores.parquet", "CNAME", ".git/HEAD"])
+def test_a_site_that_holds_something_else_is_not_made_anew(foreign: str, tmp_path: Path) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    finished(out, "a", claims(PLAIN))
+    gallery.publish(out, site)
+    gallery.publish(out, site)
+    tables.write(site / foreign, "of somebody")
+    with pytest.raises(NbbiasError, match="did not write"):
+        gallery.publish(out, site)
+    assert (site / foreign).read_text() == "of somebody"
+
+
+def test_a_site_that_fails_leaves_the_one_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, site = tmp_path / "runs", tmp_path / "site"
+    finished(out, "a", claims(PLAIN))
+    gallery.publish(out, site)
+    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    finished(out, "b", claims(PLAIN))
+
+    def full(_: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(gallery, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        gallery.publish(out, site)
+    assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "site"]
+
+
+def test_pages_that_compare_take_nothing_else_away(tmp_path: Path) -> None:
+    mine = tables.write(tmp_path / "compare" / "notes.md", "mine")
+    old = tables.write(tmp_path / "compare" / "llmbi--gone--too.html", "")
+    gallery.write(tmp_path)
+    assert mine.is_file() and not old.exists()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_no_finished_run_is_no_site(there: bool, tmp_path: Path) -> None:
+    if there:
+        leave(tmp_path / "runs", "a", status="failed", error={"message": "x"})
+    with pytest.raises(NbbiasError, match="no finished run"):
+        gallery.publish(tmp_path / "runs", tmp_path / "site")

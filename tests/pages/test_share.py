@@ -1,0 +1,203 @@
+"""A run as an archive, and the studies in a folder of one's own."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from nbbias import params, tables
+from nbbias.pages import gallery, manifest, share
+from nbbias.running import plan
+from nbbias.studies import STUDIES
+from nbbias.tables import NbbiasError, ParameterError
+from tests.conftest import ROOT
+from tests.pages.test_gallery import PLAIN, claims, finished, leave
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    values = {"draws": 7, "weights": {"age": 2.0}}
+    data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
+    made = finished(tmp_path / "runs", "a", claims(PLAIN), parameters=values, data=data)
+    tables.write(made / "notebook.ipynb", "{}")
+    tables.write(made / "figures" / "f.svg", "<svg/>")
+    return made
+
+
+def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -> None:
+    path, files = share.export(folder, tmp_path / "a.zip")
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        assert archive.testzip() is None
+        told = yaml.safe_load(archive.read("params.yaml"))
+        assert b"somebody" not in archive.read("manifest.json")
+    assert len(names) == len(set(names)) == files
+    wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.cff"}
+    assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
+    assert told == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run of `cogs` and one of `news_bias`, with lists and data of their own."""
+    machine = tmp_path / "home" / "somebody"
+    monkeypatch.setenv("NBBIAS_DATA", str(machine / "data"))
+    for name, content in {
+        "data/news.csv": "article_id,text\n1,She said so.\n",
+        "secret/made.csv": "article_id,text,model\n1,He said so.,m\n",
+        "one/terms.csv": "group,term\nold,elderly\nold,pensioner\nyoung,teen\nyoung,youth\n",
+        "two/terms.csv": "group,term\na,Ann\na,Amy\nb,Bob\nb,Ben\n",
+    }.items():
+        tables.write(machine / name, content)
+    given = {
+        "originals_path": "${NBBIAS_DATA}/news.csv",
+        "generations_path": str(machine / "secret/made.csv"),
+        "biases": ["race", "age"],
+        "lexicon_paths": {"age": str(machine / "one/terms.csv")},
+        "names_path": str(machine / "two/terms.csv"),
+        "toxicity_scorer": "~/somebody/checkpoint.pt",
+        "topics_seeds": [1],
+    }
+    given = {
+        name: value for name, value in given.items() if name in STUDIES["news_bias"].model_fields
+    }
+    parameters = params.validate("news_bias", given)
+    made = tmp_path / "runs" / "news_bias" / "own"
+    notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": [
+        f"generations_path = {given['generations_path']!r}", str(machine / "data/news.csv"),
+    ]}))  # fmt: skip
+    tables.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
+    tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
+    tables.save_table(claims(PLAIN), "estimates", out=made)
+    ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
+    manifest.write(made, manifest.describe("news_bias", "own", parameters, notebook), **ended)
+    return made
+
+
+def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, _ = share.export(own, tmp_path)
+    there = tmp_path / "there"
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if b"somebody" in archive.read(name)]
+        archive.extractall(there)
+    names = {one.name for one in (there / "lists").iterdir()}
+    assert names == {"1-terms.csv", "2-terms.csv"}
+    assert not list(there.rglob("made.csv")) and not list(there.rglob("news.csv"))
+    told = yaml.safe_load((there / "params.yaml").read_text())
+    assert told["originals_path"] == "${NBBIAS_DATA}/news.csv"
+    assert told["generations_path"] == "made.csv"
+    assert told["toxicity_scorer"] == "checkpoint.pt"
+    assert "made.csv" in (there / "notebook.ipynb").read_text()
+    needed = (there / "README.txt").read_text()
+    assert "  made.csv\n" in needed and "  ${NBBIAS_DATA}/news.csv\n" in needed
+    assert "terms.csv" not in needed
+    # With the data that it asks for, it runs.
+    monkeypatch.chdir(there)
+    with pytest.raises(ParameterError, match="generations_path: no such file") as caught:
+        plan.plan([Path("params.yaml")])
+    assert "is told in the file" in str(caught.value)
+    assert "README.txt" in Path("params.yaml").read_text()
+    secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
+    secret.rename(there / "made.csv")
+    (one,) = plan.plan([Path("params.yaml")])
+    before = manifest.read(own)["data"]
+    files = params.input_files(one.parameters)
+    assert {name: tables.file_sha256(file) for name, file in files.items()} == {
+        name: entry["sha256"] for name, entry in before.items()
+    }
+
+
+def test_a_list_that_has_changed_is_asked_for(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "home/somebody/one/terms.csv").write_text("group,term\n")
+    (tmp_path / "home/somebody/two/terms.csv").unlink()
+    path, _ = share.export(own, tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("lists/")]
+        assert archive.read("README.txt").count(b"terms.csv") == 2
+        assert b"somebody" not in archive.read("params.yaml")
+
+
+def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None:
+    gallery.publish(tmp_path / "runs", tmp_path / "site")
+    every = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
+    assert tmp_path / "site/news_bias/own/params.yaml" in every
+    assert not [path for path in every if b"somebody" in path.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        ("/home/me/a.csv", "file:///home/me/a.csv.", "file://a.csv."),
+        ("/home/me/a b&c.csv", "<td>/home/me/a b&amp;c.csv</td>", "<td>a b&amp;c.csv</td>"),
+        ('/home/me/"é".csv', json.dumps('/home/me/"é".csv', ensure_ascii=False), '"\\"é\\".csv"'),
+        ("~/a.csv", "~/a.csv", "a.csv"),
+        ("C:\\me\\a.csv", '"C:\\\\me\\\\a.csv"', '"a.csv"'),
+        ("own/a.csv", "own/a.csv and known/a.csv, own/a.csv-2", "a.csv and known/a.csv, own/a.csv-2"),  # noqa: E501
+        ("${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv"),
+        ("a.csv", "a.csv", "a.csv"),
+    ],
+)  # fmt: skip
+def test_names_stand_for_paths_however_they_are_written(
+    path: str, text: str, told: str, tmp_path: Path
+) -> None:
+    described = {"parameters": {"answers_path": path}, "data": {"answers_path": {"path": path}}}
+    written = tables.write(tmp_path / "a.ipynb", text)
+    assert share.portable_content(written, share.names(described)).decode() == told
+
+
+def test_an_archive_in_a_folder_is_named_after_its_run(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "zips").mkdir()
+    path, _ = share.export(folder, tmp_path / "zips")
+    assert path == tmp_path / "zips" / "llmbi-a.zip" and path.is_file()
+    monkeypatch.chdir(folder)
+    path, _ = share.export(Path(), tmp_path)
+    assert path == tmp_path / "llmbi-a.zip" and path.is_file()
+
+
+def test_the_same_run_is_the_same_archive(folder: Path, tmp_path: Path) -> None:
+    first, _ = share.export(folder, tmp_path / "a.zip")
+    second, _ = share.export(folder, tmp_path / "b.zip")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_a_run_that_failed_is_not_packed(tmp_path: Path) -> None:
+    made = leave(tmp_path, "a", status="failed", error={"message": "x"})
+    for folder in (made, tmp_path / "nowhere"):
+        with pytest.raises(NbbiasError, match="no finished run"):
+            share.export(folder, tmp_path / "a.zip")
+    assert not (tmp_path / "a.zip").exists()
+
+
+def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
+    written = share.new(tmp_path / "mine")
+    assert written == len([path for path in (tmp_path / "mine").rglob("*") if path.is_file()])
+    for path in (ROOT / "docs").glob("*.*"):
+        assert (tmp_path / "mine" / "docs" / path.name).read_bytes() == path.read_bytes()
+    for stem in STUDIES:
+        assert (tmp_path / "mine" / "notebooks" / f"{stem}.ipynb").is_file()
+        read, values = params.read(tmp_path / "mine" / "params" / stem / "sample.yaml")
+        assert read == stem
+        params.validate(stem, values)
+
+
+def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    share.new(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine")
+    assert plan.home() == tmp_path / "mine"
+    assert len(plan.sample_params()) == len(STUDIES)
+
+
+def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
+    tables.write(tmp_path / "mine" / "thesis.tex", "years of work")
+    with pytest.raises(NbbiasError, match="is not empty"):
+        share.new(tmp_path / "mine")
+    with pytest.raises(NbbiasError, match="is not empty"):
+        share.new(tmp_path / "mine" / "thesis.tex")

@@ -1,0 +1,329 @@
+"""Sentences and tables: numbers come from the row, and names from corpora stay text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mistune
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given, settings, strategies as st
+from IPython.display import Markdown
+from nbconvert.filters import markdown2html
+
+from nbbias import reading, tables
+from nbbias.pages import about
+from nbbias.tables import visible
+from tests import hostile
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def html_of(markdown: str) -> BeautifulSoup:
+    return BeautifulSoup(mistune.html(markdown), "html.parser")
+
+
+# --- escape -----------------------------------------------------------------------------------
+
+printable = st.text(alphabet=st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]))
+marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
+
+
+@given(printable | marks)
+@settings(max_examples=150)
+def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
+    page = html_of(f"The index of {reading.escape(name)} is")
+    assert page.get_text().split() == f"The index of {visible(name)} is".split()
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)</script>", "*a* _b_ **c**", "[x](javascript:alert(1))", "![x](y.png)",
+     "<img src=x onerror=alert(1)>", "&lt;b&gt;", "`code`", "# heading", "- item", "> quote",
+     "a | b", "~~gone~~", "$x^2$", r"\(x\)", "", "---", "[^1]", "<!-- gone -->"],
+)  # fmt: skip
+def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
+    page = html_of(reading.escape(name))
+    assert page.get_text().split() == name.split()
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+
+
+@pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
+def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
+    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
+    assert page.get_text().strip() == f"of {name}"
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+    assert not any(tag.attrs for tag in page.find_all(True))
+
+
+def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
+    assert html_of(reading.escape("1. model")).find("ol") is None
+
+
+@pytest.mark.parametrize("name", ["https://example.org/x", "[x](https://example.org)"])
+def test_an_address_in_a_name_is_no_link_in_a_page(name: str) -> None:
+    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
+    assert page.find("a") is None
+
+
+def test_a_name_stays_on_one_line() -> None:
+    assert reading.escape("a\n\n  b\tc") == "a b c"
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.00"), (1.005, "1.00"), (-1.5, f"{MINUS}1.50"), (1234.5, "1234.50")],
+)
+def test_a_number_has_two_decimals_and_a_true_minus(value: float, text: str) -> None:
+    assert reading.number(value) == text
+
+
+def test_decimals_are_an_argument() -> None:
+    assert reading.number(-0.12345, decimals=4) == f"{MINUS}0.1235"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_not_measured(value: float) -> None:
+    assert reading.number(value) == "not measured"
+
+
+@pytest.mark.parametrize("value", [-0.001, -0.0])
+def test_zero_has_no_sign(value: float) -> None:
+    assert reading.number(value) == "0.00"
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.0, "p < .001"), (0.000999, "p < .001"), (0.001, "p = .001"), (0.0496, "p = .050"),
+        (0.05, "p = .050"), (0.5, "p = .500"), (0.9996, "p = 1.000"), (1.0, "p = 1.000"),
+        (np.nan, "p not computed"),
+    ],
+)  # fmt: skip
+def test_p_values_are_written_as_apa_does(p: float, text: str) -> None:
+    assert reading.p_value(p) == text
+
+
+def test_an_interval_names_its_level() -> None:
+    row = {"ci_low": -0.125, "ci_high": 1.0, "reason": None}
+    assert reading.interval(row, confidence=0.9, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [("one value", "no interval: one value"), (None, "no interval"), (np.nan, "no interval")],
+)
+def test_a_missing_interval_says_why_if_it_is_known(reason: object, text: str) -> None:
+    row = {"ci_low": np.nan, "ci_high": np.nan, "reason": reason}
+    assert reading.interval(row, confidence=0.95) == text
+
+
+# --- sentences --------------------------------------------------------------------------------
+
+ROW: dict[str, Any] = {
+    "statistic": "index", "model": "gpt_4", "group": "other*", "estimate": -0.456,
+    "ci_low": -0.9, "ci_high": -0.1, "n": 18.0, "n_lost": 2, "null": 0.3, "null_low": 0.21,
+    "null_high": 0.4, "effect_size": -0.5, "statistic_value": -2.349, "df": 17.0,
+    "p_value": 0.0312, "p_adjusted": 0.0623, "instrument": "TextBlob 0.20.1", "reason": np.nan,
+}  # fmt: skip
+
+
+def sentence(**changed: Any) -> str:
+    return reading.estimate_sentence(
+        ROW | changed, subject="The index is", unit="prompts", null="Neutral prose", confidence=0.95
+    )
+
+
+def shown(markdown: str) -> str:
+    return html_of(markdown).get_text().strip()
+
+
+def test_an_estimate_is_written_with_all_that_stands_behind_it() -> None:
+    assert shown(sentence()) == (
+        f"The index is {MINUS}0.46 (95% CI {MINUS}0.90 to {MINUS}0.10; N = 18 prompts; 2 lost; "
+        "TextBlob 0.20.1). Neutral prose gives 0.30, and 95% of its means lie in 0.21 to 0.40."
+    )
+
+
+def test_losses_are_named_only_where_there_are_any() -> None:
+    assert "lost" not in sentence(n_lost=0)
+
+
+def test_without_a_chance_level_nothing_is_said_of_it() -> None:
+    assert "Neutral prose" not in sentence(null=np.nan, null_low=np.nan, null_high=np.nan)
+
+
+def test_an_estimate_without_an_interval_says_why() -> None:
+    text = sentence(ci_low=np.nan, ci_high=np.nan, reason="one prompt")
+    assert "(no interval: one prompt; N = 18 prompts" in text
+
+
+def test_what_was_not_measured_is_written_with_its_reason_and_n() -> None:
+    text = sentence(estimate=np.nan, reason="no answer", n=0)
+    assert text == "The index is not measured: no answer (N = 0 prompts)."
+
+
+def difference(**changed: Any) -> str:
+    return shown(reading.difference_sentence(ROW | changed, unit="prompts", confidence=0.95))
+
+
+def test_a_difference_is_written_with_its_test() -> None:
+    assert difference() == (
+        f"gpt_4 scores 0.46 lower than other* on the same prompts (difference {MINUS}0.46, 95% CI "
+        f"{MINUS}0.90 to {MINUS}0.10; N = 18; t(17) = {MINUS}2.35, p = .062 (Holm), "
+        f"d = {MINUS}0.50)."
+    )
+
+
+def test_the_direction_of_a_difference_follows_its_sign() -> None:
+    assert "0.46 higher than" in difference(estimate=0.456, ci_low=0.1, ci_high=0.9)
+
+
+def test_no_difference_is_neither_higher_nor_lower() -> None:
+    text = difference(estimate=0.0, p_value=np.nan, ci_low=0.0, ci_high=0.0)
+    assert "lower" not in text
+    assert "higher" not in text
+
+
+def test_a_difference_without_a_test_claims_none() -> None:
+    text = difference(p_value=np.nan, ci_low=np.nan, ci_high=np.nan, reason="one prompt")
+    assert text.endswith("no interval: one prompt; N = 18).")
+
+
+def test_models_that_were_not_compared_are_named_with_the_reason() -> None:
+    text = difference(estimate=np.nan, reason="no value was measured")
+    assert text == "gpt_4 and other* were not compared: no value was measured."
+
+
+ESTIMATES = pd.DataFrame(
+    [ROW, ROW | {"model": "<b>"}, ROW | {"statistic": "difference"}, ROW | {"statistic": "anova"}]
+)
+
+
+def test_every_row_of_a_statistic_gets_a_sentence_with_its_own_names() -> None:
+    found = reading.estimate_sentences(
+        ESTIMATES, statistic="index", subject="The index of {model} is", unit="prompts",
+        null="Chance", confidence=0.95,
+    )  # fmt: skip
+    starts = [shown(text).split(" is ")[0] for text in found]
+    assert starts == ["The index of gpt_4", "The index of <b>"]
+
+
+def test_a_statistic_without_rows_gets_no_sentence() -> None:
+    none = ESTIMATES.head(0)
+    assert reading.difference_sentences(none, unit="prompts", confidence=0.95) == []
+    assert reading.anova_sentences(none) == []
+
+
+def test_an_anova_is_written_as_apa_does() -> None:
+    (text,) = reading.anova_sentences(ESTIMATES.assign(statistic_value=2.341, effect_size=0.12))
+    assert shown(text) == (
+        "gpt_4: F = 2.34 with 17 degrees of freedom within dimensions, p = .031, ω² = 0.12 "
+        "(N = 18 prompts)."
+    )
+
+
+def test_an_anova_that_was_not_run_says_why() -> None:
+    (text,) = reading.anova_sentences(ESTIMATES.assign(statistic_value=np.nan, reason="one group"))
+    assert shown(text) == "gpt_4: no analysis of variance: one group."
+
+
+BESIDE = pd.DataFrame(
+    {"model": ["gpt-4", "gpt-4", "own", "blank"], "ours": [1.0, 2.0, 3.0, np.nan],
+     "printed": [1.00004, np.nan, 2.5, 1.0]}
+).assign(difference=lambda t: t["ours"] - t["printed"])  # fmt: skip
+
+
+def test_a_replication_is_told_from_another_writer_and_from_nothing() -> None:
+    same, other, none = reading.printed_sentences(BESIDE, paper="A 2023", printed_model="gpt-4")
+    assert shown(same) == (
+        "gpt-4 (the model that the paper names): over 1 prompts the largest difference from "
+        "A 2023 is 0.00004."
+    )
+    assert "another writer than the paper's gpt-4: no replication" in shown(other)
+    assert "0.50000" in other
+    assert shown(none) == "blank: A 2023 prints none of these prompts."
+
+
+def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
+    assert isinstance(reading.say("One."), Markdown)
+    assert html_of(reading.say("One.").data).find("li") is None
+    items = html_of(reading.say(["One.", "Two."]).data).find_all("li")
+    assert [item.get_text().strip() for item in items] == ["One.", "Two."]
+
+
+@pytest.mark.parametrize("text", hostile.ALL)
+def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
+    escaped = reading.escape(text)
+    shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
+    assert shown == f"the {visible(text)} of it"
+    assert about.plain(f"the **{escaped}** of it") == shown
+
+
+# --- families ---------------------------------------------------------------------------------
+
+CLAIM = {
+    "model": "llama", "group": "female", "estimate": -0.031, "ci_low": -0.05, "ci_high": -0.012,
+    "n": 1200, "p_adjusted": 0.004,
+}  # fmt: skip
+
+
+def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
+    found = tables.estimates([CLAIM | row for row in rows], study="news_bias")
+    found = found.assign(confidence=0.95).set_axis([0] * len(found))  # as concatenated tables
+    written = reading.beyond_chance(found, what="differences", **options)
+    return shown(written)
+
+
+def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
+    rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
+            "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
+    assert beyond(rows, unit="pairs") == (
+        "2 of 3 differences are beyond chance (p below .05 after Holm's correction). The largest "
+        f"of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; N = 1,200 pairs; "
+        "p = .004)."
+    )
+
+
+def test_of_a_family_within_chance_the_largest_is_told_as_such() -> None:
+    told = beyond([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "estimate": -0.03, "model": "b"}])
+    assert told.startswith("0 of 2 differences are beyond chance")
+    assert "The largest: llama:" in told
+
+
+def test_beyond_a_reference_the_furthest_from_it_is_told() -> None:
+    none = {"ci_low": None, "ci_high": None}
+    rows = [none | {"estimate": 0.5, "null": 0.45}, none | {"estimate": 0.3, "null": 0.1}]
+    told = beyond([rows[0], rows[1] | {"model": "b"}], reference="neutral prose")
+    assert "The furthest of these: b: 0.300 (no interval; neutral prose 0.100;" in told
+
+
+def test_the_largest_is_told_in_the_studys_words_and_names_are_text() -> None:
+    told = beyond(
+        [{"group": "<b>x</b>", "source": "*CNN*"}, {"source": "AP", "p_adjusted": 0.5}],
+        says="in {which} {group} is {size} {direction}",
+    )
+    assert "This one: in llama, *CNN* <b>x</b> is 0.031 lower (95% CI" in told
+
+
+def test_what_could_not_be_tested_is_counted_and_a_family_without_tests_says_why() -> None:
+    lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
+    assert "(p below .05 after Benjamini and Hochberg's correction; 1 could not be tested)" in (
+        beyond([{}, lost], correction="fdr_bh")
+    )
+    assert beyond([lost, lost]) == "No differences could be tested (one article)."
+    assert beyond([]) == "No differences could be tested (there are no differences)."
+
+
+def test_the_level_is_the_rows_own_where_none_is_given() -> None:
+    row = ROW | {"confidence": 0.9}
+    assert reading.interval(row) == f"90% CI {MINUS}0.90 to {MINUS}0.10"
+    told = reading.estimate_sentence(row, subject="It is", unit="prompts", null="Chance")
+    assert "90% CI" in told and "90% of its means" in told
+    assert "90% CI" in reading.difference_sentence(row, unit="prompts")

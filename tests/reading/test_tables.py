@@ -1,0 +1,218 @@
+"""Tables for readers: every text escaped, gaps written out, few columns that say all."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from nbbias import reading, tables
+from nbbias.tables import visible
+from tests import hostile
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def show(table: pd.DataFrame, **options: Any) -> BeautifulSoup:
+    page = reading.show(table, **{"title": "A title"} | options)
+    return BeautifulSoup(page.data, "html.parser")
+
+
+def cells(page: BeautifulSoup) -> list[list[str]]:
+    return [[td.get_text() for td in tr.find_all("td")] for tr in page.tbody.find_all("tr")]
+
+
+def test_a_table_shows_its_rows_in_order_and_rounded() -> None:
+    page = show(pd.DataFrame({"name": ["b", "a"], "share": [0.12345, -2.0], "n": [1200.0, 3.0]}))
+    assert cells(page) == [["b", "0.123", "1,200"], ["a", f"{MINUS}2.000", "3"]]
+
+
+def test_a_gap_among_numbers_is_written_out() -> None:
+    page = show(pd.DataFrame({"share": [np.nan, 0.5], "none": [np.nan] * 2}))
+    assert cells(page) == [["not measured", "not measured"], ["0.500", "not measured"]]
+
+
+def test_a_gap_among_texts_is_empty() -> None:
+    assert cells(show(pd.DataFrame({"reason": ["b", None]}))) == [["b"], [""]]
+
+
+@pytest.mark.parametrize("rows", [1, 30, 31, 500])
+def test_a_table_shows_all_of_its_rows(rows: int) -> None:
+    assert len(cells(show(pd.DataFrame({"a": range(rows)})))) == rows
+
+
+def test_headings_are_labels_or_names_with_spaces() -> None:
+    page = show(pd.DataFrame({"ci_low": [1], "n": [2]}), labels={"n": "prompts"})
+    assert [th.get_text() for th in page.find_all("th")] == ["ci low", "prompts"]
+
+
+def test_a_table_without_rows_shows_its_headings() -> None:
+    page = show(pd.DataFrame({"a": [], "b": []}))
+    assert cells(page) == []
+    assert [th.get_text() for th in page.find_all("th")] == ["a", "b"]
+
+
+HOSTILE = "<script>alert('x')</script> & <b>b</b>"
+
+
+def test_every_text_of_a_table_is_escaped() -> None:
+    page = show(pd.DataFrame({HOSTILE: [HOSTILE]}), title=HOSTILE, note=HOSTILE)
+    assert page.find("script") is None
+    assert page.find("b") is None
+    assert cells(page) == [[HOSTILE]]
+    assert [th.get_text() for th in page.find_all("th")] == [HOSTILE]
+    for part in (".gt_title", ".gt_sourcenote"):
+        assert page.select_one(part).get_text() == HOSTILE
+
+
+def test_the_same_table_is_the_same_html() -> None:
+    table = pd.DataFrame({"a": [0.5, np.nan], "b": ["x", None]})
+    assert reading.show(table, title="t").data == reading.show(table.copy(), title="t").data
+
+
+def test_tables_that_differ_have_different_names() -> None:
+    names = [show(pd.DataFrame({"a": [value]})).find(id=re.compile("^t"))["id"] for value in (1, 2)]
+    assert names[0] != names[1]
+
+
+def test_the_index_of_a_table_does_not_show() -> None:
+    table = pd.DataFrame({"a": [1, 2]})
+    assert reading.show(table, title="t").data == reading.show(table[::-1][::-1], title="t").data
+    assert cells(show(table.set_axis([7, 7]))) == [["1"], ["2"]]
+
+
+def test_a_table_writes_out_what_is_not_seen_and_keeps_mathematics_away() -> None:
+    rows = pd.DataFrame({"a": hostile.ALL, f"b {hostile.ANSI}": 1.5})
+    html = reading.show(
+        rows, title=hostile.TURNED, note=hostile.NUL, labels={"a": hostile.NUL}
+    ).data
+    shown = hostile.harmless(html, frame_ignored=True)
+    assert "mathjax_ignore" in shown.div["class"]
+    for text in (*hostile.ALL, f"b {hostile.ANSI}"):
+        assert visible(text) in shown.get_text()
+
+
+def test_a_table_says_itself_what_stands_around_it_and_a_call_may_say_otherwise() -> None:
+    rows = pd.DataFrame({"share": [0.1234, np.nan]})
+    table = reading.Table(rows, "A title", "A note", {"share": "part"}, 1, "gone")
+    page = show(table, title="Another")
+    assert cells(page) == [["0.1"], ["gone"]]
+    assert [th.get_text() for th in page.find_all("th")] == ["part"]
+    assert page.select_one(".gt_title").get_text() == "Another"
+    assert page.select_one(".gt_sourcenote").get_text() == "A note"
+
+
+# --- readable ---------------------------------------------------------------------------------
+
+CLAIM = {
+    "model": "gpt-4", "statistic": "index", "estimate": -0.5, "ci_low": -0.75, "ci_high": -0.25,
+    "n": 1200, "instrument": "TextBlob",
+}  # fmt: skip
+
+
+def estimates(*rows: dict[str, Any], confidence: float = 0.95) -> pd.DataFrame:
+    found = tables.estimates([CLAIM | row for row in rows], study="llmbi")
+    return found.assign(confidence=confidence)
+
+
+def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
+    two = estimates({"p_adjusted": 0.0004}, {"model": "phi", "n_lost": 2, "null": 0.3})
+    table = reading.readable(two, ["model", "bias", "instrument"], title="t", note="A note.")
+    assert table.rows.to_dict("list") == {
+        "model": ["gpt-4", "phi"], "estimate": [f"{MINUS}0.500 [{MINUS}0.750, {MINUS}0.250]"] * 2,
+        "n": [1200, 1200], "n_lost": [0, 2], "null": ["", "0.300"],
+        "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
+    }  # fmt: skip
+    assert table.note == "A note. All rows: instrument TextBlob."
+    page = show(table)
+    assert [th.get_text() for th in page.find_all("th")] == [
+        "model", "estimate [95% CI]", "N", "lost", "by chance", "p adjusted",
+    ]  # fmt: skip
+    assert cells(page)[1][-1] == "not tested"
+
+
+def test_the_range_of_a_reference_stands_in_its_cell_and_its_name_above() -> None:
+    own = estimates({"null": 0.3, "null_low": -0.1, "null_high": 0.4}, confidence=0.9)
+    table = reading.readable(own, ["model"], labels={"null": "neutral prose", "n": "prompts"})
+    assert table.rows["null"].tolist() == [f"0.300 [{MINUS}0.100, 0.400]"]
+    headings = [th.get_text() for th in show(table).find_all("th")]
+    assert headings == ["model", "estimate [90% CI]", "prompts", "neutral prose"]
+
+
+def test_a_reference_of_0_and_what_nobody_tested_need_no_column() -> None:
+    assert list(reading.readable(estimates({"null": 0.0}), ["model"]).rows) == [
+        "model", "estimate", "n",
+    ]  # fmt: skip
+    assert "p_value" in reading.readable(estimates({"p_value": 0.2}), ["model"]).rows
+
+
+def test_what_was_not_measured_and_what_has_no_interval_say_why() -> None:
+    own = estimates(
+        {"ci_low": None, "ci_high": None, "reason": "one prompt"},
+        {"estimate": None, "ci_low": None, "ci_high": None, "reason": "no answer", "model": "b"},
+    )
+    assert reading.readable(own, ["model"]).rows["estimate"].tolist() == [
+        f"{MINUS}0.500 (no interval: one prompt)", "not measured: no answer",
+    ]  # fmt: skip
+
+
+def test_statistics_are_chosen_and_named_where_there_are_several() -> None:
+    own = estimates({}, {"statistic": "dimension_mean"}, {"statistic": "anova"})
+    table = reading.readable(own, ["model"], statistics=["index", "dimension_mean"])
+    assert table.rows["statistic"].tolist() == ["index", "dimension mean"]
+    assert "statistic" not in reading.readable(own, ["model"], statistics=["index"]).rows
+
+
+def test_rows_with_the_same_keys_stand_together_in_their_order() -> None:
+    own = estimates(*({"model": m, "bias": b} for b in ("race", "age") for m in ("z", "a")))
+    assert reading.readable(own, ["model", "bias"]).rows[["model", "bias"]].to_numpy().tolist() == [
+        ["z", "race"], ["z", "age"], ["a", "race"], ["a", "age"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("null", "best", "from_what"),
+    [(None, "m19", "from 0"), (19.0, "m0", "from what is by chance")],
+)
+def test_of_many_rows_those_furthest_from_the_reference_stay(
+    null: float | None, best: str, from_what: str
+) -> None:
+    gap = {"ci_low": None, "ci_high": None}
+    own = estimates(*({"model": f"m{i}", "estimate": i, "null": null, **gap} for i in range(20)))
+    table = reading.readable(own.set_axis([0] * 20), ["model"])  # as concatenated tables have it
+    assert len(table.rows) == 12
+    assert table.rows["model"].iloc[0] == best
+    assert f"The 12 rows furthest {from_what}" in table.note
+    assert "8 more rows in tables/estimates.csv." in table.note
+    assert len(reading.readable(own, ["model"], rows=None).rows) == 20
+
+
+def test_keys_without_room_share_a_column_and_none_is_lost() -> None:
+    keys = ["model", "prompt", "source", "bias", "group", "task"]
+    first = dict.fromkeys(keys, "a")
+    own = estimates(
+        first | {"null": 0.1, "p_adjusted": 0.1, "n_lost": 1}, dict.fromkeys(keys, "b"),
+    )  # fmt: skip
+    table = reading.readable(own, keys)
+    assert list(table.rows) == [
+        "model", "prompt", "source / bias / group / task",
+        "estimate", "n", "n_lost", "null", "p_adjusted",
+    ]  # fmt: skip
+    assert table.rows.iloc[:, 2].tolist() == ["a / a / a / a", "b / b / b / b"]
+
+
+def test_without_rows_there_is_a_table_without_rows() -> None:
+    table = reading.readable(estimates({}).head(0), ["model"], title="t")
+    assert cells(show(table)) == []
+
+
+def test_names_in_a_readable_table_are_text() -> None:
+    own = estimates({"model": HOSTILE, "bias": hostile.NUL}, {"model": HOSTILE, "bias": "b"})
+    page = show(reading.readable(own, ["bias", "model"], title="t"))
+    assert page.find("script") is None
+    assert HOSTILE in page.select_one(".gt_sourcenote").get_text()
+    assert visible(hostile.NUL) in page.get_text()

@@ -1,0 +1,122 @@
+"""Families of tests: against statsmodels family by family, and what must hold of any family."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from nbbias import stats
+
+p_values = st.lists(st.floats(0, 1) | st.just(np.nan), min_size=1, max_size=12)
+
+
+def holm(p: list[float]) -> list[float]:
+    """By the definition: the largest of all steps up to a test's own."""
+    steps = {one: one * sum(other >= one for other in p) for one in p}
+    return [min(1.0, max(step for other, step in steps.items() if other <= one)) for one in p]
+
+
+def table(p: list[float], **columns: list) -> pd.DataFrame:
+    return pd.DataFrame({"p_value": p, **columns})
+
+
+@given(p_values, st.sampled_from(["holm", "fdr_bh"]))
+@settings(max_examples=12, deadline=None)
+def test_one_family_is_corrected_as_statsmodels_does(p: list[float], method: str) -> None:
+    found = stats.adjust(table(p), method=method)["p_adjusted"].to_numpy()
+    tested = ~np.isnan(p)
+    assert np.isnan(found[~tested]).all()
+    if tested.any():
+        expected = multipletests(np.array(p)[tested], method=method)[1]
+        assert found[tested] == pytest.approx(expected)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["x", "y", None])), min_size=1))
+@settings(max_examples=40, deadline=None)
+def test_each_family_is_corrected_by_itself_a_gap_being_one_too(rows: list[tuple]) -> None:
+    p, names = map(list, zip(*rows, strict=True))
+    found = stats.adjust(table(p, task=names), family=["task"])
+    for name in set(names):
+        own = found[[one == name for one in names]]
+        assert own["p_adjusted"].tolist() == pytest.approx(holm(own["p_value"].tolist()))
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=8), st.randoms())
+@settings(max_examples=30, deadline=None)
+def test_the_order_of_rows_does_not_matter_and_is_kept(p: list[float], random: Random) -> None:
+    rows = table(p, task=[i % 2 for i in range(len(p))])
+    order = list(rows.index)
+    random.shuffle(order)
+    shuffled = stats.adjust(rows.loc[order], family=["task"])
+    assert list(shuffled.index) == order
+    assert shuffled.loc[rows.index, "p_adjusted"].equals(
+        stats.adjust(rows, family=["task"])["p_adjusted"]
+    )
+
+
+def test_a_family_may_be_named_by_a_series_beside_the_table() -> None:
+    rows = table([0.01, 0.02, 0.03], topic=[None, "a", "b"]).set_axis([7, 8, 9])
+    found = stats.adjust(rows, family=[rows["topic"].isna()])
+    assert found["p_adjusted"].tolist() == pytest.approx([0.01, 0.04, 0.04])
+    assert list(found.index) == [7, 8, 9]
+
+
+def test_rows_outside_keep_what_they_have_and_do_not_count() -> None:
+    rows = table([0.01, 0.02, 0.03], statistic=["a", "b", "c"])
+    once = stats.adjust(rows, where={"statistic": ["a", "b"]})
+    assert once["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, np.nan], nan_ok=True)
+    twice = stats.adjust(once, where=rows["statistic"] == "c")
+    assert twice["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.03])
+    assert "p_adjusted" not in rows
+
+
+def test_mirror_images_are_one_test_and_have_one_p() -> None:
+    rows = table([0.01, 0.01, 0.04, 0.04], model=list("aabb"), group=["she", "he"] * 2)
+    found = stats.adjust(rows, mirror="group")
+    assert found["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.04, 0.04])
+    # By a Holm correction of the two tests alone, counted by hand.
+    assert stats.adjust(rows)["p_adjusted"].tolist() == pytest.approx([0.04, 0.04, 0.08, 0.08])
+
+
+def test_a_mirror_image_that_was_not_tested_stays_so() -> None:
+    rows = table([0.01, 0.01, np.nan, np.nan], model=list("aabb"), group=["she", "he"] * 2)
+    found = stats.adjust(rows, mirror="group")["p_adjusted"]
+    assert found.tolist() == pytest.approx([0.01, 0.01, np.nan, np.nan], nan_ok=True)
+
+
+def test_three_groups_mirror_nothing() -> None:
+    rows = table([0.01, 0.02, 0.03], group=["a", "b", "c"])
+    assert stats.adjust(rows, mirror="group").equals(stats.adjust(rows))
+
+
+def test_images_are_matched_within_their_own_family_instrument_and_cell() -> None:
+    rows = table(
+        [0.01, 0.01, 0.03, 0.03], group=["she", "he"] * 2, instrument=["i", "i", "j", "j"],
+        statistic=["d"] * 4,
+    )  # fmt: skip
+    found = stats.adjust(rows, family=["instrument"], mirror="group")
+    assert found["p_adjusted"].tolist() == pytest.approx([0.01, 0.01, 0.03, 0.03])
+    whole = stats.adjust(rows, mirror="group")
+    assert whole["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.03, 0.03])
+
+
+def test_no_row_is_no_error() -> None:
+    none = table([]).astype(float)
+    assert stats.adjust(none)["p_adjusted"].tolist() == []
+    assert stats.adjust(none.assign(task=[]), family=["task"])["p_adjusted"].tolist() == []
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(ValueError, match="'holm' or 'fdr_bh'"):
+        stats.adjust(table([0.1]), method="bonferroni")
+
+
+def test_another_column_may_be_written() -> None:
+    found = stats.adjust(table([0.01, 0.04]), method="fdr_bh", into="p_fdr")
+    assert found["p_fdr"].tolist() == pytest.approx([0.02, 0.04])
+    assert "p_adjusted" not in found

@@ -1,0 +1,260 @@
+"""Stages are kept by content: found again where all is alike, never where anything is not."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+from nbbias import tables
+from nbbias.news import tone
+from nbbias.tables import provenance, stages
+from nbbias.text import annotate, lexicons
+
+SOURCE = Path(tables.__file__).parents[1]
+GROUND = {"tables", "params", "__init__.py"}
+TABLE = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
+
+
+@pytest.fixture
+def counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[Any], Callable[..., Any]]:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "stages"))
+    calls: list[Any] = []
+
+    @tables.stage
+    def measured(table: pd.DataFrame, *, by: str = "a") -> tuple[pd.DataFrame, str]:
+        calls.append(by)
+        return table.assign(c=1), by
+
+    return calls, measured
+
+
+def test_a_stage_is_computed_once_for_equal_tables(counted: Any) -> None:
+    calls, measured = counted
+    first = measured(TABLE, by="b")
+    again = measured(pd.DataFrame({"a": [1, 2], "b": ["x", None]}), by="b")
+    assert calls == ["b"] and again[1] == "b"
+    pd.testing.assert_frame_equal(first[0], again[0])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        TABLE.assign(a=[1, 3]),
+        TABLE.assign(b=["x", "y"]),
+        TABLE.rename(columns={"a": "z"}),
+        TABLE.iloc[::-1],
+        TABLE.set_axis([5, 6]),
+        TABLE.astype({"a": float}),
+        TABLE.head(1),
+    ],
+)
+def test_any_change_of_a_table_is_another_stage(counted: Any, changed: pd.DataFrame) -> None:
+    calls, measured = counted
+    measured(TABLE)
+    measured(changed)
+    assert len(calls) == 2
+
+
+def test_another_setting_is_another_stage(counted: Any) -> None:
+    calls, measured = counted
+    measured(TABLE, by="a")
+    measured(TABLE, by="b")
+    assert calls == ["a", "b"]
+
+
+def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, measured = counted
+    monkeypatch.setenv("NBBIAS_CACHE", "off")
+    measured(TABLE)
+    measured(TABLE)
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("damage", [lambda b: b[:40], lambda b: b[:30] + b"\x00" * 20 + b[50:]])
+def test_a_kept_file_that_is_damaged_is_computed_anew(
+    counted: Any, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
+    calls, measured = counted
+    measured(TABLE)
+    (kept,) = (tmp_path / "stages").rglob("output.pkl")
+    kept.write_bytes(damage(kept.read_bytes()))
+    measured(TABLE)
+    assert len(calls) == 2
+    measured(TABLE)
+    assert len(calls) == 2
+
+
+def test_a_folder_that_cannot_be_written_costs_time_only(
+    counted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, measured = counted
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "file"))
+    assert measured(TABLE)[1] == "a"
+    assert len(calls) == 1
+
+
+def test_another_source_or_version_is_another_stage(
+    counted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, measured = counted
+    measured(TABLE)
+    monkeypatch.setattr(stages, "measuring_version", lambda package: "another")
+    measured(TABLE)
+    assert len(calls) == 2
+
+
+def _key(root: Path) -> str:
+    sources = provenance.measuring("news", root=root)
+    return tables.digest([path.read_text(encoding="utf-8") for path in sources])
+
+
+@pytest.mark.parametrize(
+    ("touched", "another"),
+    [
+        ("news/figures.py", False),
+        ("news/sentences.py", False),
+        ("news/sample.py", False),
+        ("news/explore/pairs.py", False),
+        ("reading/figures.py", False),
+        ("pages/page.py", False),
+        ("running/run.py", False),
+        ("cogs/rbs.py", False),
+        ("news/fits.py", True),
+        ("text/topics.py", True),
+        ("stats/chance.py", True),
+        ("refusals/features.py", True),
+    ],
+)
+def test_a_stage_is_made_anew_when_a_measure_changes_and_not_when_a_label_does(
+    tmp_path: Path, touched: str, another: bool
+) -> None:
+    root = tmp_path / "nbbias"
+    shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("data", "__pycache__"))
+    before = _key(root)
+    with (root / touched).open("a", encoding="utf-8") as file:
+        file.write("# another word\n")
+    assert (_key(root) != before) == another
+
+
+def _imported(path: Path) -> set[str]:
+    """Name all modules of this package that a module imports, wherever in it."""
+    named = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nbbias"):
+            named |= {str(node.module), *(f"{node.module}.{one.name}" for one in node.names)}
+        if isinstance(node, ast.Import):
+            named |= {one.name for one in node.names if one.name.startswith("nbbias.")}
+    return named
+
+
+def test_a_stage_rests_on_no_source_that_its_key_leaves_out() -> None:
+    module_of = {
+        ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(
+            ".__init__"
+        ): path
+        for path in SOURCE.rglob("*.py")
+    }
+    staged = [
+        path
+        for path in module_of.values()
+        if re.search(r"^@(tables\.)?stage$", path.read_text(), re.M)
+    ]
+    assert len(staged) >= 5
+    for path in staged:
+        hashed = provenance.measuring(path.relative_to(SOURCE).parts[0])
+        reached, left = set(), [path]
+        while left:
+            own = left.pop()
+            if own not in reached and own.name != "sample.py":  # its texts are arguments
+                reached.add(own)
+                left += [module_of[name] for name in _imported(own) & set(module_of)]
+        # Contracts, files and what parameters are say what a table is; they measure nothing.
+        ground = {path for path in reached if path.relative_to(SOURCE).parts[0] in GROUND}
+        assert reached - ground <= set(hashed), path
+
+
+def test_two_processes_that_race_for_a_stage_get_the_same(tmp_path: Path) -> None:
+    code = (
+        "import pandas as pd; from nbbias import tables\n"
+        "from nbbias.text import sentiment\n"
+        "stage = tables.stage(sentiment.score)\n"
+        "print([stage([f'good {n}'])['polarity'][0] for n in range(30)])"
+    )
+    environment = {**os.environ, "NBBIAS_CACHE": str(tmp_path)}
+    racing = [
+        subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    told = {one.communicate(timeout=300) for one in racing}
+    assert len(told) == 1
+    (output, complaint) = told.pop()
+    assert output.count("0.7") == 30 and not complaint
+    assert len(list(tmp_path.rglob("output.pkl"))) == 30
+    assert not [path for path in tmp_path.rglob("*") if "thread" in path.name]
+
+
+def test_what_nobody_has_used_for_a_month_goes(counted: Any, tmp_path: Path) -> None:
+    _, measured = counted
+    measured(TABLE)
+    (kept,) = (tmp_path / "stages").rglob("output.pkl")
+    stages._kept.cache_clear()
+    measured(TABLE, by="b")
+    assert kept.exists()
+    os.utime(kept, (0, 0))
+    stages._kept.cache_clear()
+    measured(TABLE, by="b")
+    assert not kept.exists()
+
+
+@given(st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=4))
+def test_lists_of_words_are_told_apart(words: list[list[str]]) -> None:
+    series = pd.Series(words, dtype=object)
+    assert tables.digest(series) == tables.digest(pd.Series([list(w) for w in words], dtype=object))
+    longer = pd.Series([*words, ["more"]], dtype=object)
+    assert tables.digest(series) != tables.digest(longer)
+
+
+def test_a_checkpoint_that_changes_has_another_stamp(tmp_path: Path) -> None:
+    assert tables.stamp("textblob") == "textblob"
+    path = tmp_path / "model"
+    path.mkdir()
+    (path / "weights").write_text("1")
+    before = tables.stamp(str(path))
+    (path / "weights").write_text("12")
+    assert tables.stamp(str(path)) != before
+
+
+def test_another_instrument_is_scored_anew_and_the_same_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    lexicon = lexicons.load("gender")
+    texts = pd.Series(["She is good.", "He is bad."])
+    texts.index = pd.Index(texts)
+    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
+    sentences = tone.assign(found, matches, lexicon=lexicon)
+    settings: dict[str, Any] = {"toxicity_scorer": "offline"}
+    for scorers in (["textblob"], ["vader"], ["textblob"]):
+        scored = tone.score(sentences, matches, scorers=scorers, **settings)
+        assert f"sentiment_{scorers[0]}" in scored
+    told = [json.loads(path.read_text())["input_args"] for path in tmp_path.rglob("metadata.json")]
+    kept = [one["key"].strip("'").split()[0] for one in told]
+    assert sorted(kept) == ["_score", "_score", "annotate"]
