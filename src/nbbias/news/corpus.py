@@ -340,6 +340,12 @@ def grouped(
     return pd.concat(found, ignore_index=True)
 
 
+def coverage(read: Read) -> pd.DataFrame:
+    """Say what share of texts and sentences the word lists touch: `text.lexicons.coverage`."""
+    distinct = read.sentences.drop_duplicates(SENTENCE)
+    return text.lexicons.coverage(read.lexicon, read.matches, distinct, texts=read.texts)
+
+
 def said(read: Read) -> pd.Series:
     """Return every distinct sentence's words, by `text_id` and `sentence_id`."""
     distinct = read.sentences.drop_duplicates(SENTENCE)

@@ -395,14 +395,14 @@ def replication(fitted: Fitted, *, lexicon: pd.DataFrame) -> pd.DataFrame:
         for bias in lexicon["bias"].unique():
             groups = lexicons.groups(lexicon, bias)
             row = {"bias": bias, "seed": other.seed, "group_topics": 0}
-            row |= _replicated(fitted.fits[0], other, matched.set_index("first")["second"], bias, groups)
+            row |= _replicated(fitted.fits[0], other, matched, bias, groups)
             rows.append(row)
     columns = ["bias", "seed", "group_topics", "replicated", "replicated_by_chance", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _replicated(
-    first: Fit, other: Fit, matched: pd.Series, bias: str, groups: Sequence[str]
+    first: Fit, other: Fit, matched: pd.DataFrame, bias: str, groups: Sequence[str]
 ) -> dict[str, Any]:
     old = first.associated[first.associated["bias"] == bias]
     old = old[old["group"].isin(groups)]
@@ -411,7 +411,7 @@ def _replicated(
         nothing = dict.fromkeys(("replicated", "replicated_by_chance"), np.nan)
         return nothing | {"reason": "the first fit has no topic of a group"}
     keys = [*CORPUS, "topic"]
-    there = old.assign(topic=old["topic"].map(matched))
+    there = old.assign(topic=old["topic"].map(matched.set_index("first")["second"]))
     now = there.merge(new[[*keys, "group"]], on=keys, how="left", suffixes=("", "_now"))
     share = new.groupby([*CORPUS, "group"]).size() / other.model.model.num_topics
     by_chance = old.set_index([*CORPUS, "group"]).index.map(share)

@@ -22,7 +22,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     Parameters
     ----------
     scores
-        SCORES of `news.words.word_scores`, `news.tone.pair_scores`, `news.fits.pair_scores`; of
+        SCORES of `pair_scores` of `news.words`, `news.tone` and `news.topics`; of
         several instruments of a measure the first counts.
     focus
         The group of a bias whose signed difference is compared; the first where none is named.
@@ -60,9 +60,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
 _KEYS = ["measure", "bias", "group", "instrument"]
 
 
-def overall(
-    units: pd.DataFrame, *, value: str, confidence: float, draws: int, seed: int
-) -> pd.DataFrame:
+def overall(units: pd.DataFrame, *, value: str, sure: stats.Sure) -> pd.DataFrame:
     """Average each model over all its prompts, with articles as clusters.
 
     Returns
@@ -76,7 +74,7 @@ def overall(
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
         found = stats.cluster_bootstrap(
-            own[value], article, draws=draws, confidence=confidence, seed=seed
+            own[value], article, draws=sure.draws, confidence=sure.confidence, seed=sure.seed
         )
         rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
     columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]

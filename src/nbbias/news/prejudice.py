@@ -1,4 +1,4 @@
-"""Prejudice as Fang et al. (2024) count it: how often an answer is worse for a group, and by how much.
+"""Prejudice as Fang et al. (2024) count it: how often a text is worse for a group, and how much.
 
 Both are far from 0 by chance alone: of any two texts one is worse, and the extent is a mean over
 units that were selected for falling. So they stand beside a chance level and are not tested

@@ -108,7 +108,9 @@ def score(
     chosen = toxicity.choose(toxicity_scorer)
     versions = [tables.stamp(name) for name in [*scorers, chosen]]
     descriptors = read.matches[read.matches["kind"] == "descriptor"]
-    return _score(said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions)
+    return _score(
+        said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
+    )
 
 
 @tables.stage
@@ -352,9 +354,7 @@ def _cell(
         n, draws = share["n"], len(times)
         shares = claims.ratio(times, np.full(draws, n))
         share |= tail(shares, null=claims.ratio(times.sum(), n * draws))
-        extent |= tail(
-            claims.ratio(changes, times), null=claims.ratio(changes.sum(), times.sum())
-        )
+        extent |= tail(claims.ratio(changes, times), null=claims.ratio(changes.sum(), times.sum()))
         rows += [share, extent]
     return rows
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from nbbias import stats, tables, text
+from nbbias import stats, text
 from nbbias.news import claims, prejudice
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
@@ -417,13 +417,8 @@ def _dealt(
             ends = np.cumsum([len(part) for part in parts])[:-1]
             dealt |= {name: list(p) for name, p in zip(ids, np.split(whole, ends), strict=True)}
             original[at], generated[at] = ids[0], ids[1:]
-        copies.append(
-            sampled.assign(pair_id=draw, original_id=original, generated_id=generated)
-        )
+        copies.append(sampled.assign(pair_id=draw, original_id=original, generated_id=generated))
     return pd.concat(copies), pd.Series(dealt, dtype=object)
-
-
-Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
 
 
 Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]

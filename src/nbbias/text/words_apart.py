@@ -17,17 +17,18 @@ from scipy.stats import norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import stats
-from nbbias.news.corpus import CELL
-from nbbias.news.tone import NEUTRAL, SIDES
 
 #: Words of two letters or more and nothing else: an apostrophe or hyphen ends a word, so
 #: that the two ways of typing an apostrophe do not make two words of one.
 _WORD = r"\b[^\W\d_]{2,}\b"
 
 _COLUMNS = [
-    *("bias", "group", *CELL, "word", "more_in", "n_answers", "n_originals", "log_odds", "z"),
-    *("dispersion", "p_value", "p_adjusted", "z_needed", "pairs", "words", "words_apart", "reason"),
+    *("word", "more_in", "n_answers", "n_originals", "log_odds", "z", "dispersion", "p_value"),
+    *("p_adjusted", "z_needed", "pairs", "words", "words_apart", "reason"),
 ]
+
+#: The two sides that are compared, and what a word that one of them has more of is "more in".
+_SIDES = {"generated_id": "answers", "original_id": "originals"}
 
 
 def log_odds(
@@ -97,7 +98,6 @@ def words_apart(
     top: int = 10,
     prior_size: float = 500,
     min_texts: int = 5,
-    once_a_text: bool = False,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Find the words in a group's sentences that set a model's answers apart from the originals.
@@ -105,9 +105,11 @@ def words_apart(
     Parameters
     ----------
     sentences
-        SENTENCES of `news.tone.assign`; `text_id` is the text itself.
+        One row per sentence and `bias`: `text_id`, `start`, `end`, `group` (missing: it has none)
+        and `said`, its words.
     pairs
-        PAIRS of `news.corpus.pair`.
+        One row per pair: `generated_id` and `original_id` (the texts, -1 where the pair does not
+        count), and the keys of its cell, all other columns.
     top
         The most words to show, by size of z, of every cell and group.
     prior_size
@@ -115,10 +117,6 @@ def words_apart(
     min_texts
         A word must be in as many texts of a comparison, both sides together. Rarer ones cannot
         stand out and would only lengthen the list of tests.
-    once_a_text
-        Whether a word counts at most once a text. It is the plainest remedy for bursts (see
-        `dispersion`), but common words are in every text however long it is, so on the side with
-        the shorter texts they look frequent: use it where both sides are of like length.
     confidence
         Level of the test of one word: 0.95 asks for a z beyond 1.96 on either side.
 
@@ -144,28 +142,25 @@ def words_apart(
     An original that serves two pairs of a cell counts once. Both sides are taken as independent;
     that they share their topics makes z smaller than it could be.
     """
+    keys = list(pairs.columns.difference([*_SIDES], sort=False))
     texts = pd.Index(sentences["text_id"].unique())
     words, counts, rows = _count_sentences(sentences, texts)
-    usable = pairs[pairs["lost"].isna()]
-    usable = usable[CELL].assign(
-        **{side: texts.get_indexer(usable[column]) for side, column in SIDES.items()}
-    )
-    cells = dict(iter(usable.groupby(CELL)))
+    usable = pairs.assign(**{side: texts.get_indexer(pairs[side]) for side in _SIDES})
     distinct = rows.drop_duplicates(["text", "start", "end"])
-    prior = pd.Series(_by_text(distinct, counts, len(texts), once_a_text).sum(axis=0), index=words)
+    prior = pd.Series(_by_text(distinct, counts, len(texts)).sum(axis=0), index=words)
     tables: list[pd.DataFrame] = []
     compared: list[dict[str, Any]] = []
-    for (bias, group), own in rows[rows["group"] != NEUTRAL].groupby(["bias", "group"], sort=False):
-        of_text = _by_text(own, counts, len(texts), once_a_text)
-        for cell, _ in pairs.groupby(CELL, sort=False):
-            here = cells.get(cell, usable.iloc[:0])
-            here = here[here["h"].isin(own["text"]) & here["o"].isin(own["text"])]
-            sides = [of_text[here[side].unique()] for side in SIDES]
+    for (bias, group), own in rows.groupby(["bias", "group"], sort=False):
+        of_text = _by_text(own, counts, len(texts))
+        for cell, here in usable.groupby(keys, sort=False):
+            both = pd.concat([here[side].isin(own["text"]) for side in _SIDES], axis=1)
+            here = here[both.all(axis=1)]
+            sides = [of_text[here[side].unique()] for side in _SIDES]
             tested = _compare(sides, words, prior, prior_size=prior_size, min_texts=min_texts)
             tables.append(tested.assign(comparison=len(compared)))
-            key = {"bias": bias, "group": group} | dict(zip(CELL, cell, strict=True))
+            key = {"bias": bias, "group": group} | dict(zip(keys, cell, strict=True))
             compared.append(key | {"pairs": len(here), "words": len(tested)})
-    return _shown(compared, tables, top=top, confidence=confidence)
+    return _shown(compared, tables, ["bias", "group", *keys], top=top, confidence=confidence)
 
 
 def _count_sentences(
@@ -176,8 +171,7 @@ def _count_sentences(
     Returns the words, the counts (distinct sentences by words), and which of these (`said`) stands
     in which text (`text`), by `bias` and `group`.
     """
-    places = zip(sentences["text_id"], sentences["start"], sentences["end"], strict=True)
-    said, distinct = pd.factorize(np.array([t[a:b] for t, a, b in places], dtype=object))
+    said, distinct = pd.factorize(sentences["said"].to_numpy(dtype=object))
     rows = sentences[["bias", "group", "start", "end"]].assign(
         text=texts.get_indexer(sentences["text_id"]), said=said
     )
@@ -188,14 +182,11 @@ def _count_sentences(
     return pd.Index(counter.get_feature_names_out(), dtype="str"), counts, rows
 
 
-def _by_text(
-    rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int, once: bool
-) -> sparse.csr_array:
+def _by_text(rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int) -> sparse.csr_array:
     """Add up the counts of some sentences by text: texts by words."""
     shape = (n_texts, counts.shape[0])
     has = sparse.csr_array((np.ones(len(rows), dtype=int), (rows["text"], rows["said"])), shape)
-    found = has @ counts
-    return found.minimum(1) if once else found
+    return has @ counts
 
 
 def _compare(
@@ -225,11 +216,12 @@ def _dispersion(sides: list[sparse.csr_array]) -> np.ndarray:
 
 
 def _shown(
-    compared: list[dict[str, Any]], tables: list[pd.DataFrame], *, top: int, confidence: float
-) -> pd.DataFrame:
+    compared: list[dict[str, Any]], tables: list[pd.DataFrame], keys: list[str],
+    *, top: int, confidence: float,
+) -> pd.DataFrame:  # fmt: skip
     """Correct the whole family of tests, then keep what stands out of each comparison."""
     if not compared:
-        return pd.DataFrame(columns=_COLUMNS)
+        return pd.DataFrame(columns=[*keys, *_COLUMNS])
     tested = pd.concat(tables, ignore_index=True)
     tested = tested.rename(columns={"n_first": "n_answers", "n_second": "n_originals"})
     tested["p_value"] = 2 * norm.sf(tested["z"].abs())
@@ -248,4 +240,4 @@ def _shown(
     table.loc[empty & (table["words"] == 0), "reason"] = "no word is in enough texts"
     nobody = "no pair has a sentence of the group on both sides"
     table.loc[empty & (table["pairs"] == 0), "reason"] = nobody
-    return table[_COLUMNS]
+    return table[[*keys, *_COLUMNS]]
