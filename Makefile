@@ -6,10 +6,10 @@ NBBIAS := $(BIN)/nbbias
 STAMP  := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup studies test lint types figures notebooks lab constraints clean
+.PHONY: help setup studies test test-ci test-all lint types figures notebooks lab constraints clean
 
 help:            ## say what can be made
-	@grep -hE '^[a-z]+: .*##|^[a-z]+:  *##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: $(STAMP)  ## make .venv with everything in it, and a Jupyter kernel of its own
 
@@ -27,8 +27,14 @@ $(STAMP): pyproject.toml constraints.txt
 studies: setup   ## run every study's sample and say where the pages are
 	@$(NBBIAS) studies
 
-test: setup      ## run the tests
+test: setup      ## run the tests that need no kernel, browser or research data
 	@$(BIN)/python -m pytest
+
+test-ci: setup   ## run those few on kernels and in a browser that every push runs
+	@$(BIN)/python -m pytest -m ci -k "not phone or llmbi"
+
+test-all: setup  ## run every test (an hour; set NBBIAS_DATA to the research data)
+	@$(BIN)/python -m pytest -m ""
 
 lint: setup      ## check style
 	@$(BIN)/python -m ruff check .

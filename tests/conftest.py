@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,16 @@ ROOT = Path(__file__).parents[1]
 
 # What a test measures is measured then and there.
 os.environ["NBBIAS_CACHE"] = "off"
+# Each worker has a core: threads of its own would only take turns with the other's.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_corrections() -> Iterator[None]:
+    """Freeze what is loaded: multipletests of statsmodels collects all garbage at every call."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import pandas as pd
 from bs4 import BeautifulSoup
 
-from nbbias.news import corpus as news, words
-from nbbias.text import annotate, lexicons
-
 SCRIPT = "<script>alert('x')</script>"
 IMAGE = '<img src=x onerror="alert(1)">'
 ADDRESS = '<a href="javascript:alert(1)">here</a>'
@@ -51,20 +48,6 @@ def lexicon() -> pd.DataFrame:
     return table.assign(bias=f"gender {IMAGE}", kind="word", case="any")[
         ["bias", "group", "term", "kind", "case"]
     ]
-
-
-def measured(articles: int = 12) -> dict[str, pd.DataFrame]:
-    """What the first steps of the news study make of the corpus."""
-    originals, generations = corpus(articles)
-    pairs = news.pair(originals, generations)
-    listed = lexicon()
-    texts = words.side_texts(pairs)
-    sentences, matches = annotate.annotate(texts, listed)
-    return {
-        "pairs": pairs, "texts": texts, "sentences": sentences, "matches": matches,
-        "lexicon": listed, "scores": words.word_scores(pairs, matches, lexicon=listed),
-        "coverage": lexicons.coverage(listed, matches, sentences, texts=texts),
-    }  # fmt: skip
 
 
 def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:

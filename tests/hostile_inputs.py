@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias.biasalert import corpus
+from nbbias.biasalert import sources
 from tests import hostile
 from tests.hostile import ADDRESS, ANSI, BREAKOUT, FORMULA, IMAGE, LATEX, MARKDOWN, NUL, SCRIPT
 
@@ -185,7 +185,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
                 rows.append((text, biased, kind, f"{group} {SCRIPT}", f"={ending} {IMAGE}"))
     columns = ["text", "biased", "bias_type", "group", "attribute"]
     labelled = pd.DataFrame(rows, columns=columns)
-    labelled["text_id"] = labelled["text"].map(corpus.text_id)
+    labelled["text_id"] = labelled["text"].map(sources.text_id)
     answers = [
         (f"{i} {at} {ugly}", model, f"{ugly} {labelled['text'].iloc[i]}")
         for at, model in enumerate(NAMES)

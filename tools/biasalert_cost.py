@@ -1,10 +1,10 @@
 """What a judgement costs: seconds to fit each offline judge, milliseconds to judge a text.
 
-    NBBIAS_DATA=... python tools/biasalert_cost.py [--judges classifier tuned] [--keep FOLDER]
+    NBBIAS_DATA=... python tools/biasalert_cost.py [--judges classifier tuned]
 
 Run it on a machine that does nothing else. Times are wall clock, and the medians of several rounds,
 on RedditBias' test texts; each distinct text is embedded once per process, so every round has texts
-of its own. `--keep` saves the tuned judge there, or takes the one that it finds.
+of its own.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
 
-from nbbias.biasalert import retrieval
-from nbbias.biasalert.judges import bench, classifier, tuned as biasalert_tuned
+from nbbias.biasalert import corpus, retrieval
+from nbbias.biasalert.judges import classifier, tuned
 
 _SEED = 20231222
 _ROUNDS = {1: 60, 64: 10}
@@ -34,11 +33,10 @@ def main() -> None:
     """Print a table: what, batch, median ms per text, and its quartiles."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--judges", nargs="+", default=["classifier", "tuned"])
-    parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
-    table = bench.texts("${NBBIAS_DATA}/biasalert/redditbias.parquet", seed=_SEED)
+    table, _ = corpus.texts("${NBBIAS_DATA}/biasalert/redditbias.parquet", seed=_SEED)
     train = table[table["split"] == "train"].reset_index(drop=True)
-    known, _ = bench.knowledge("none", labelled=table)
+    known, _ = corpus.knowledge("none", labelled=table)
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, {len(train):,} texts to fit on")
     base, seconds = timed(lambda: retrieval.prepare(known, seed=0))
     print(f"knowledge of {len(known):,} entries embedded: {seconds:.0f} s")
@@ -56,8 +54,9 @@ def main() -> None:
             texts, retrieve(texts), fitted=quick, progress=False
         )
     if "tuned" in given.judges:
-        tuned = kept(train, given.keep)
-        calls["tuned, without retrieval"] = lambda texts: biasalert_tuned.judge(texts, tuned=tuned)
+        slow, seconds = timed(lambda: tuned.fit(train, seed=_SEED, progress=False))
+        print(f"tuned fitted: {seconds:.0f} s", flush=True)
+        calls["tuned, without retrieval"] = lambda texts: tuned.judge(texts, tuned=slow)
     fresh = batches(table[table["split"] == "test"][["text_id", "text"]])
     for name, call in calls.items():
         call(next(fresh)(4))  # what is loaded once
@@ -72,17 +71,6 @@ def timed(call: Callable[[], Found]) -> tuple[Found, float]:
     start = time.perf_counter()
     found = call()
     return found, time.perf_counter() - start
-
-
-def kept(train: pd.DataFrame, folder: Path | None) -> biasalert_tuned.Tuned:
-    """Fit the tuned judge, or load the one that was kept."""
-    if folder and (folder / "judge.json").exists():
-        return biasalert_tuned.load(folder)
-    tuned, seconds = timed(lambda: biasalert_tuned.fit(train, seed=_SEED, progress=False))
-    print(f"tuned fitted: {seconds:.0f} s", flush=True)
-    if folder:
-        biasalert_tuned.save(tuned, folder)
-    return tuned
 
 
 def batches(texts: pd.DataFrame) -> Iterator[Callable[[int], pd.DataFrame]]:

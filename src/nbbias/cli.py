@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.logging import RichHandler
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -28,7 +27,7 @@ from nbbias.pages import share
 from nbbias.reading import Format, Terminal
 from nbbias.running import execute, plan as run_plan, run as running_run
 from nbbias.studies import STUDIES
-from nbbias.tables import NbbiasError, ParameterError, visible
+from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -128,7 +127,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     def listen(one: run_plan.Run, message: Any) -> None:
         if message["kind"] == "progress":
             if one.label not in tasks:
-                label = escape(visible(one.label))
+                label = escape.terminal(one.label)
                 tasks[one.label] = bars.add_task(label, total=message["total"])
             bars.update(tasks[one.label], completed=message["done"])
         else:
@@ -149,22 +148,22 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
 
 def _say_end(one: run_plan.Run, message: Any) -> None:
     kind, seconds = message["kind"], f"{message['seconds']:.0f} s"
-    label = escape(one.label)
+    label = escape.terminal(one.label)
     if kind == "ok":
         err_console.print(
-            f"[green]ok[/] {label} in {seconds}: {escape(str(one.folder / 'index.html'))}"
+            f"[green]ok[/] {label} in {seconds}: {escape.terminal(one.folder / 'index.html')}"
         )
         return
     colour = "yellow" if kind == "interrupted" else "red"
     where = f" in cell {message['cell']}" if message.get("cell") is not None else ""
-    text = escape(f"{message.get('error') or ''}: {message['message']}".removeprefix(": "))
+    text = escape.terminal(f"{message.get('error') or ''}: {message['message']}".removeprefix(": "))
     err_console.print(f"[{colour}]{kind}[/] {label} after {seconds}{where}\n  {text}")
     if message.get("source"):
         lines = message["source"].strip().splitlines()
-        err_console.print(escape("\n".join(f"    | {line}" for line in lines)))
+        err_console.print(escape.terminal("\n".join(f"    | {line}" for line in lines)))
     if (one.folder / "notebook.ipynb").is_file():
         err_console.print(
-            f"  what was done until then: {escape(str(one.folder / 'notebook.ipynb'))}"
+            f"  what was done until then: {escape.terminal(one.folder / 'notebook.ipynb')}"
         )
     logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
 
@@ -178,15 +177,12 @@ def list_command(out: Out = Path("runs")) -> None:
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}", markup=False)
-    from nbbias.pages import (
-        about,  # nbconvert takes seconds to import
-        gallery,
-    )
+    from nbbias.pages import gallery  # nbconvert takes seconds to import
 
     found = gallery.runs(out) if out.is_dir() else []
     out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}", markup=False)
     for one in found:
-        told = f"{one['study']}/{one['run']}  {about.plain(one['finding'])}"
+        told = f"{one['study']}/{one['run']}  {escape.without_markdown(one['finding'])}"
         out_console.print(f"  {one['status']:<12}{told}", markup=False)
 
 
@@ -277,7 +273,7 @@ def data_release(folder: Path, to: Path) -> None:
     table = Table("source", "model", "prompt", "texts", "articles")
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
     for (source, model, prompt), ids in grouped:
-        names = (escape(str(one)) for one in (source, model, prompt))
+        names = (escape.terminal(one) for one in (source, model, prompt))
         table.add_row(*names, f"{len(ids):,}", f"{ids.nunique():,}")
     out_console.print(table)
     out_console.print(f"wrote {to}", markup=False)
@@ -291,7 +287,7 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        err_console.print(f"[red]error[/] {escape(params.redact(str(error)))}")
+        err_console.print(f"[red]error[/] {escape.terminal(params.redact(str(error)))}")
         if isinstance(error, ParameterError):
             err_console.print("See `nbbias params STUDY` for what can be set.")
         sys.exit(2)
@@ -300,5 +296,5 @@ def main() -> None:
             raise
         logging.getLogger("nbbias").debug("", exc_info=True)
         told = params.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        err_console.print(f"[red]error[/] {escape(told)}")
+        err_console.print(f"[red]error[/] {escape.terminal(told)}")
         sys.exit(2)

@@ -14,8 +14,9 @@ from pydantic import Field, model_validator
 from nbbias.biasalert.params import Biasalert
 from nbbias.cogs.params import Cogs
 from nbbias.news.params import BiasedPrompts, NewsBias
-from nbbias.params import InputFile, Parameters, Scorer
+from nbbias.params import InputFile, Parameters
 from nbbias.tables import SAMPLE
+from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):

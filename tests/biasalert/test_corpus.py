@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus
+from nbbias.biasalert import sources
 from nbbias.biasalert.groups import groups
 from nbbias.tables import ContractError, DataError, NbbiasError, data_path, read_table
 
@@ -26,7 +26,7 @@ OF_2019 = pd.DataFrame(
 
 
 def test_comments_that_name_an_identity_by_half_of_the_raters() -> None:
-    found = corpus.read(OF_2019)
+    found = sources.jigsaw(OF_2019)
     # three: nobody was asked; four: no half saw an identity; five: attacks were not rated.
     assert found["text"].tolist() == ["one", "two"]
     assert found["biased"].tolist() == [True, False]
@@ -36,7 +36,7 @@ def test_comments_that_name_an_identity_by_half_of_the_raters() -> None:
 
 def test_the_release_of_2018_has_labels_and_no_identities() -> None:
     table = pd.DataFrame({"comment_text": ["a", "b", "c"], "identity_hate": [1, 0, -1]})
-    found = corpus.read(table)
+    found = sources.jigsaw(table)
     assert found.to_dict("list") == {"text": ["a", "b"], "biased": [True, False]}
 
 
@@ -44,7 +44,7 @@ def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
     file = tmp_path / "train.csv"
     twice = pd.concat([OF_2019, OF_2019.head(1).assign(identity_attack=0.0)])
     twice.to_csv(file, index=False)
-    found, lost = corpus.labelled(str(file))
+    found, lost = sources.labelled(str(file))
     assert lost.set_index("reason").loc["a text with both labels", "n"] == 2
     assert lost["n"].sum() + len(found) == len(twice)
     assert found["text"].tolist() == ["two"]  # "one" has both labels: neither is kept
@@ -62,7 +62,7 @@ def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
 )
 def test_what_is_missing_is_said(table: pd.DataFrame, told: str) -> None:
     with pytest.raises(NbbiasError, match=told) as caught:
-        corpus.read(table, where="train.csv")
+        sources.jigsaw(table, where="train.csv")
     assert isinstance(caught.value, ContractError | DataError)
 
 

@@ -149,7 +149,7 @@ def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
 
 
 def test_the_tables_of_these_tests_keep_the_contracts() -> None:
-    for table in (SAID, detection.constants(TRUTH).query("judge == @scores.NEVER")):
+    for table in (SAID, detection.constants(TRUTH).query("judge == @detection.NEVER")):
         tables.check(table, contracts.JUDGEMENTS)
     tables.check(TRUTH, contracts.LABELLED)
 

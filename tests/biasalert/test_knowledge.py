@@ -10,10 +10,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus, knowledge
+from nbbias.biasalert import corpus, knowledge, sources
 from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.groups import groups, mentions, same_group, target, types
-from nbbias.biasalert.judges import bench
 from nbbias.tables import ContractError, DataError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
@@ -139,10 +138,10 @@ def sbic_frame() -> pd.DataFrame:
 def test_sbic_by_annotation(tmp_path: Path) -> None:
     path = tmp_path / "SBIC.v2.trn.csv"
     sbic_frame().to_csv(path, index=False)
-    found, lost = corpus.sbic(str(path))
+    found, lost = sources.sbic(str(path))
     assert found["statement"].tolist() == SBIC_SAID
     assert found["bias_type"].tolist() == SBIC_TYPES
-    read, told = bench.knowledge(str(path), labelled=pd.DataFrame())
+    read, told = corpus.knowledge(str(path), labelled=pd.DataFrame())
     pd.testing.assert_frame_equal(read, found)
     pd.testing.assert_frame_equal(told, lost)
     assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
@@ -161,11 +160,11 @@ def test_sbic_as_published_and_aggregated(tmp_path: Path) -> None:
             info = tarfile.TarInfo(name)
             info.size = len(data)
             archive.addfile(info, io.BytesIO(data))
-    read, _ = bench.knowledge(str(path), labelled=pd.DataFrame())
+    read, _ = corpus.knowledge(str(path), labelled=pd.DataFrame())
     assert read["statement"].tolist() == SBIC_SAID
     aggregated = tmp_path / "SBIC.v2.agg.trn.csv"
     lists.to_csv(aggregated, index=False)
-    found, _ = corpus.sbic(str(aggregated))
+    found, _ = sources.sbic(str(aggregated))
     assert found["statement"].tolist() == SBIC_SAID
     assert found["bias_type"].tolist() == SBIC_TYPES
 
@@ -178,7 +177,7 @@ def test_of_several_groups_the_one_that_is_named_counts(tmp_path: Path) -> None:
     }
     path = tmp_path / "agg.csv"
     pd.DataFrame([row]).to_csv(path, index=False)
-    found, lost = corpus.sbic(str(path))
+    found, lost = sources.sbic(str(path))
     assert found[["statement", "bias_type"]].to_numpy().tolist() == [
         ["immigrants steal jobs", "culture"]
     ]
@@ -188,10 +187,10 @@ def test_of_several_groups_the_one_that_is_named_counts(tmp_path: Path) -> None:
 def test_what_is_not_sbic_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(ContractError, match="targetMinority"):
-        corpus.sbic(str(tmp_path / "a.csv"))
+        sources.sbic(str(tmp_path / "a.csv"))
     (tmp_path / "b.tgz").write_bytes(b"no archive")
     with pytest.raises(DataError, match="archive"):
-        corpus.sbic(str(tmp_path / "b.tgz"))
+        sources.sbic(str(tmp_path / "b.tgz"))
 
 
 def test_labels_in_two_layouts(tmp_path: Path) -> None:
@@ -204,7 +203,7 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     )  # fmt: skip
     path = tmp_path / "reddit.csv"
     reddit.to_csv(path, index=False)
-    found, lost = corpus.labelled(str(path))
+    found, lost = sources.labelled(str(path))
     assert dict(lost.itertuples(index=False)) == {
         "a text with both labels": 2,
         "a text that stands before": 1,
@@ -217,17 +216,17 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     assert found["attribute"].tolist() == ["b", "f"]
     own = tmp_path / "own.jsonl"
     own.write_text('{"text": "x", "biased": true}\n{"text": "y", "biased": "0"}\n')
-    assert corpus.labelled(str(own))[0]["biased"].tolist() == [True, False]
+    assert sources.labelled(str(own))[0]["biased"].tolist() == [True, False]
     own.write_text(
         '{"text": "x", "biased": "yes", "bias_type": " Race"}\n'
         '{"text": "y", "biased": "no", "bias_type": "martian"}\n'
     )
-    typed, lost = corpus.labelled(str(own))
+    typed, lost = sources.labelled(str(own))
     assert typed["bias_type"].fillna("").tolist() == ["race", ""]
     assert lost["reason"].tolist() == ["a type that is none of the seven: kept, without a type"]
     own.write_text('{"text": "x", "biased": "maybe"}\n')
     with pytest.raises(DataError, match="maybe"):
-        corpus.labelled(str(own))
+        sources.labelled(str(own))
 
 
 def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
@@ -235,6 +234,6 @@ def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
         {"text_id": ["a", "b"], "text": ["They lie.", "hello"], "biased": [True, False],
          "bias_type": ["race", "race"], "group": ["Black people"] * 2, "attribute": ["lie"] * 2}
     )  # fmt: skip
-    found, _ = corpus.from_labelled(table)
+    found, _ = sources.from_labelled(table)
     assert found["statement"].tolist() == ["they lie"]
     assert found[["group", "attribute"]].isna().all(axis=None)

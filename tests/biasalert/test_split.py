@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nbbias.biasalert import corpus, split
+from nbbias.biasalert import sources, split
 from nbbias.tables import ParameterError
 from tests.biasalert.tiny import labelled
 
@@ -124,7 +124,7 @@ def test_what_cannot_be_parted_is_refused() -> None:
 
 @pytest.mark.data
 def test_redditbias_is_parted_seventy_to_thirty(data_folder: Path) -> None:
-    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table, seed=0)
     assert len(parted) == 9758
     assert (parted["split"] == "test").mean() == pytest.approx(0.3, abs=0.01)

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Locator, Page
 
 from tests.browser.conftest import Heard
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())"
 

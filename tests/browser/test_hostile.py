@@ -23,7 +23,7 @@ from tests import hostile, hostile_inputs
 from tests.browser.conftest import Heard
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 RUNS = {
     "news": f"news_bias/{hostile_inputs.NAME}",

@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page
 from nbbias.running import execute
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 _PATIENCE = 120_000
 

@@ -14,7 +14,7 @@ from nbbias.pages import leaders
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 PAGES = [*(f"{stem}/sample/index.html" for stem in STUDIES), "index.html", "leaders.html"]
 
@@ -31,6 +31,7 @@ def opened(page: Page, runs: Path, name: str) -> Heard:
     return heard
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_asks_for_nothing_and_complains_of_nothing(
     page: Page, runs: Path, name: str, shots: Path
@@ -47,6 +48,7 @@ def test_a_page_asks_for_nothing_and_complains_of_nothing(
     page.screenshot(path=shots / f"{name.replace('/', '-')}-{width}.png")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible(page: Page, runs: Path, name: str) -> None:
     opened(page, runs, name)

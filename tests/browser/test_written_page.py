@@ -18,7 +18,7 @@ from nbbias.pages import page as pages
 from nbbias.reading import explorer, markup
 from tests.pages.test_about import told
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.browser
 
 #: What is shown → what a spreadsheet is given.
 CELLS = {

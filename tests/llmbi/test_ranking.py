@@ -238,15 +238,3 @@ def test_each_model_is_held_against_its_own_reference() -> None:
     penalties = swaps[swaps["factor"] == "penalty P"]
     assert penalties["model"].tolist() == ["m", "k"]
     assert penalties["swapped"].tolist() == [0, 0]
-
-
-def test_prompts_that_do_not_differ_swap_as_often_as_no_difference_says() -> None:
-    rng = np.random.default_rng(8)
-    found = []
-    for _ in range(40):
-        measured = measured_as(rng.normal(0.5, 0.1, size=16).tolist())
-        table = ranking.ranking_swaps(tried(measured, draws=200), measured)
-        found.append(table.set_index("factor").loc["prompts"])
-    swapped = np.array([row["swapped"] for row in found])
-    assert {row["no_difference"] for row in found} == {np.arccos(1 / np.sqrt(2)) / np.pi}
-    assert swapped.mean() == pytest.approx(0.25, abs=4 * swapped.std() / np.sqrt(40))

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 from nbbias import tables
 from nbbias.news import figures, words
 from nbbias.reading import figures as reading_figures
-from tests.news.test_words import FOUND, estimated, lexicon_of, matches_of, pairs_of, scored
+from tests.build import lexicon_of, matches_of, pairs_of
+from tests.news.test_words import FOUND, estimated, scored
 from tests.reading.test_figures import labels, markers, rendered
 
 

@@ -10,16 +10,14 @@ import pytest
 
 from nbbias.news import corpus, robustness, sample, words
 from nbbias.text import annotate, lexicons
+from tests.build import paired
 
 CELL = ["source", "model", "prompt"]
 
 
-def pairs_of(*sides: tuple[str, str]) -> pd.DataFrame:
-    """One pair per (answer, original), of one cell."""
-    table = pd.DataFrame(sides, columns=["generated_text", "original_text"])
-    ids = [str(i) for i in range(len(table))]
-    lost = pd.Series(pd.NA, table.index, dtype="str")
-    table = table.assign(source="s", model="m", prompt="p", article_id=ids, sample=1, lost=lost)
+def numbered(*sides: tuple[str, str]) -> pd.DataFrame:
+    """One pair per (answer, original), of one cell, their numbers no positions."""
+    table = paired(*sides, prompt="p")
     return table.assign(pair_id=range(10, 10 + len(table)))
 
 
@@ -52,7 +50,7 @@ def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
          [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]],
         columns=["bias", "group", "term", "kind", "case"],
     )  # fmt: skip
-    table = extremes(*measured(pairs_of(*sides), lexicon), lexicon=lexicon)
+    table = extremes(*measured(numbered(*sides), lexicon), lexicon=lexicon)
     return table.set_index(["statistic", "group"])
 
 
@@ -156,7 +154,7 @@ def test_two_hundred_terms_in_three_thousand_pairs_take_seconds() -> None:
     rng = np.random.default_rng(0)
     terms = [f"t{i}" for i in range(200)]
     lexicon = pd.DataFrame({"bias": "b", "group": ["x", "y"] * 100, "term": terms, "kind": "word"})
-    pairs = pairs_of(*((f"h{i}", f"o{i}") for i in range(3000)))
+    pairs = numbered(*((f"h{i}", f"o{i}") for i in range(3000)))
     matches = lexicon.iloc[rng.integers(0, 200, 60_000)].reset_index(drop=True)
     ids = [f"{side}{i}" for i, side in zip(rng.integers(0, 3000, 60_000), "ho" * 30_000)]  # noqa: B905
     matches = matches.assign(text_id=ids, sentence_id=0)

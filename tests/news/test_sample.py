@@ -1,8 +1,4 @@
-"""Simulated news: what is planted is in the texts, and the measures find it as often as they say.
-
-The last part is the test of the word level as a whole: over many corpora with known truth,
-intervals hold it and chance levels leave nothing over.
-"""
+"""Simulated news: what is planted is in the texts."""
 
 from __future__ import annotations
 
@@ -17,9 +13,6 @@ from nbbias import tables
 from nbbias.news import (
     corpus,
     sample,
-    words as news_bias,
-    words as news_chance,
-    words as news_words,
 )
 from nbbias.text import annotate, lexicons
 
@@ -276,78 +269,6 @@ def test_the_truth_stands_beside_what_was_found() -> None:
 
 def test_a_corpus_that_was_not_simulated_has_no_truth() -> None:
     assert len(sample.beside_planted(differences_of("nyt", female=-0.12))) == 0
-
-
-# --- what the measures find in many corpora ---------------------------------------------------
-
-
-def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
-    """The pairs of n corpora, each a source of its own."""
-    tables = [
-        corpus.pair(*sample.corpus(models, unit=unit, seed=seed)).assign(source=f"corpus {seed}")
-        for seed in range(n)
-    ]
-    pairs = pd.concat(tables, ignore_index=True)
-    return pairs.assign(pair_id=range(len(pairs)))
-
-
-def scores_of(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Scores and matches, all texts read in one call."""
-    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
-    return news_words.word_scores(pairs, matches, lexicon=lexicon), matches
-
-
-def mean_and_error(values: pd.Series) -> tuple[float, float]:
-    return values.mean(), values.std() / np.sqrt(len(values))
-
-
-@pytest.mark.slow
-def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
-    race = lexicons.expand(lexicons.load("race"))
-    lexicon = pd.concat([GENDER, race[race["kind"] == "descriptor"]], ignore_index=True)
-    # Both at once: a sentence about a person and one with a descriptor are drawn apart.
-    planted = {"female": -0.15, "White": 0.2}
-    scores, _ = scores_of(many(200, {"m": planted}), lexicon)
-    table = news_bias.estimates(scores, lexicon=lexicon, draws=1)
-    for group, shift in planted.items():
-        rows = table[(table["statistic"] == "share_difference") & (table["group"] == group)]
-        assert len(rows) == 200
-        covered = ((rows["ci_low"] <= shift) & (shift <= rows["ci_high"])).sum()
-        print(f"{group}: {covered} of 200 intervals hold {shift}")
-        # Binomial(200, .95) lies in 180 to 197 with probability .9965.
-        assert 180 <= covered <= 197
-        mean, error = mean_and_error(rows["estimate"])
-        assert mean == pytest.approx(shift, abs=4 * error)
-
-
-@pytest.mark.slow
-def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() -> None:
-    scores, _ = scores_of(many(100, {"even": {}}, unit="word"), GENDER)
-    table = news_bias.estimates(scores, lexicon=GENDER, draws=1).set_index("statistic")
-    for statistic in ("bias", "squared_distance"):
-        excess, error = mean_and_error(table.loc[statistic, "excess"])
-        print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
-        assert len(table.loc[statistic]) == 100
-        assert excess == pytest.approx(0, abs=4 * error)
-
-
-@pytest.mark.slow
-def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
-    pairs = many(60, {"even": {}})
-    scores, matches = scores_of(pairs, GENDER)
-    words = news_bias.estimates(scores, lexicon=GENDER, draws=1)
-    clusters = news_chance.by_sentence(scores, pairs, matches, lexicon=GENDER, draws=100)
-    for statistic in ("bias", "squared_distance"):
-        excess, error = mean_and_error(words.loc[words["statistic"] == statistic, "excess"])
-        print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
-        assert excess > 10 * error > 0
-    clusters = clusters[clusters["group"].isna() | (clusters["group"] == "female")]
-    for statistic, own in clusters.groupby("statistic"):
-        excess, error = mean_and_error(own["excess"])
-        print(f"{statistic}: excess {excess:.4f}, standard error {error:.4f}")
-        assert own["excess"].notna().sum() == 60
-        assert excess == pytest.approx(0, abs=4 * error)
-    assert clusters["statistic"].nunique() == 4
 
 
 # --- subjects ---------------------------------------------------------------------------------

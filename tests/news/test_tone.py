@@ -1,11 +1,10 @@
-"""Claims about tone against scipy, plain loops and every permutation; and against a known truth."""
+"""Claims about tone against scipy, plain loops and every permutation."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -13,69 +12,17 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias.news import corpus, sample, tone as news_sentences, tone as news_tone, words
+from nbbias.news import tone as news_tone
 from nbbias.news.corpus import CELL
-from nbbias.text import annotate, lexicons, sentiment
+from nbbias.text import lexicons, sentiment
+from tests.build import GENDER, Study, paired, row_of, stack, study_of
 
-GENDER = lexicons.load("gender")
 FOUR = pd.DataFrame(
     [("age", group, group, "word", "any") for group in ("child", "teen", "adult", "elder")],
     columns=["bias", "group", "term", "kind", "case"],
 )
 LEXICON = pd.concat([GENDER, FOUR], ignore_index=True)
 BLOB = sentiment.instrument("textblob")
-
-
-@dataclass
-class Study:
-    """Every table on the way from texts to claims."""
-
-    pairs: pd.DataFrame
-    sentences: pd.DataFrame
-    scored: pd.DataFrame
-    measured: pd.DataFrame
-    lexicon: pd.DataFrame
-    groups_counted: str = "both"
-
-    @cached_property
-    def scores(self) -> pd.DataFrame:
-        return news_sentences.pair_scores(
-            self.pairs, self.sentences, self.scored, lexicon=self.lexicon, measured=self.measured,
-            groups_counted=self.groups_counted,
-        )  # fmt: skip
-
-    def estimates(
-        self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
-    ) -> pd.DataFrame:
-        return news_tone.estimates(
-            self.scores, self.pairs, self.sentences, self.scored, lexicon=self.lexicon,
-            measured=self.measured, draws=draws, seed=seed, confidence=confidence,
-        )  # fmt: skip
-
-
-def study_of(
-    pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
-    scorers: tuple[str, ...] = ("textblob",),
-) -> Study:  # fmt: skip
-    sentences, matches = annotate.annotate(words.side_texts(pairs), lexicon)
-    assigned = news_sentences.assign(sentences, matches, lexicon=lexicon)
-    scored = news_sentences.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    return Study(pairs, assigned, scored, measured, lexicon, groups_counted)
-
-
-def paired(*texts: tuple[str, str], model: str = "m") -> pd.DataFrame:
-    """Pairs of (answer, original)."""
-    ids = [str(i) for i in range(len(texts))]
-    common = {"source": "s", "article_id": ids}
-    originals = pd.DataFrame({**common, "text": [original for _, original in texts]})
-    answers = pd.DataFrame({**common, "text": [answer for answer, _ in texts]})
-    return corpus.pair(originals, answers.assign(model=model, prompt="neutral", sample=1))
-
-
-def stack(*tables: pd.DataFrame) -> pd.DataFrame:
-    whole = pd.concat(tables, ignore_index=True)
-    return whole.assign(pair_id=range(len(whole)))
 
 
 TONES = ["good", "bad", "honest", "awful", "kind", "terrible", "fair", "stupid", "nice", "routine"]
@@ -112,11 +59,6 @@ def of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: st
     for key, value in keys.items():
         own = own[own[key] == value]
     return own
-
-
-def one(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: str) -> pd.Series:
-    (row,) = of(table, statistic, group, **keys).to_dict("records")
-    return pd.Series(row)
 
 
 def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, list[str], int]]:
@@ -182,7 +124,7 @@ def test_every_claim_is_there_once(table: pd.DataFrame) -> None:
 
 def test_the_bias_is_the_mean_of_the_pairs_scores(study: Study, table: pd.DataFrame) -> None:
     for key, own, _, _ in claims(study):
-        row = one(table, "bias", **key)
+        row = row_of(table, "bias", **key)
         values = own["score"].dropna()
         interval = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
         assert row["estimate"] == pytest.approx(values.mean())
@@ -206,7 +148,7 @@ def test_differences_are_tested_as_scipy_does(
         for group in groups:
             values = own.loc[own["reason"].isna(), column + group].dropna()
             expected = scipy.stats.ttest_1samp(values, 0)
-            row = one(table, statistic, group, **key)
+            row = row_of(table, statistic, group, **key)
             assert row["estimate"] == pytest.approx(values.mean())
             assert row["statistic_value"] == pytest.approx(expected.statistic)
             assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -253,8 +195,8 @@ def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
             checked += 1
             # Sentiment falls, toxicity rises.
             bad = [d for d in changes if (d < 0 if worse < 0 else d > 0)]
-            share = one(table, "prejudice_share", group, **key)
-            extent = one(table, "prejudice_extent", group, **key)
+            share = row_of(table, "prejudice_share", group, **key)
+            extent = row_of(table, "prejudice_extent", group, **key)
             wilson = scipy.stats.binomtest(len(bad), len(changes)).proportion_ci(
                 0.9, method="wilson"
             )
@@ -273,7 +215,7 @@ def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
 def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
     for sides in (("He was good.", "He was good. " * 3), ("He was good. " * 3, "He was good.")):
         table = study_of(paired(sides)).estimates()
-        assert one(table, "prejudice_share", "male", instrument=BLOB)["estimate"] == 0
+        assert row_of(table, "prejudice_share", "male", instrument=BLOB)["estimate"] == 0
 
 
 def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
@@ -282,7 +224,7 @@ def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
         columns={"original_text": "generated_text", "generated_text": "original_text"}
     )
     table = study.estimates()
-    other = Study(turned, study.sentences, study.scored, study.measured, study.lexicon).estimates()
+    other = replace(study, pairs=turned).estimates()
     for statistic in ("mean_difference", "difference_beyond_neutral"):
         here, there = of(table, statistic), of(other, statistic)
         assert here["estimate"].tolist() == pytest.approx((-there["estimate"]).tolist())
@@ -334,9 +276,9 @@ def test_chance_levels_are_those_of_every_permutation(
     draws = 4000
     table = small.estimates(draws=draws)
     expected = every_chance(small, column, worse)
-    bias = one(table, "bias", measure=measure)
-    share = one(table, "prejudice_share", "female", measure=measure)
-    extent = one(table, "prejudice_extent", "female", measure=measure)
+    bias = row_of(table, "bias", measure=measure)
+    share = row_of(table, "prejudice_share", "female", measure=measure)
+    extent = row_of(table, "prejudice_extent", "female", measure=measure)
     for row, name in ((bias, "bias"), (share, "prejudice_share"), (extent, "prejudice_extent")):
         # A chance level's range is some four of its standard deviations at most.
         error = (row["null_high"] - row["null_low"]) / np.sqrt(draws)
@@ -349,7 +291,7 @@ def test_the_p_value_is_the_share_of_permutations_at_least_as_far() -> None:
     single = study_of(
         paired(("He was awful. He was bad.", "He was good. He was nice. He was fair."))
     )
-    found = one(single.estimates(draws=5000), "bias", measure="sentiment")
+    found = row_of(single.estimates(draws=5000), "bias", measure="sentiment")
     # The answer has the two lowest of five scores: 1 deal in 10 is as far, none the other way.
     assert found["p_value"] == pytest.approx(0.1, abs=4 * np.sqrt(0.09 / 5000))
 
@@ -376,7 +318,7 @@ def test_equal_texts_show_no_bias_and_no_prejudice() -> None:
 
 def test_one_tone_throughout_leaves_no_room_for_chance() -> None:
     table = study_of(paired(("He was good. He was good.", "He was good."))).estimates()
-    row = one(table, "bias", measure="sentiment")
+    row = row_of(table, "bias", measure="sentiment")
     assert [row["estimate"], row["null"], row["null_high"]] == pytest.approx([0, 0, 0], abs=1e-12)
     assert row["p_value"] == 1
 
@@ -386,7 +328,7 @@ def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
     # A second score for "She was bad.", of a text with another sentence of the group.
     small.scored.loc[small.scored["text_id"].eq(SMALL["generated_text"][0])
                      & small.scored["sentence_id"].eq(1), "toxicity"] = np.nan  # fmt: skip
-    row = one(small.estimates(draws=200), "bias", measure="toxicity")
+    row = row_of(small.estimates(draws=200), "bias", measure="toxicity")
     assert row["estimate"] > 0
     assert np.isfinite(row["null"])
 
@@ -406,13 +348,13 @@ def test_a_group_that_never_appears_is_not_measured_and_says_so() -> None:
     assert told["p_adjusted"].isna().all()
     assert of(table, "bias")["estimate"].notna().all()
     # The family is the male test alone.
-    male = one(table, "mean_difference", "male", instrument=BLOB)
+    male = row_of(table, "mean_difference", "male", instrument=BLOB)
     assert male["p_adjusted"] == pytest.approx(male["p_value"])
 
 
 def test_two_pairs_are_tested_on_one_degree_of_freedom() -> None:
     pairs = paired(("He was bad.", "He was good."), ("His day was fair.", "He was nice."))
-    row = one(study_of(pairs).estimates(), "mean_difference", "male", instrument=BLOB)
+    row = row_of(study_of(pairs).estimates(), "mean_difference", "male", instrument=BLOB)
     # TextBlob: bad -.7, good .7; fair .7, nice .6.
     expected = scipy.stats.ttest_1samp([-1.4, 0.1], 0)
     assert (row["n"], row["df"]) == (2, 1)
@@ -425,7 +367,7 @@ def test_two_pairs_are_tested_on_one_degree_of_freedom() -> None:
 
 def test_one_pair_has_an_estimate_without_an_interval() -> None:
     table = study_of(paired(("He was bad.", "He was good."))).estimates()
-    row = one(table, "mean_difference", "male", instrument=BLOB)
+    row = row_of(table, "mean_difference", "male", instrument=BLOB)
     assert row["estimate"] == pytest.approx(-1.4)
     assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"]]).all()
     assert row["reason"]
@@ -435,14 +377,14 @@ def test_a_model_without_a_counted_pair_says_why_beside_one_that_has_them() -> N
     silent = paired(("", "He was good."), ("It rained.", "He was good."), model="silent")
     pairs = stack(paired(("He was bad.", "He was good.")), silent)
     table = study_of(pairs).estimates()
-    row = one(table, "bias", model="silent", instrument=BLOB)
+    row = row_of(table, "bias", model="silent", instrument=BLOB)
     assert np.isnan(row[["estimate", "null", "p_value"]].astype(float)).all()
     assert row["reason"] in (
         "blank answer (1); no sentence of any group in both texts (1)",
         "no sentence of any group in both texts (1); blank answer (1)",
     )
     assert (row["n"], row["n_lost"]) == (0, 2)
-    assert one(table, "bias", model="m", instrument=BLOB)["estimate"] == pytest.approx(1.4)
+    assert row_of(table, "bias", model="m", instrument=BLOB)["estimate"] == pytest.approx(1.4)
 
 
 @pytest.mark.parametrize("groups_counted", ["both", "all"])
@@ -470,64 +412,3 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
         counted = choice.scores.query("model == @row['model'] and bias == @row['bias']")
         counted = counted.loc[counted["instrument"] == BLOB, "score"].notna().sum()
         assert counted == row["any_group" if groups_counted == "both" else "all_groups"]
-
-
-# --- a known truth ----------------------------------------------------------------------------
-
-CORPORA, PAIRS_EACH = 200, 18
-MODELS = {name: sample.SAMPLE_MODELS[name] for name in ("colder-on-women", "even")}
-
-
-def simulated() -> pd.DataFrame:
-    """Estimates of many corpora, read and scored in one go; each corpus is a source."""
-    articles = sample.templates()["desks"]
-    copies = CORPORA * PAIRS_EACH // sum(len(desk["headlines"]) for desk in articles)
-    originals, generations = sample.corpus(MODELS, copies=copies, seed=7)
-    # Articles are drawn on their own, so any part of them is a corpus.
-    shuffled = originals["article_id"].sample(frac=1, random_state=1)
-    source = {article: f"c{i // PAIRS_EACH}" for i, article in enumerate(shuffled)}
-    for table in (originals, generations):
-        table["source"] = table["article_id"].map(source)
-    whole = study_of(corpus.pair(originals, generations))
-    whole.measured = whole.measured[whole.measured["measure"] == "sentiment"]
-    table = whole.estimates(draws=100, seed=1)
-    assert table["source"].nunique() == CORPORA
-    return table
-
-
-def truth(model: str, group: str) -> float:
-    table = sample.planted(MODELS)
-    own = table[(table["measure"] == "sentiment") & (table["group"] == group)]
-    return own.loc[own["model"] == model, "shift"].item()
-
-
-def within(values: pd.Series, expected: float, errors: float) -> bool:
-    return abs(values.mean() - expected) <= errors * values.std() / np.sqrt(len(values))
-
-
-@pytest.mark.slow
-def test_over_many_corpora_intervals_hold_the_planted_tone_and_chance_leaves_nothing_over() -> None:
-    table = simulated()
-    for model in MODELS:
-        for group in ("female", "male"):
-            own = of(table, "mean_difference", group, model=model)
-            planted = truth(model, group)
-            covered = ((own["ci_low"] <= planted) & (planted <= own["ci_high"])).sum()
-            print(f"{model}, {group}: {covered} of {len(own)} intervals hold {planted:.4f}")
-            assert 0.88 <= covered / CORPORA <= 0.99
-            assert within(own["estimate"], planted, 4)
-            # Where something was planted, the estimates tell it from nothing.
-            assert within(own["estimate"], 0, 4) == (planted == 0)
-            if planted == 0:
-                for statistic in ("prejudice_share", "prejudice_extent"):
-                    assert within(of(table, statistic, group, model=model)["excess"], 0, 4)
-    bias = of(table, "bias", model="even")
-    excess, error = bias["excess"].mean(), bias["excess"].std() / np.sqrt(CORPORA)
-    print(f"even: mean bias {bias['estimate'].mean():.4f}, excess {excess:.4f} ± {error:.4f}")
-    assert abs(excess) <= 4 * error
-    # With nothing planted the raw bias is far from 0 all the same.
-    assert bias["estimate"].mean() > 40 * error
-    # One p in twenty is below .05 by chance; a binomial of 200 exceeds 21 in 1 of 3,000.
-    assert (bias["p_value"] <= 0.05).sum() <= 21
-    colder = of(table, "prejudice_share", "female", model="colder-on-women")["excess"]
-    assert not within(colder, 0, 4) and colder.mean() > 0

@@ -20,15 +20,14 @@ from nbbias.news import (
     fits as news_document_estimates,
     fits as news_fits,
     fits as news_topics_chance,
-    sample,
     tone,
     topics,
     words as news_words,
 )
 from nbbias.news.fits import Fit
 from nbbias.text import annotate, lexicons, topics as text_topics
+from tests.build import GROUPS, lexicon_of, pairs_of, row_of
 
-GROUPS = list("abcde")
 FULL = [[30, 5, 20], [4, 25, 22], [6, 6, 40], [1, 0, 2]]
 
 
@@ -51,18 +50,6 @@ def sentences_of(rows: Sequence[Sequence[int]], *, bias: str = "b") -> pd.DataFr
     return found.assign(text_id=names, sentence_id=0, bias=bias)
 
 
-def pairs_of(n: int, **columns: Any) -> pd.DataFrame:
-    ids = pd.Series([str(i) for i in range(n)], dtype="str")
-    table = pd.DataFrame({"pair_id": range(n), "source": "s", "model": "m", "prompt": "p"})
-    table = table.assign(article_id=ids, sample=1, original_text="o" + ids)
-    table = table.assign(generated_text="h" + ids, lost=pd.Series(pd.NA, ids.index, dtype="str"))
-    return table.assign(**columns)
-
-
-def lexicon_of(groups: int) -> pd.DataFrame:
-    return pd.DataFrame({"bias": "b", "group": GROUPS[:groups], "term": GROUPS[:groups]})
-
-
 def common(groups: Sequence[str | None]) -> pd.DataFrame:
     """An association of topic 0, 1, … with these groups."""
     table = pd.DataFrame({"topic": range(len(groups)), "group": pd.Series(groups, dtype="str")})
@@ -77,13 +64,6 @@ def scored(
     shares = pd.DataFrame([*h, *o], index=names, dtype=float)
     pairs = pairs_of(len(h), **columns)
     return topics.pair_scores(pairs, shares, associated, lexicon=lexicon_of(groups))
-
-
-def row_of(table: pd.DataFrame, statistic: str, group: str | None = None) -> pd.Series:
-    own = table[table["statistic"] == statistic]
-    own = own[own["group"] == group] if group else own
-    (row,) = own.to_dict("records")
-    return pd.Series(row)
 
 
 # --- the matrix and its residuals -------------------------------------------------------------
@@ -242,14 +222,6 @@ def rejections(tied: bool, repeats: int) -> tuple[float, float]:
         counts = topics.contingency(sentences, groups=["a", "b"])
         by_sentence.append(topics.chi_squared(counts)["p_value"] <= 0.05)
     return float(np.mean(by_article)), float(np.mean(by_sentence))
-
-
-@pytest.mark.slow
-def test_permutation_keeps_its_level_where_articles_are_clusters() -> None:
-    by_article, by_sentence = rejections(tied=False, repeats=200)
-    # 200 draws of 0.05: three standard errors are 0.046.
-    assert 0.004 <= by_article <= 0.096
-    assert by_sentence > 0.5  # as if sentences were independent: next to always "significant"
 
 
 def test_permutation_finds_groups_that_follow_topics() -> None:
@@ -756,33 +728,6 @@ def test_an_association_that_changes_is_not_replicated(corpus: dict[str, Any]) -
     found = news_fits.replication([none, first], lexicon=corpus["lexicon"])
     assert found["replicated"].isna().all() and "no topic" in found["reason"].item()
     assert news_fits.replication([first], lexicon=corpus["lexicon"]).empty
-
-
-@pytest.mark.slow
-def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
-    """Sentences moved to a desk about men; each model moves another share, the first none."""
-    sizes = (0.0, 0.15, 0.3, 0.45, 0.6)
-    models = {str(size): {"subject": size} for size in sizes}
-    originals, made = sample.corpus(models, desks_apart=True, copies=2, seed=1)
-    pairs, lexicon = news.pair(originals, made), lexicons.load("gender")
-    texts = news_words.side_texts(pairs)
-    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
-    sentences = tone.assign(found, matches, lexicon=lexicon)
-    fits = news_fits.fits(
-        pairs, text_topics.tokens(texts), sentences, topics.sentence_tokens(sentences),
-        lexicon=lexicon, n_topics=8, seeds=range(3),
-    )  # fmt: skip
-    scores = news_fits.pair_scores(pairs, fits, lexicon=lexicon)
-    table = news_document_estimates.estimates(scores, lexicon=lexicon)
-    men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
-    assert men["model"].tolist() == list(models)
-    assert men["estimate"].is_monotonic_increasing
-    assert men["ci_low"].iloc[0] < 0 < men["ci_high"].iloc[0]
-    assert men["estimate"].iloc[-1] > 0.2
-    by_fit = scores.groupby(["model", "seed"])["difference_male"].mean().unstack("seed")
-    # Fits differ in size, not in direction: in each the dose raises the response.
-    measured = by_fit.dropna(axis="columns")
-    assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
 
 
 def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(

@@ -20,40 +20,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.news import claims, corpus, words as news_bias, words as news_words
 from nbbias.text import annotate, lexicons
+from tests.build import GROUPS, Counts, lexicon_of, matches_of, pairs_of, row_of
 
-GROUPS = list("abcde")
 CELL = ["source", "model", "prompt"]
-
-Counts = Sequence[Sequence[int]]
 
 
 # --- corpora made of counts -------------------------------------------------------------------
-
-
-def pairs_of(n: int, **columns: Any) -> pd.DataFrame:
-    """Pairs of the texts h0 and o0, h1 and o1, …, none of them lost."""
-    ids = pd.Series([str(i) for i in range(n)], dtype="str")
-    table = pd.DataFrame({"pair_id": range(n), "source": "s", "model": "m", "prompt": "p"})
-    table = table.assign(article_id=ids, sample=1, original_text="o" + ids)
-    table = table.assign(generated_text="h" + ids, lost=pd.Series(pd.NA, ids.index, dtype="str"))
-    return table.assign(**columns)
-
-
-def matches_of(h: Counts, o: Counts, *, bias: str = "b") -> pd.DataFrame:
-    """The matches of those texts, every word in a sentence of its own."""
-    rows = [
-        (f"{side}{i}", bias, group)
-        for side, counts in (("h", h), ("o", o))
-        for i, row in enumerate(counts)
-        for group, n in zip(GROUPS, row, strict=False)
-        for _ in range(n)
-    ]
-    table = pd.DataFrame(rows, columns=["text_id", "bias", "group"])
-    return table.assign(sentence_id=table.groupby("text_id").cumcount())
-
-
-def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
-    return pd.DataFrame({"bias": bias, "group": GROUPS[:groups], "term": GROUPS[:groups]})
 
 
 def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
@@ -66,14 +38,6 @@ def estimated(scores: pd.DataFrame, groups: int, **settings: Any) -> pd.DataFram
     return news_bias.estimates(
         scores, lexicon=lexicon_of(groups), **({"draws": 50, "seed": 3} | settings)
     )
-
-
-def row_of(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
-    own = table[table["statistic"] == statistic]
-    for key, value in keys.items():
-        own = own[own[key] == value]
-    (row,) = own.to_dict("records")
-    return pd.Series(row)
 
 
 def differences(scores: pd.DataFrame, groups: int) -> np.ndarray:

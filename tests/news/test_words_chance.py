@@ -11,7 +11,8 @@ import pytest
 
 from nbbias.news import corpus, words as news_chance, words as news_words
 from nbbias.text import annotate, lexicons
-from tests.news.test_words import GROUPS, estimated, lexicon_of, matches_of, pairs_of, row_of
+from tests.build import GROUPS, lexicon_of, matches_of, pairs_of, row_of
+from tests.news.test_words import estimated
 
 #: A text: its sentences, each the counts of its group words.
 Text = list[list[int]]

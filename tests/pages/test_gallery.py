@@ -12,7 +12,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from nbbias import reading, tables
-from nbbias.pages import about, compare, gallery, leaders, manifest
+from nbbias.pages import compare, gallery, leaders, manifest
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
 from tests.pages.test_page import HOSTILE, soup
@@ -110,26 +110,6 @@ def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     tables.write(leave(tmp_path, name) / "index.html", "")
     href = urlsplit(index(tmp_path).h3.a["href"])
     assert (tmp_path / unquote(href.path)).is_file()
-
-
-# --- plain ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("markdown", "text"),
-    [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
-)
-def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
-    assert about.plain(markdown) == text
-
-
-@pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
-def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
-    assert about.plain(reading.escape(name)) == name
-
-
-def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
-    assert about.plain(reading.escape("&amp;")) == "&amp;"
 
 
 # --- models side by side ----------------------------------------------------------------------

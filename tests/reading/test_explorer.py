@@ -16,7 +16,8 @@ from nbbias.news import tone as news_sentences
 from nbbias.news.explore import pairs, topics
 from nbbias.reading import explorer, markup
 from nbbias.text import sentiment
-from tests.small_study import KINDS, inside, part, read, show, study
+from tests.build import small_study
+from tests.reading.shown import KINDS, inside, part, read, show
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def soup(html: str) -> BeautifulSoup:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_recorded_run_shows_the_form_without_a_kernel(kind: str, recorded: None) -> None:
-    found = show(kind, study())
+    found = show(kind, small_study())
     assert isinstance(found, HTML)
     page = soup(found.data)
     assert page.find(["details", "input"]) is not None
@@ -41,26 +42,26 @@ def test_a_recorded_run_shows_the_form_without_a_kernel(kind: str, recorded: Non
     ids = [one["id"] for one in page.find_all(id=True)]
     assert len(ids) == len(set(ids))
     assert {label["for"] for label in page.find_all("label")} == set(ids)
-    assert show(kind, study()).data == found.data
+    assert show(kind, small_study()).data == found.data
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_open_notebook_shows_widgets_and_keeps_the_other_form(
     kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object
 ) -> None:
-    live = show(kind, study())
+    live = show(kind, small_study())
     assert isinstance(live, widgets.VBox)
     bundle = live._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in bundle
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
-    assert bundle["text/html"] == show(kind, study()).data
+    assert bundle["text/html"] == show(kind, small_study()).data
 
 
 # --- topics -----------------------------------------------------------------------------------
 
 
 def test_every_topic_has_a_fold_with_its_words(recorded: None) -> None:
-    found = study()
+    found = small_study()
     page = soup(show("topics", found).data)
     folds = page.select(".x-list > details")
     assert 1 < len(folds) <= 4
@@ -74,7 +75,7 @@ def test_every_topic_has_a_fold_with_its_words(recorded: None) -> None:
 
 def test_a_topic_is_marked_as_the_rule_beside_it_says(recorded: None) -> None:
     # Of each bias at most one group holds a topic: that of the largest residual, if above 0.5.
-    page = soup(show("topics", study()).data)
+    page = soup(show("topics", small_study()).data)
     assert "at most one group's, that of the largest residual" in page.get_text()
     seen = 0
     for fold in page.select(".x-list > details"):
@@ -93,7 +94,7 @@ def test_a_topic_is_marked_as_the_rule_beside_it_says(recorded: None) -> None:
 
 
 def test_the_weight_and_the_group_choose_what_is_shown() -> None:
-    live = show("topics", study())
+    live = show("topics", small_study())
     before = read(live)
     part(live, widgets.FloatSlider, "λ").value = 1.0
     assert "λ = 1.00" in read(live)
@@ -127,7 +128,7 @@ def estimate(live: Any, column: str) -> pd.DataFrame:
 
 
 def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
-    found = study()
+    found = small_study()
     live = show("lexicon", found)
     assert (estimate(live, "moved") == "0.000").all()
     out = part(live, widgets.SelectMultiple, "Leave out")
@@ -152,7 +153,7 @@ def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
 
 
 def test_a_blank_word_is_told_and_the_other_bias_starts_anew() -> None:
-    live = show("lexicon", study())
+    live = show("lexicon", small_study())
     before = estimate(live, "edited list")
     part(live, widgets.Text, "Add").value = "  "
     part(live, widgets.Button, "Add to the group").click()
@@ -169,7 +170,7 @@ def test_a_blank_word_is_told_and_the_other_bias_starts_anew() -> None:
 
 
 def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
-    found = study()
+    found = small_study()
     page = soup(show("pairs", found).data)
     models = found["pairs"]["model"].nunique()
     assert len(page.select(".x-tabs > label")) == models
@@ -185,7 +186,7 @@ def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
 
 
 def test_every_pair_of_every_measure_can_be_read() -> None:
-    found = study()
+    found = small_study()
     live = show("pairs", found)
     chosen = part(live, widgets.Dropdown, "Estimate")
     claims = pairs.claim_table([found["scores"], found["tone"]])
@@ -206,7 +207,7 @@ def test_every_pair_of_every_measure_can_be_read() -> None:
 
 
 def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
-    found = study()
+    found = small_study()
     scored = found["scored"].assign(sentiment_vader=0.87)
     measured = news_sentences.measures(scored, toxicity_scorer="offline")
     tone = news_sentences.pair_scores(
@@ -225,7 +226,7 @@ def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
 
 
 def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
-    found = study()
+    found = small_study()
     html = pairs.pairs(
         [found["scores"]], found["pairs"], found["matches"], found["sentences"],
         lexicon=found["lexicon"],
@@ -235,7 +236,7 @@ def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
 
 
 def test_no_counted_pair_says_so() -> None:
-    found = study()
+    found = small_study()
     none = found["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
     none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
     html = pairs.pairs(
@@ -248,8 +249,8 @@ def test_no_counted_pair_says_so() -> None:
 
 
 def test_every_estimate_is_a_row_with_its_drawing(recorded: None) -> None:
-    estimates = study()["estimates"]
-    page = soup(show("estimates", study()).data)
+    estimates = small_study()["estimates"]
+    page = soup(show("estimates", small_study()).data)
     rows = page.select("tbody tr")
     assert len(rows) == len(estimates)
     measured = estimates.dropna(subset="estimate")
@@ -285,7 +286,7 @@ def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
 
 
 def test_models_statistic_and_correction_are_chosen() -> None:
-    live = show("estimates", study())
+    live = show("estimates", small_study())
     measure = part(live, widgets.Dropdown, "Measure")
     claim = part(live, widgets.Dropdown, "Statistic")
     models = part(live, widgets.SelectMultiple, "Models")

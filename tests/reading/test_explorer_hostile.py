@@ -7,10 +7,10 @@ from typing import Any
 import ipywidgets as widgets
 import pytest
 
-from nbbias.news import fits as news_fits, tone as news_sentences, topics as news_topics, words
-from nbbias.text import topics
+from nbbias.news import corpus
 from tests import hostile
-from tests.small_study import KINDS, inside, part, read, show
+from tests.build import study_of
+from tests.reading.shown import KINDS, inside, part, read, show
 
 
 @pytest.fixture
@@ -20,27 +20,10 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 
 @pytest.fixture(scope="module")
 def attacked() -> dict[str, Any]:
-    found: dict[str, Any] = hostile.measured()
-    lexicon = found["lexicon"]
-    sentences = news_sentences.assign(found["sentences"], found["matches"], lexicon=lexicon)
-    scored = news_sentences.score(
-        sentences, found["matches"], scorers=["textblob"], toxicity_scorer="offline"
-    )
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    tone = news_sentences.pair_scores(
-        found["pairs"], sentences, scored, lexicon=lexicon, measured=measured
-    )
-    tokens, said = topics.tokens(found["texts"]), news_topics.sentence_tokens(sentences)
-    fits = news_fits.fits(
-        found["pairs"], tokens, sentences, said, lexicon=lexicon, n_topics=3, seeds=[1],
-        threshold=0.1,
-    )  # fmt: skip
+    study = study_of(corpus.pair(*hostile.corpus()), lexicon=hostile.lexicon())
+    fits = study.fits(n_topics=3, seeds=[1], threshold=0.1)
     assert fits
-    estimates = words.estimates(found["scores"], lexicon=lexicon, draws=100)
-    return found | {
-        "sentences": sentences, "scored": scored, "tone": tone, "tokens": tokens, "fits": fits,
-        "estimates": estimates,
-    }  # fmt: skip
+    return study.tables() | {"fits": fits}
 
 
 @pytest.mark.parametrize("kind", KINDS)

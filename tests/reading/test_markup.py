@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given, strategies as st
 
@@ -15,30 +14,6 @@ from tests import hostile
 
 def soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser")
-
-
-@pytest.mark.parametrize("text", hostile.PRINTABLE)
-def test_a_hostile_text_reads_as_it_was_typed(text: str) -> None:
-    assert hostile.harmless(markup.shown(text)).get_text() == text
-
-
-@pytest.mark.parametrize(
-    ("text", "seen"),
-    [
-        ("\x00", "[U+0000]"), ("\x1b[31m", "[U+001B][31m"), ("\x7f", "[U+007F]"),
-        ("a\u202eb", "a[U+202E]b"),
-        ("\x85", "[U+0085]"), ("\ud800", "[U+D800]"), ("a\n\tb", "a\n\tb"), ("é 女 🙂", "é 女 🙂"),
-        (None, "None"), (3, "3"),
-    ],
-)  # fmt: skip
-def test_what_is_not_seen_is_written_out(text: object, seen: str) -> None:
-    assert markup.visible(text) == seen
-    markup.visible(text).encode()  # a page can be written
-
-
-def test_an_attribute_ends_where_it_should() -> None:
-    tag = soup(f'<p title="{markup.attribute(hostile.BREAKOUT)}">x</p>').p
-    assert tag.attrs == {"title": hostile.BREAKOUT}
 
 
 @given(

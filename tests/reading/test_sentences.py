@@ -9,68 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given, settings, strategies as st
 from IPython.display import Markdown
-from nbconvert.filters import markdown2html
 
 from nbbias import reading, tables
-from nbbias.pages import about
-from nbbias.tables import visible
-from tests import hostile
 
 MINUS = "\N{MINUS SIGN}"
 
 
 def html_of(markdown: str) -> BeautifulSoup:
     return BeautifulSoup(mistune.html(markdown), "html.parser")
-
-
-# --- escape -----------------------------------------------------------------------------------
-
-printable = st.text(alphabet=st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]))
-marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
-
-
-@given(printable | marks)
-@settings(max_examples=150)
-def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
-    page = html_of(f"The index of {reading.escape(name)} is")
-    assert page.get_text().split() == f"The index of {visible(name)} is".split()
-    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["<script>alert(1)</script>", "*a* _b_ **c**", "[x](javascript:alert(1))", "![x](y.png)",
-     "<img src=x onerror=alert(1)>", "&lt;b&gt;", "`code`", "# heading", "- item", "> quote",
-     "a | b", "~~gone~~", "$x^2$", r"\(x\)", "", "---", "[^1]", "<!-- gone -->"],
-)  # fmt: skip
-def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
-    page = html_of(reading.escape(name))
-    assert page.get_text().split() == name.split()
-    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
-
-
-@pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
-def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
-    assert page.get_text().strip() == f"of {name}"
-    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
-    assert not any(tag.attrs for tag in page.find_all(True))
-
-
-def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
-    assert html_of(reading.escape("1. model")).find("ol") is None
-
-
-@pytest.mark.parametrize("name", ["https://example.org/x", "[x](https://example.org)"])
-def test_an_address_in_a_name_is_no_link_in_a_page(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {reading.escape(name)}"), "html.parser")
-    assert page.find("a") is None
-
-
-def test_a_name_stays_on_one_line() -> None:
-    assert reading.escape("a\n\n  b\tc") == "a b c"
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -256,14 +203,6 @@ def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
     assert html_of(reading.say("One.").data).find("li") is None
     items = html_of(reading.say(["One.", "Two."]).data).find_all("li")
     assert [item.get_text().strip() for item in items] == ["One.", "Two."]
-
-
-@pytest.mark.parametrize("text", hostile.ALL)
-def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
-    escaped = reading.escape(text)
-    shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
-    assert shown == f"the {visible(text)} of it"
-    assert about.plain(f"the **{escaped}** of it") == shown
 
 
 # --- families ---------------------------------------------------------------------------------

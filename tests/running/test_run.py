@@ -152,6 +152,7 @@ def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
     path = fill(
         project,
@@ -184,6 +185,7 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_a_failing_cell_is_told_and_the_others_still_run(project: Path) -> None:
     cells = ("before = 1", "1 / (seed - 1)", "after = 1")
     broken = fill(project, *cells)
@@ -232,7 +234,9 @@ def test_a_failed_run_leaves_no_stale_success(project: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "signal_number", [pytest.param(signal.SIGINT, marks=pytest.mark.ci), signal.SIGTERM]
+)
 def test_an_interrupted_run_says_so_and_leaves_no_kernel(
     project: Path, signal_number: signal.Signals
 ) -> None:

@@ -206,3 +206,26 @@ def test_a_group_without_words_is_expected_to_differ_by_nothing() -> None:
 def test_swapped_texts_are_expected_to_differ_alike_in_size() -> None:
     one = stats.expected_differences(FIRST, SECOND)[0]
     np.testing.assert_allclose(one, stats.expected_differences(SECOND, FIRST)[0])
+
+
+# --- dealt ------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_a_deal_keeps_what_there_is_and_how_much_each_side_has(n: int, m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = rng.integers(0, 9, (n, 2)), rng.integers(0, 9, (m, 2))
+    ones = [np.column_stack([side, np.ones(len(side), int)]) for side in (first, second)]
+    h, o = stats.dealt(*ones, draws=20, rng=rng)
+    assert (h + o == ones[0].sum(0) + ones[1].sum(0)).all()
+    assert (h[:, 2] == n).all() and (o[:, 2] == m).all()
+
+
+def test_every_deal_is_as_likely_as_every_other() -> None:
+    # Powers of two tell which of four units the first side was dealt: six pairs.
+    first, second = np.array([[1], [2]]), np.array([[4], [8]])
+    h, _ = stats.dealt(first, second, draws=6000, rng=np.random.default_rng(3))
+    sums, times = np.unique(h[:, 0], return_counts=True)
+    assert sums.tolist() == [3, 5, 6, 9, 10, 12]
+    assert scipy.stats.chisquare(times).pvalue > 0.001

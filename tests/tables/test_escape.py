@@ -1,14 +1,20 @@
-"""What is not seen is written out, wherever a text may go."""
+"""Any text shows as itself and does nothing, wherever it may go."""
 
 from __future__ import annotations
 
 import io
 import logging
+from xml.etree import ElementTree
 
+import matplotlib.pyplot as plt
+import mistune
 import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given, settings, strategies as st
+from nbconvert.filters import markdown2html
 
 from nbbias.reading import Format, Terminal
-from nbbias.tables import DataError, visible, without_control
+from nbbias.tables import DataError, escape, visible, without_control
 from tests import hostile
 
 UNSEEN = set("\x00\x1b\u202e\u2066\u200f\r\x85")
@@ -18,11 +24,15 @@ UNSEEN = set("\x00\x1b\u202e\u2066\u200f\r\x85")
     ("text", "seen"),
     [
         ("a\r\nb", "a\nb"), ("a\rb", "a[U+000D]b"), ("\u200fשלום", "[U+200F]שלום"),
-        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"), (None, "None"),
+        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"), (None, "None"), (3, "3"),
+        ("\x00", "[U+0000]"), ("\x1b[31m", "[U+001B][31m"), ("\x7f", "[U+007F]"),
+        ("a\u202eb", "a[U+202E]b"), ("\x85", "[U+0085]"), ("\ud800", "[U+D800]"),
+        ("a\n\tb", "a\n\tb"), ("é 女 🙂", "é 女 🙂"),
     ],
 )  # fmt: skip
 def test_what_is_not_seen_is_written_out(text: object, seen: str) -> None:
     assert visible(text) == seen
+    visible(text).encode()  # a page can be written
 
 
 def test_marks_of_direction_are_part_of_a_text() -> None:
@@ -38,6 +48,13 @@ def test_a_terminal_shows_a_text_and_does_not_obey_it(text: str) -> None:
     assert not UNSEEN & set(told)
 
 
+@pytest.mark.parametrize("text", [*hostile.ALL, "[red]x[/]", "[/]", "x\\[b]"])
+def test_a_terminal_shows_an_escaped_text_within_mark_up(text: str) -> None:
+    heard = io.StringIO()
+    Terminal(file=heard, width=200).print(f"[bold]{escape.terminal(text)}[/]")
+    assert heard.getvalue().strip() == visible(text)
+
+
 def test_a_log_shows_a_text_and_does_not_obey_it() -> None:
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "no %s", (hostile.ANSI,), None)
     assert Format("%(message)s").format(record) == f"no {visible(hostile.ANSI)}"
@@ -46,3 +63,121 @@ def test_a_log_shows_a_text_and_does_not_obey_it() -> None:
 def test_a_notebook_shows_an_error_and_does_not_obey_it() -> None:
     (told,) = DataError("a file", hostile.TURNED)._render_traceback_()
     assert told == f"DataError: a file: {visible(hostile.TURNED)}"
+
+
+# --- HTML ---
+
+
+@pytest.mark.parametrize("text", hostile.PRINTABLE)
+def test_a_hostile_text_reads_as_it_was_typed(text: str) -> None:
+    assert hostile.harmless(escape.html(text)).get_text() == text
+
+
+def test_an_attribute_ends_where_it_should() -> None:
+    tag = BeautifulSoup(f'<p title="{escape.attribute(hostile.BREAKOUT)}">x</p>', "html.parser").p
+    assert tag.attrs == {"title": hostile.BREAKOUT}
+
+
+# --- Markdown ---
+
+
+def html_of(markdown: str) -> BeautifulSoup:
+    return BeautifulSoup(mistune.html(markdown), "html.parser")
+
+
+printable = st.text(alphabet=st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]))
+marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
+
+
+@given(printable | marks)
+@settings(max_examples=150)
+def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
+    page = html_of(f"The index of {escape.markdown(name)} is")
+    assert page.get_text().split() == f"The index of {visible(name)} is".split()
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["<script>alert(1)</script>", "*a* _b_ **c**", "[x](javascript:alert(1))", "![x](y.png)",
+     "<img src=x onerror=alert(1)>", "&lt;b&gt;", "`code`", "# heading", "- item", "> quote",
+     "a | b", "~~gone~~", "$x^2$", r"\(x\)", "", "---", "[^1]", "<!-- gone -->"],
+)  # fmt: skip
+def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
+    page = html_of(escape.markdown(name))
+    assert page.get_text().split() == name.split()
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+
+
+@pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
+def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
+    page = BeautifulSoup(markdown2html(f"of {escape.markdown(name)}"), "html.parser")
+    assert page.get_text().strip() == f"of {name}"
+    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+    assert not any(tag.attrs for tag in page.find_all(True))
+
+
+def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
+    assert html_of(escape.markdown("1. model")).find("ol") is None
+
+
+@pytest.mark.parametrize("name", ["https://example.org/x", "[x](https://example.org)"])
+def test_an_address_in_a_name_is_no_link_in_a_page(name: str) -> None:
+    page = BeautifulSoup(markdown2html(f"of {escape.markdown(name)}"), "html.parser")
+    assert page.find("a") is None
+
+
+def test_a_name_stays_on_one_line() -> None:
+    assert escape.markdown("a\n\n  b\tc") == "a b c"
+
+
+@pytest.mark.parametrize("text", hostile.ALL)
+def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
+    escaped = escape.markdown(text)
+    shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
+    assert shown == f"the {visible(text)} of it"
+    assert escape.without_markdown(f"the **{escaped}** of it") == shown
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
+)
+def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
+    assert escape.without_markdown(markdown) == text
+
+
+@pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
+def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
+    assert escape.without_markdown(escape.markdown(name)) == name
+
+
+def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
+    assert escape.without_markdown(escape.markdown("&amp;")) == "&amp;"
+
+
+# --- papers and figures ---
+
+
+def test_a_paper_shows_what_is_not_seen_too() -> None:
+    assert escape.latex("nul\x00 \x1b[31m \u202e") == (
+        "nul{[}U+0000{]} {[}U+001B{]}{[}31m {[}U+202E{]}"
+    )
+
+
+@pytest.mark.parametrize("text", hostile.ALL)
+def test_a_hostile_name_leaves_a_figure_whole(text: str) -> None:
+    figure, ax = plt.subplots()
+    ax.set_title(escape.drawn(text))
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg")
+    plt.close(figure)
+    ElementTree.fromstring(buffer.getvalue())  # XML has no place for NUL
+    assert not set("\x00\x1b\u202e") & set(buffer.getvalue().decode())
+
+
+def test_a_name_with_an_underscore_in_front_stands_in_the_legend() -> None:
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], label=escape.drawn("_private"))
+    assert [one.strip() for one in ax.get_legend_handles_labels()[1]] == ["_private"]
+    plt.close(figure)

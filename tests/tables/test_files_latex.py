@@ -137,9 +137,3 @@ def test_latex_can_read_it(tmp_path: Path) -> None:
     head = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}"
     (tmp_path / "t.tex").write_text(f"{head}\\begin{{document}}{table}\\end{{document}}", "utf-8")
     subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
-
-
-def test_what_is_not_seen_is_written_out() -> None:
-    assert tables.escape_latex("nul\x00 \x1b[31m \u202e") == (
-        "nul{[}U+0000{]} {[}U+001B{]}{[}31m {[}U+202E{]}"
-    )

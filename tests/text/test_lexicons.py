@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias.news.params import BIASES
-from nbbias.tables import ContractError
+from nbbias.tables import ContractError, data_path
 from nbbias.text import lexicons
 
 #: Table 4 of Fang et al. (2024), typed from the paper.
@@ -38,13 +38,36 @@ def faults(content: str, folder: Path) -> list[str]:
 # --- shipped lists ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bias", BIASES)
+@pytest.mark.parametrize("bias", lexicons.shipped())
 def test_every_shipped_list_loads_and_has_two_groups_or_more(bias: str) -> None:
     table = lexicons.load(bias)
     assert list(table) == ["bias", "group", "term", "kind", "case"]
     assert set(table["bias"]) == {bias}
     assert table["group"].nunique() >= 2
     assert table.notna().all(axis=None)
+
+
+def test_the_papers_lists_come_first_and_files_that_are_no_lists_are_none() -> None:
+    assert lexicons.shipped()[:2] == ("gender", "race")
+    folder = data_path("lexicons")
+    files = {path.stem for path in folder.glob("*.csv")} - {"occupations", "race_names"}
+    assert set(lexicons.shipped()) == files and len(lexicons.shipped()) == len(files)
+
+
+def test_a_list_that_is_laid_beside_the_others_is_found_and_named_in_the_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("gender", "race"):
+        shutil.copy(data_path(f"lexicons/{name}.csv"), tmp_path)
+    (tmp_path / "diet.csv").write_text("group,term\nvegan,vegan\nother,butcher\n")
+    monkeypatch.setattr(lexicons, "data_path", lambda _: tmp_path)
+    lexicons.shipped.cache_clear()
+    try:
+        assert lexicons.shipped() == ("gender", "race", "diet")
+        told = "gender, race (the paper's), diet, or a name in lexicon_paths"
+        assert lexicons.choices() == told
+    finally:
+        lexicons.shipped.cache_clear()
 
 
 def test_the_gender_list_is_the_papers_forty_words() -> None:

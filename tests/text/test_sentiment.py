@@ -11,7 +11,9 @@ import pytest
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.text import sentiment
+from nbbias import tables
+from nbbias.text import sentiment, toxicity
+from nbbias.text.instruments import Instrument, listed
 
 TEXTS = [
     "A wonderful day.",
@@ -104,3 +106,17 @@ def test_textblob_calls_one_race_negative_and_another_neutral() -> None:
 )
 def test_an_instrument_is_named_with_its_version(scorer: str, name: str, package: str) -> None:
     assert sentiment.instrument(scorer) == f"{name} {version(package)}"
+
+
+def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch) -> None:
+    shouting = Instrument("Shouting {}", "pandas", lambda: lambda text: (text.isupper() * 1.0, 1))
+    monkeypatch.setitem(sentiment.INSTRUMENTS, "shouting", shouting)
+    scored = sentiment.score(["GOOD", "good"], scorer="shouting")
+    assert scored["polarity"].tolist() == [1, 0]
+    assert sentiment.instrument("shouting") == f"Shouting {pd.__version__}"
+    assert listed(sentiment.INSTRUMENTS) == "textblob (the papers'), vader, shouting"
+
+
+def test_the_versions_of_a_run_name_every_instruments_package() -> None:
+    used = [*sentiment.INSTRUMENTS.values(), *toxicity.INSTRUMENTS.values()]
+    assert {one.package for one in used} <= set(tables.versions())

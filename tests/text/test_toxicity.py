@@ -170,6 +170,8 @@ def test_a_model_that_gives_no_number_leaves_the_text_unmeasured(tmp_path: Path)
 def test_a_checkpoint_is_named_by_its_file(checkpoint: Path) -> None:
     name = f"Detoxify {version('detoxify')} checkpoint tiny.ckpt"
     assert toxicity.instrument(str(checkpoint)) == name
+    braces = toxicity.instrument("models/{0}{tiny}.ckpt")
+    assert braces == f"Detoxify {version('detoxify')} checkpoint {{0}}{{tiny}}.ckpt"
 
 
 # --- what is refused --------------------------------------------------------------------------

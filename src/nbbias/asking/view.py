@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -20,6 +19,7 @@ from nbbias import params
 from nbbias.asking import loop, plan, recorded
 from nbbias.asking.loop import Tally
 from nbbias.asking.plan import Plan
+from nbbias.tables import escape
 
 _EXAMPLES = 2
 _WIDTH = 600
@@ -65,7 +65,7 @@ def show_examples(laid_out: Plan, console: Console) -> None:
     calls = laid_out.calls.drop_duplicates("prompt_id")
     some = calls.groupby("way", sort=False).head(1) if "way" in calls else calls.head(_EXAMPLES)
     for row in some.itertuples():
-        console.print(f"[bold]{escape(row.prompt_id)}[/]")
+        console.print(f"[bold]{escape.terminal(row.prompt_id)}[/]")
         for message in plan.messages(laid_out.block, row.prompt):
             text = message["content"]
             cut = text if len(text) <= _WIDTH else f"{text[:_WIDTH]} …"
@@ -124,7 +124,7 @@ def _show_end(laid_out: Plan, tally: Tally, console: Console) -> None:
     if tally.lost:
         console.print(f"[red]{tally.lost} paid answers could be written nowhere and are lost.[/]")
     if tally.stopped:
-        console.print(f"[red]stopped[/] {escape(params.redact(tally.stopped))}")
+        console.print(f"[red]stopped[/] {escape.terminal(params.redact(tally.stopped))}")
     if tally.stopped or tally.failed:
         console.print("Nothing that was recorded is lost. Run the same command again to go on.")
 

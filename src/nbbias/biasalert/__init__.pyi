@@ -15,6 +15,7 @@ from . import (
     retrieval as retrieval,
     sample as sample,
     sentences as sentences,
+    sources as sources,
     split as split,
     tables as tables,
     unseen as unseen,

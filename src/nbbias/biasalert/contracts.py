@@ -82,6 +82,7 @@ EVIDENCE = Contract(
 )
 
 #: One judge's word on one text. `biased` is missing where there is no verdict: `reason` says why.
+#: A further column `instrument` names what the judge is, for the numbers made of its verdicts.
 JUDGEMENTS = Contract(
     {
         "text_id": _text(_NOT_BLANK, unique=True),

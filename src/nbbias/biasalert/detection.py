@@ -312,6 +312,7 @@ def constants(labelled: pd.DataFrame) -> pd.DataFrame:
                     "bias_type": None, "group": None, "attribute": None, "confidence": np.nan,
                     "explanation": None, "evidence_ids": "", "knowledge": "",
                     "outcome": "judged", "reason": None, "raw": None,
+                    "instrument": "the same verdict on every text",
                 }
             )
             for name in (ALWAYS, NEVER)
@@ -321,18 +322,25 @@ def constants(labelled: pd.DataFrame) -> pd.DataFrame:
 
 
 def losses(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Count how judging ended: one row per judge and `outcome`, with `n`, `share` and a `reason`.
+    """Count how judging ended.
 
-    `reason` is the most frequent one of that outcome. Shares are of all texts of the judge.
+    Returns
+    -------
+    DataFrame
+        One row per `judge` and `outcome`: `n`, `share` (of all texts of the judge), `reason` (the
+        most frequent one of that outcome), and the judge's `instrument`.
     """
     tables.need(judgements, ["judge", "outcome"], where="judgements")
+    used = instruments(judgements)
     rows = []
     for judge, own in judgements.groupby("judge", sort=False):
         for outcome, part in own.groupby("outcome", sort=True):
             said = part["reason"].dropna() if "reason" in part else pd.Series(dtype="str")
             reason = said.mode().iloc[0] if len(said) else None
-            rows.append((judge, outcome, len(part), len(part) / len(own), reason))
-    return pd.DataFrame(rows, columns=["judge", "outcome", "n", "share", "reason"])
+            share = len(part) / len(own)
+            rows.append((judge, outcome, len(part), share, reason, used[str(judge)]))
+    columns = ["judge", "outcome", "n", "share", "reason", "instrument"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def estimates(
@@ -536,14 +544,10 @@ def _table(rows: list[Row], judgements: pd.DataFrame, source: str | None) -> pd.
 
 
 def instruments(judgements: pd.DataFrame) -> dict[str, str]:
-    """Return what each judge's numbers were measured with: the judge and its knowledge."""
-    used = {}
-    for judge, own in judgements.groupby("judge", sort=False):
-        versions = own["knowledge"].dropna() if "knowledge" in own else pd.Series(dtype="str")
-        known = sorted(set(versions.astype(str)) - {""})
-        used[str(judge)] = f"{judge}, knowledge {' and '.join(known)}" if known else str(judge)
-    used |= {name: "the same verdict on every text" for name in (ALWAYS, NEVER) if name in used}
-    return used
+    """Return what each judge's numbers were measured with: its `instrument`, else its name."""
+    named = judgements["judge"].astype(str)
+    used = judgements.get("instrument", named)
+    return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
 #: Fewer texts on which two judges disagree than this are tested exactly.
@@ -593,7 +597,7 @@ def differences(
         row: Row = {
             "judge": f"{one.judge} − {other.judge}", "statistic": "accuracy_difference",
             "n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar",
-            "instrument": f"{used[one.judge]}; {used[other.judge]}",
+            "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
         }  # fmt: skip
         if not both.any():
             rows.append(row | {"estimate": np.nan, "reason": "no text has both verdicts"})

@@ -88,6 +88,7 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
     for name, table in sides.items():
         need(table, ["text_id", "judge", "biased", "confidence"], where=f"sent_{name}")
     judges = list(dict.fromkeys([*more["judge"], *less["judge"]]))
+    used = detection.instruments(more)
     tables, breaches = [], []
     for judge in judges:
         table = pd.DataFrame(
@@ -120,6 +121,7 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
             if not scored:
                 table[f"{name}_score"] = table[name]
         table["by"] = "confidence" if scored else "verdicts"
+        table["instrument"] = used[str(judge)]
         change = (table["more_score"] - table["less_score"]).round(12)
         table["higher"] = (np.sign(change) + 1) / 2
         tables.append(table)
@@ -177,9 +179,9 @@ def estimates(
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in own.groupby(name, sort=False)]
         for keys, part in slices:
-            by = part["by"].iloc[0]
+            named = f"{part['instrument'].iloc[0]}, by {part['by'].iloc[0]}"
             rows += [
-                {"judge": judge, "instrument": f"{judge}, by {by}"} | keys | row
+                {"judge": judge, "instrument": named} | keys | row
                 for row in _rows(part, confidence)
             ]
     for name, part in product(("pair_share", "flag_difference"), ("all", "dimension", "bias")):

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
 from nbbias.params import NONE, InputFile, OptionalFile, Parameters, no_twins
 from nbbias.tables import SAMPLE
+from nbbias.text import toxicity
 
-Judge = Literal["majority", "keywords", "toxicity", "classifier", "classifier_alone", "tuned"]
+if TYPE_CHECKING:
+    Judge = str
+    HeldOut = str
+else:
+    Judge, HeldOut = Literal[tuple(JUDGES)], Literal[tuple(HELD_OUT)]
 
 
 class Biasalert(Parameters):
@@ -50,10 +56,10 @@ class Biasalert(Parameters):
     judges: list[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
-        description="who judges: majority, keywords, toxicity (Detoxify or its fallback), "
-        "classifier (seconds), classifier_alone (the same without evidence), tuned (minutes)",
+        description="who judges: "
+        + ", ".join(f"{name} ({one.help})" for name, one in JUDGES.items()),
     )
-    held_out_types: list[Literal["classifier_alone", "tuned"]] = Field(
+    held_out_types: list[HeldOut] = Field(
         ["classifier_alone"],
         description="judges that also judge each type of bias after learning from the other types "
         "only; each is fitted once more per type ([]: none)",
@@ -86,7 +92,7 @@ class Biasalert(Parameters):
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: str = Field(
-        "auto", min_length=1, description="auto, offline, or a model of Detoxify"
+        "auto", min_length=1, description=f"judge toxicity: {toxicity.CHOICES}"
     )
     device: str = Field("cpu", description="where models run: cpu, cuda, mps")
     draws: int = Field(

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading, tables
-from nbbias.biasalert import detection as biasalert_scores, levels as biasalert_levels
+from nbbias.biasalert import levels as biasalert_levels
 from nbbias.biasalert.detection import ALWAYS, NEVER, STATISTICS
-from nbbias.biasalert.judges import bench as biasalert
+from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.params import NONE
 from nbbias.reading import escape, number
 from nbbias.tables import SAMPLE
@@ -128,12 +128,6 @@ def retrieval_in_words(quality: pd.DataFrame, texts: pd.DataFrame, *, floor: flo
     return told
 
 
-def judged(judgements: pd.DataFrame, instruments: Mapping[str, str]) -> pd.DataFrame:
-    """Count how judging ended, with each judge's instrument."""
-    table = biasalert_scores.losses(judgements)
-    return table.assign(instrument=table["judge"].map(instruments))
-
-
 def asked_in_words(asked: pd.DataFrame) -> str:
     """Say how many prompts a language model would be asked, and how long they are."""
     if asked.empty:
@@ -230,7 +224,7 @@ def agreement(
 
 
 def guarded(
-    answers: pd.DataFrame, bench: biasalert.Bench, *, confidence: float, each: int = 12
+    answers: pd.DataFrame, bench: Bench, *, confidence: float, each: int = 12
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Put simulated answers under guard, and tell its worth by what was planted.
 
@@ -253,16 +247,17 @@ def guarded(
     """
     from nbbias.biasalert import guard
 
-    able = [name for name in bench.judges if name not in {"majority", "keywords", "toxicity"}]
-    judge = bench.judges[able[-1] if able else next(iter(bench.judges))]
+    able = [name for name in bench.judges if name not in JUDGES or JUDGES[name].learns]
+    name = able[-1] if able else next(iter(bench.judges))
     few = answers.groupby("model").head(each)
-    table = guard.guard_texts(few, judge, retrieve=bench.retrieve)
+    table = guard.guard_texts(few, bench.judges[name], retrieve=bench.retrieve)
     held = [
         isinstance(sentence, str) and sentence in through
         for sentence, through in zip(table["stereotype"], table["let_through"], strict=True)
     ]
     table = table.assign(biased_without=table["planted"], biased_with=held)
     found = guard.estimates(table, labelled_by="planted truth", confidence=confidence)
+    found["instrument"] = bench.instruments[name]
     return table, found[found["statistic"] != "seconds"].reset_index(drop=True)
 
 

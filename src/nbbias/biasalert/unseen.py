@@ -13,58 +13,51 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables as nbbias_tables
+from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.judges import classifier, tuned as biasalert_tuned
-from nbbias.biasalert.judges.attribution import judgements as stated
+from nbbias.biasalert.judges import attribution, classifier
+from nbbias.biasalert.judges.registry import Given, Settings, make
 from nbbias.tables import need, progress
-from nbbias.text import embeddings
 
-#: Learns from LABELLED and returns a judge: TEXTS → JUDGEMENTS.
-Fit = Callable[[pd.DataFrame], Callable[[pd.DataFrame], pd.DataFrame]]
+#: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED.
+Asked = Callable[[pd.DataFrame], pd.DataFrame]
+Fit = Callable[[pd.DataFrame], Asked]
 
 #: What the name of a judge ends in where the type was held out.
 UNSEEN = ", type unseen"
 
 
-def judge(
-    names: Iterable[str], labelled: pd.DataFrame, *, embedding_model: str = embeddings.AUTO,
-    epochs: float = 2, copies: int = 2, device: str = "cpu", seed: int,
-) -> pd.DataFrame:  # fmt: skip
+def judge(names: Iterable[str], labelled: pd.DataFrame, *, settings: Settings) -> pd.DataFrame:
     """Let judges judge each type of bias after learning from the other types only.
 
     Parameters
     ----------
     names
-        Some of ``classifier_alone`` and ``tuned``. Neither reads evidence, so no knowledge of the
-        type comes in by another way.
+        Some of `judges.registry.HELD_OUT`: they read no evidence, so no knowledge of the type
+        comes in by another way.
     labelled
         LABELLED with `split`.
-    embedding_model, epochs, copies, device, seed
-        As in `biasalert.judges.bench.bench`.
+    settings
+        As in `judges.bench.fit`.
 
     Returns
     -------
     DataFrame
-        As `leave_one_type_out`, for all judges, each called by its name and `UNSEEN`.
+        As `leave_one_type_out`, for all judges, each called by its name and `UNSEEN`, with its
+        `instrument`.
     """
+    found = []
+    for name in progress(list(names), "types held out"):
+        used: list[str] = []
 
-    def quick(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
-        fitted = classifier.fit(train, model=embedding_model, seed=seed, progress=False)
-        return lambda asked: classifier.judge(asked, fitted=fitted, progress=False)
+        def fit(train: pd.DataFrame, name: str = name, used: list[str] = used) -> Asked:
+            made, instrument = make(name, Given(train, settings, progress=False))
+            used.append(instrument)
+            return lambda texts: made(texts, None)
 
-    def tuned(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
-        own = biasalert_tuned.fit(
-            train, seed=seed, copies=copies, epochs=epochs, device=device, progress=False
-        )
-        return lambda asked: biasalert_tuned.judge(asked, tuned=own, device=device)
-
-    fits: dict[str, Fit] = {"classifier_alone": quick, "tuned": tuned}
-    tables = [
-        leave_one_type_out(labelled, fits[name]).assign(judge=name + UNSEEN)
-        for name in progress(list(names), "types held out")
-    ]
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        own = leave_one_type_out(labelled, fit)
+        found.append(own.assign(judge=name + UNSEEN, instrument=used[0] if used else name))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def leave_one_type_out(
@@ -98,7 +91,7 @@ def leave_one_type_out(
     split = "split" in labelled
     learnt = labelled[labelled["split"] == "train"] if split else labelled
     judged = labelled[labelled["split"] == "test"] if split else labelled
-    tables = []
+    found = []
     for held_out in sorted(judged["bias_type"].dropna().unique()):
         asked = judged.loc[judged["bias_type"] == held_out, ["text_id", "text"]]
         asked = asked.reset_index(drop=True)
@@ -106,13 +99,13 @@ def leave_one_type_out(
         if cluster in labelled:
             rest = rest[~rest[cluster].isin(judged.loc[judged["bias_type"] == held_out, cluster])]
         least = min((rest["biased"] == label).sum() for label in (True, False))
-        found = (
+        said = (
             _none(asked, held_out)
             if least < classifier.FEWEST
             else fit(rest.reset_index(drop=True))(asked)
         )
-        tables.append(found.assign(held_out=held_out, n_train=len(rest)))
-    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        found.append(said.assign(held_out=held_out, n_train=len(rest)))
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 
 
 def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
@@ -120,7 +113,9 @@ def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
     reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
     silent = np.full(len(asked), np.nan)
     lost = dict.fromkeys(asked["text_id"].astype(str), reason)
-    return stated(asked, judge="none", biased=silent >= 0, confidence=silent, lost=lost)
+    return attribution.judgements(
+        asked, judge="none", biased=silent >= 0, confidence=silent, lost=lost
+    )
 
 
 def estimates(
@@ -150,20 +145,20 @@ def estimates(
         type costs accuracy.
     """
     if unseen.empty:
-        return nbbias_tables.estimates([], study=detection.STUDY)
+        return tables.estimates([], study=detection.STUDY)
     own = labelled[labelled["text_id"].isin(unseen["text_id"])]
-    tables = [detection.by_type(unseen, own, **settings)]
-    pairs = [
+    found = [detection.by_type(unseen, own, **settings)]
+    changes = [
         detection.differences(
-            pd.concat([found, judgements[judgements["judge"] == name.removesuffix(UNSEEN)]]),
+            pd.concat([said, judgements[judgements["judge"] == name.removesuffix(UNSEEN)]]),
             texts, correction=correction, **settings,
         ).assign(bias=str(held_out))
-        for name, found in unseen.groupby("judge", sort=False)
+        for name, said in unseen.groupby("judge", sort=False)
         if name.removesuffix(UNSEEN) in set(judgements["judge"])
         for held_out, texts in own.groupby("bias_type", sort=True)
     ]  # fmt: skip
-    if pairs:
-        change = pd.concat(pairs, ignore_index=True)
+    if changes:
+        change = pd.concat(changes, ignore_index=True)
         adjusted = stats.adjusted(change["p_value"], method=correction)
-        tables.append(change.assign(p_adjusted=adjusted))
-    return pd.concat(tables, ignore_index=True)
+        found.append(change.assign(p_adjusted=adjusted))
+    return pd.concat(found, ignore_index=True)

@@ -9,18 +9,12 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import InputFile, Parameters
 from nbbias.tables import SAMPLE, NbbiasError
+from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
 
 #: The levels of the news studies; a notebook's cells that belong to one have its tag.
 LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
-
-#: The biases with a shipped word list. The papers' two are the default; the others were
-#: compiled for this project.
-BIASES = (
-    *("gender", "race"),
-    *("gender_nonbinary", "religion", "age", "disability", "orientation", "nationality"),
-)
 
 
 class News(Parameters):
@@ -39,8 +33,7 @@ class News(Parameters):
     biases: list[str] = Field(
         ["gender", "race"],
         min_length=1,
-        description="gender, race (the paper's), gender_nonbinary, religion, age, disability, "
-        "orientation, nationality, or a name in lexicon_paths",
+        description=lexicons.choices(),
     )
     lexicon_paths: dict[str, InputFile] = Field(
         {}, description="your own word list for a bias: columns group, term (kind, case)"
@@ -55,13 +48,11 @@ class News(Parameters):
     sentiment_scorers: list[str] = Field(
         ["textblob", "vader"],
         min_length=1,
-        description="instruments of sentiment: textblob (the paper's), vader, or the folder of a "
-        "Hugging Face classifier; the first one leads",
+        description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
     )
     toxicity_scorer: str = Field(
         "auto",
-        description="instrument of toxicity: auto (Detoxify where its weights are here, else "
-        "offline), offline, original, unbiased, multilingual, or a checkpoint's path",
+        description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
     device: str = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
     groups_counted: Literal["both", "all"] = Field(
@@ -112,9 +103,10 @@ class News(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        unknown = [b for b in self.biases if b not in BIASES and b not in self.lexicon_paths]
+        shipped = lexicons.shipped()
+        unknown = [b for b in self.biases if b not in shipped and b not in self.lexicon_paths]
         if unknown:
-            near = difflib.get_close_matches(unknown[0], BIASES, n=1)
+            near = difflib.get_close_matches(unknown[0], shipped, n=1)
             hint = f"did you mean {near[0]}?" if near else "name its list in lexicon_paths"
             raise ValueError(f"biases: no word list for {', '.join(unknown)}; {hint}")
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
@@ -128,8 +120,6 @@ class News(Parameters):
 
     def _check_lists(self) -> None:
         """Refuse faulty word lists, and names that fit none, before a kernel starts."""
-        from nbbias.text import lexicons  # which reads params' neighbours
-
         idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
         if idle:
             raise ValueError(f"lexicon_paths: {', '.join(idle)} is not among the biases")
@@ -172,8 +162,7 @@ class BiasedPrompts(News):
     biases: list[str] = Field(
         ["gender"],
         min_length=1,
-        description="gender (the paper's), race, gender_nonbinary, religion, age, disability, "
-        "orientation, nationality, or a name in lexicon_paths",
+        description=lexicons.choices(["gender"]),
     )
     focus: dict[str, str] = Field(
         {"gender": "female"},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ import yaml
 
 from nbbias import params, tables
 from nbbias.pages import share
+from nbbias.tables import escape
 
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LISTED = 8
@@ -47,7 +47,7 @@ def about(
     rows = parameters(str(description["study"]), description["parameters"])
     return {
         "label": label,
-        "finding": plain(tables.read_finding(folder)["sentence"]),
+        "finding": escape.without_markdown(tables.read_finding(folder)["sentence"]),
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
@@ -71,11 +71,6 @@ def command(folder: Path) -> str | None:
     words = ["nbbias", "run", path.relative_to(here).as_posix()]
     out = path.parents[2].relative_to(here).as_posix()
     return shlex.join(words if out == "runs" else [*words, "--out", out])
-
-
-def plain(markdown: str) -> str:
-    """Drop the Markdown of a finding: emphasis, and what `reading.escape` put in."""
-    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
 
 
 _FILES = (

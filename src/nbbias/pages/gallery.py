@@ -14,10 +14,9 @@ import jinja2
 
 from nbbias import tables
 from nbbias.pages import compare, leaders, manifest, page, share
-from nbbias.pages.about import plain
 from nbbias.running.plan import SITE
 from nbbias.studies import STUDIES
-from nbbias.tables import NbbiasError, data_path, visible
+from nbbias.tables import NbbiasError, data_path, escape, visible
 
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
@@ -177,7 +176,7 @@ def _render(target: Path, template: str, **values: Any) -> Path:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
-    environment.filters["plain"] = plain
+    environment.filters["plain"] = escape.without_markdown
     templates = data_path("templates/nbbias")
     text = environment.get_template(template).render(
         style=(templates / "page.css").read_text(encoding="utf-8"),

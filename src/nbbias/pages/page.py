@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from html import escape, unescape
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,7 +15,7 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
 from nbbias import tables
-from nbbias.tables import data_path, visible
+from nbbias.tables import data_path, escape, visible
 
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
 #: The styles that every printed table brings along; a page has one for all.
@@ -112,7 +112,7 @@ def write_page(
     items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
     body = body.replace(_CONTENTS, items, 1)
     if about and about["finding"]:
-        lead = f'</h1>\n<p class="finding">{escape(about["finding"])}</p>'
+        lead = f'</h1>\n<p class="finding">{escape.attribute(about["finding"])}</p>'
         body = body.replace("</h1>", lead, 1)
     # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
     body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')

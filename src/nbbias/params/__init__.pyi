@@ -3,7 +3,6 @@ from .base import (
     InputFile as InputFile,
     OptionalFile as OptionalFile,
     Parameters as Parameters,
-    Scorer as Scorer,
     Seed as Seed,
     no_twins as no_twins,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
@@ -37,7 +37,6 @@ InputFile = Annotated[
 OptionalFile = Annotated[
     str, Field(json_schema_extra={"format": "file or none"}), AfterValidator(_file_or_none)
 ]
-Scorer = Literal["textblob", "vader"]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 

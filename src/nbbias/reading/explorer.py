@@ -17,7 +17,7 @@ from IPython.display import HTML
 
 from nbbias import stats, tables
 from nbbias.reading import live as explore_live, markup, sentences
-from nbbias.tables import ESTIMATE_KEYS
+from nbbias.tables import ESTIMATE_KEYS, escape
 
 #: Rows of one statistic that a page shows; the table of estimates holds all.
 _ROWS = 150
@@ -61,7 +61,7 @@ def still(table: pd.DataFrame) -> HTML:
         found = claims(family)
         panels[label] = "".join(
             markup.fold(
-                f"{markup.shown(name)} <small>· {_counted(rows)}</small>",
+                f"{escape.html(name)} <small>· {_counted(rows)}</small>",
                 _drawn(rows),
                 opened=not i,
             )
@@ -82,7 +82,7 @@ def _drawn(rows: pd.DataFrame) -> str:
     low, high = reach(cut)
     found = FOUND.get((cut["measure"].iloc[0], cut["statistic"].iloc[0]))
     named = [found if found and key == "group" else key for key in keys]
-    head = "".join(f'<th scope="col">{markup.shown(name)}</th>' for name in named)
+    head = "".join(f'<th scope="col">{escape.html(name)}</th>' for name in named)
     head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
     numbers = ("estimate", "interval", "chance or reference", "N", "lost", "p", "p adjusted")
     head += "".join(f'<th scope="col">{name}</th>' for name in numbers)
@@ -97,7 +97,7 @@ def _drawn(rows: pd.DataFrame) -> str:
 def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
     named = "".join(markup.cell(row[key]) for key in keys)
     if pd.isna(row["estimate"]):
-        why = markup.shown(f"not measured: {row['reason']}")
+        why = escape.html(f"not measured: {row['reason']}")
         return f'<tr>{named}<td class="x-soft" colspan="8">{why}</td></tr>'
     interval = _range(row["ci_low"], row["ci_high"])
     chance = _range(row["null_low"], row["null_high"]) or markup.number(row["null"])
@@ -121,7 +121,7 @@ def _range(low: float, high: float) -> str:
 def _p(value: float) -> str:
     if pd.isna(value):
         return markup.number(value)
-    return markup.shown(sentences.p_value(value).removeprefix("p = ").removeprefix("p "))
+    return escape.html(sentences.p_value(value).removeprefix("p = ").removeprefix("p "))
 
 
 # --- drawings ---------------------------------------------------------------------------------

@@ -18,12 +18,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from nbbias.tables import visible
+from nbbias.tables import escape
 
 #: Colour-blind-safe colours by role; every figure uses the same.
 INK, MUTED, BAND = "#222222", "#6b6b6b", "#e3e3e3"
 PALETTE = sns.color_palette("colorblind").as_hex()
 PRINTED = PALETTE[1]
+
+plain = escape.drawn  # former name
 
 _PANELS_ABREAST = 4
 
@@ -92,7 +94,7 @@ def panels(
     axes = list(grid.flat)
     for value, ax in zip(values, axes, strict=False):
         draw(table[table[by] == value], ax)
-        ax.set_title(plain(str(value)))
+        ax.set_title(escape.drawn(str(value)))
         if ax is not axes[0] and ax.get_legend():
             ax.get_legend().remove()
     for ax in axes[len(values) :]:
@@ -139,10 +141,10 @@ def grid(
             ax.tick_params(axis="x", labelbottom=True)
             ax.xaxis.set_major_locator(MaxNLocator(6))
             ax.set_xlabel("")
-            ax.set_title(plain(str(value) if j == 0 else ""))
+            ax.set_title(escape.drawn(str(value) if j == 0 else ""))
     for j, other in enumerate(across):
         lowest = next(ax for ax in reversed(axes[:, j]) if ax.axison)
-        lowest.set_xlabel(plain(str(other)))
+        lowest.set_xlabel(escape.drawn(str(other)))
     return figure
 
 
@@ -178,16 +180,6 @@ def first_seen(values: pd.Series) -> pd.Series:
     return pd.Series(pd.factorize(values)[0], index=values.index)
 
 
-def plain(text: str) -> str:
-    """Keep matplotlib from reading dollar signs in a name as mathematics, and SVG from breaking.
-
-    XML has no place for control characters; and a name that begins with an underscore would be
-    left out of legends, so a thin space stands before it.
-    """
-    name = visible(text).replace("$", r"\$")
-    return f"\u2009{name}" if name.startswith("_") else name
-
-
 def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> None:
     """Put one legend for all panels under the figure."""
     handles, names = ax.get_legend_handles_labels()
@@ -204,7 +196,7 @@ def interval_key(*, colour: str = INK, label: str = "mean with its interval") ->
 
 def _name_rows(ax: Axes, names: pd.Series) -> None:
     """Label rows drawn at n - 1, ..., 0, so that the first stands on top, with room around."""
-    ax.set_yticks(np.arange(len(names))[::-1], [plain(str(name)) for name in names])
+    ax.set_yticks(np.arange(len(names))[::-1], [escape.drawn(str(name)) for name in names])
     ax.set_ylim(-0.7, len(names) - 0.3)
     ax.tick_params(axis="y", length=0)
 
@@ -329,7 +321,7 @@ def agreement(table: pd.DataFrame, ax: Axes, *, x: str, y: str, hue: str) -> Axe
     """Draw two instruments against each other, one point a text, zero lines through both."""
     ax.axhline(0, color=BAND, lw=1, zorder=0)
     ax.axvline(0, color=BAND, lw=1, zorder=0)
-    named = table.assign(**{hue: table[hue].astype(str).map(plain)})
+    named = table.assign(**{hue: table[hue].astype(str).map(escape.drawn)})
     sns.scatterplot(data=named, x=x, y=y, hue=hue, style=hue, s=38, alpha=0.85, ax=ax)
     ax.legend(title=None, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax

@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as widgets
 from IPython.display import HTML
 
-from nbbias.reading import markup
+from nbbias.tables import escape
 
 
 class Live(widgets.VBox):
@@ -49,4 +49,4 @@ def row(*children: widgets.Widget) -> widgets.HBox:
 
 def options(values: Iterable[str]) -> list[tuple[str, str]]:
     """Return values to choose from, under labels that show whatever they hold."""
-    return [(markup.visible(value), value) for value in values]
+    return [(escape.visible(value), value) for value in values]

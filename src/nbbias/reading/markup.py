@@ -7,8 +7,6 @@ tag, an address, mathematics, a colour or a direction of writing.
 from __future__ import annotations
 
 import hashlib
-import html
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -18,9 +16,9 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias.reading import sentences
-from nbbias.tables import data_path, visible
+from nbbias.tables import data_path, escape
 
-_MATHEMATICS = re.compile(r"[$\\]")
+shown, attribute, visible = escape.html, escape.attribute, escape.visible  # former names
 
 _LONG = 40  # characters that stand on one line
 
@@ -37,21 +35,6 @@ class Span(NamedTuple):
 # --- text -------------------------------------------------------------------------------------
 
 
-def shown(text: object) -> str:
-    """Return any text as HTML that shows just this text.
-
-    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
-    between two of them as mathematics.
-    """
-    escaped = html.escape(visible(text), quote=True)
-    return _MATHEMATICS.sub(lambda found: f"<span>{found[0]}</span>", escaped)
-
-
-def attribute(text: object) -> str:
-    """Return any text for use between the double quotes of an attribute."""
-    return html.escape(visible(text), quote=True)
-
-
 def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None) -> str:
     """Return a part of a text as HTML, with spans marked; of overlapping ones the first counts."""
     end = len(text) if end is None else end
@@ -59,13 +42,13 @@ def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None 
     for span in sorted(spans):
         if span.start < at or span.end > end:
             continue
-        parts.append(shown(text[at : span.start]))
-        said = shown(text[span.start : span.end])
+        parts.append(escape.html(text[at : span.start]))
+        said = escape.html(text[span.start : span.end])
         parts.append(
-            f'<mark class="x-{span.tone % 5}" title="{attribute(span.title)}">{said}</mark>'
+            f'<mark class="x-{span.tone % 5}" title="{escape.attribute(span.title)}">{said}</mark>'
         )
         at = span.end
-    return "".join([*parts, shown(text[at:end])])
+    return "".join([*parts, escape.html(text[at:end])])
 
 
 def tones(groups: Sequence[str]) -> dict[str, int]:
@@ -82,7 +65,8 @@ def spans(matches: pd.DataFrame, tone: Mapping[str, int]) -> list[Span]:
 def legend(groups: Sequence[str]) -> str:
     """Say which colour is whose."""
     marks = (
-        f'<mark class="x-{tone % 5}">{shown(group)}</mark>' for group, tone in tones(groups).items()
+        f'<mark class="x-{tone % 5}">{escape.html(group)}</mark>'
+        for group, tone in tones(groups).items()
     )
     return f'<span class="x-soft">Marked: words of</span> {" ".join(marks)}'
 
@@ -106,7 +90,7 @@ def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = 
     numeric = set(rows.select_dtypes("number").columns)
     name = {column: str(column).replace("_", " ") for column in rows.columns}
     head = "".join(
-        f'<th scope="col"{_number_class(column in numeric)}>{shown(name[column])}</th>'
+        f'<th scope="col"{_number_class(column in numeric)}>{escape.html(name[column])}</th>'
         for column in rows.columns
     )
     body = []
@@ -129,7 +113,7 @@ def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = 
 
 def cell(value: object) -> str:
     """Return any text as a cell of a table, blank where it is missing; long ones have lines."""
-    told = "" if pd.isna(value) else shown(value)
+    told = "" if pd.isna(value) else escape.html(value)
     long = ' class="x-long"' if len(str(value)) > _LONG else ""
     return f'<td dir="auto"{long}>{told}</td>'
 
@@ -141,14 +125,15 @@ def _number_class(is_number: bool) -> str:
 def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
     """Return panels of which one is seen: label → HTML. Without styles all stand in line."""
     digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
-    parts = [f'<span class="x-called">{shown(called)}</span>' if called else ""]
+    parts = [f'<span class="x-called">{escape.html(called)}</span>' if called else ""]
     for i, (label, panel) in enumerate(panels.items()):
         checked = " checked" if i == chosen else ""
         parts.append(
             f'<input type="radio" name="x{digest}" id="x{digest}-{i}"{checked}>'
-            f'<label for="x{digest}-{i}">{shown(label)}</label><div class="x-panel">{panel}</div>'
+            f'<label for="x{digest}-{i}">{escape.html(label)}</label>'
+            f'<div class="x-panel">{panel}</div>'
         )
-    named = attribute(called)
+    named = escape.attribute(called)
     return f'<div class="x-tabs" role="group" aria-label="{named}">{"".join(parts)}</div>'
 
 
@@ -162,7 +147,7 @@ def fold(summary: str, body: str, *, opened: bool = False, kind: str = "") -> st
 
 def note(text: str) -> str:
     """Return a line that says how to read what stands beside it."""
-    return f'<p class="x-note">{shown(text)}</p>'
+    return f'<p class="x-note">{escape.html(text)}</p>'
 
 
 @cache
@@ -176,7 +161,7 @@ def framed(body: str, *, title: str, about: str = "") -> HTML:
 
     No program that typesets mathematics looks into it.
     """
-    named = f'<p class="x-title"><strong>{shown(title)}</strong></p>' if title else ""
+    named = f'<p class="x-title"><strong>{escape.html(title)}</strong></p>' if title else ""
     head = named + (note(about) if about else "")
     return HTML(
         f'<style>{style()}</style><div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'

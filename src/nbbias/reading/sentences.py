@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,23 +9,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
-from nbbias.tables import visible
-
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
-
-
-def escape(text: object) -> str:
-    """Make any text show as itself in Markdown: names come from corpora, not from us.
-
-    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
-    between two of them as mathematics, escaped or not.
-    """
-    return _MARKDOWN.sub(_escaped, visible(" ".join(str(text).split())))
-
-
-def _escaped(found: re.Match[str]) -> str:
-    escaped = f"\\{found[0]}"
-    return f"<span>{escaped}</span>" if found[0] in "$\\" else escaped
+from nbbias.tables.escape import markdown as escape
 
 
 def number(value: float, *, decimals: int = 2) -> str:

@@ -15,7 +15,7 @@ from great_tables import GT, html, loc, style
 from IPython.display import HTML
 
 from nbbias.reading.sentences import number
-from nbbias.tables import ESTIMATE_KEYS, visible
+from nbbias.tables import ESTIMATE_KEYS, escape, visible
 
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
@@ -264,7 +264,7 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     if short:
         printed = printed.tab_style(style.css("white-space: nowrap"), loc.body(columns=short))
     if note:
-        printed = printed.tab_source_note(html(_escape_html(note)))
+        printed = printed.tab_source_note(html(escape.attribute(note)))
     scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
     # No program that typesets mathematics looks into it.
     return HTML(
@@ -285,7 +285,3 @@ def _seen(table: pd.DataFrame) -> pd.DataFrame:
         for name in texts
     }
     return table.assign(**shown)
-
-
-def _escape_html(text: str) -> str:
-    return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,4 +1,5 @@
 from .chance import (
+    dealt as dealt,
     expected_differences as expected_differences,
     mean_of_draws as mean_of_draws,
     permuted_counts as permuted_counts,
@@ -34,4 +35,5 @@ from .variance import (
     anova_checks as anova_checks,
     cell_means_model as cell_means_model,
     contrast_interval as contrast_interval,
+    repeated_measures as repeated_measures,
 )

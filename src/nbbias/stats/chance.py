@@ -157,6 +157,39 @@ def mean_of_draws(
     return tail(observed, means, confidence=confidence, sided="two", null=expected)
 
 
+def dealt(
+    first: np.ndarray, second: np.ndarray, *, draws: int, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Deal the units of two sides out anew, as many to each as it had, and add them up.
+
+    Parameters
+    ----------
+    first, second
+        Units by columns: a text's sentences by counts of group words, or by scores of instruments.
+    draws
+        Deals, each as likely as every other.
+    rng
+        The source of chance.
+
+    Returns
+    -------
+    (first, second) : arrays, draws by columns
+        The sums over each side's units after every deal; divided by `len`, their means.
+
+    Examples
+    --------
+    >>> h, o = dealt(
+    ...     np.array([[1, 0], [1, 0]]), np.array([[0, 1]]), draws=100, rng=np.random.default_rng(0)
+    ... )
+    >>> sorted(set(map(tuple, h.tolist()))), bool((h + o == [2, 1]).all())
+    ([(1, 1), (2, 0)], True)
+    """
+    both = np.vstack([first, second])
+    order = rng.random((draws, len(both))).argsort(axis=1)[:, : len(first)]
+    h = both[order].sum(axis=1)
+    return h, both.sum(axis=0) - h
+
+
 def permuted_counts(
     first: np.ndarray, second: np.ndarray, *, draws: int, rng: np.random.Generator
 ) -> np.ndarray:

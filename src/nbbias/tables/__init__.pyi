@@ -1,4 +1,4 @@
-from . import datasets as datasets
+from . import datasets as datasets, escape as escape
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
@@ -28,7 +28,6 @@ from .errors import (
 from .escape import visible as visible, without_control as without_control
 from .files import (
     csv as csv,
-    escape_latex as escape_latex,
     folder as folder,
     latex_table as latex_table,
     read_finding as read_finding,

@@ -1,8 +1,14 @@
-"""What is not seen in a text, written out so that it is: in pages, figures, papers, terminals."""
+"""The one room that escapes: any text shows as itself wherever it goes, and does nothing there.
+
+Texts and names come from models and corpora. What is not seen in them is written out, and nothing
+of them becomes a tag, an address, mathematics, a command, a colour or a direction of writing. The
+room stands on the ground floor because messages of errors and papers' tables need it too.
+"""
 
 from __future__ import annotations
 
 import re
+from html import escape as _in_html
 
 #: Control characters but for the tab and the line's end, lone surrogates, and marks that change
 #: the direction of what stands around them.
@@ -10,20 +16,138 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_MATHEMATICS = re.compile(r"[$\\]")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
+#: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
+#: after a line's end, where a cell may stand.
+_LATEX = str.maketrans({
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&",
+    "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "[": "{[}", "]": "{]}", "*": "{*}", "\N{MINUS SIGN}": "$-$",
+})  # fmt: skip
 
 
 def visible(text: object) -> str:
     """Write what is not seen as its code point: NUL, escapes and marks of direction.
 
     Lines that end as on Windows end as elsewhere.
+
+    Examples
+    --------
+    >>> visible("nul" + chr(0))
+    'nul[U+0000]'
     """
     return _UNSEEN.sub(_seen, str(text).replace("\r\n", "\n"))
 
 
 def without_control(text: str) -> str:
-    """Write control characters out, and leave marks of direction, which are part of a text."""
+    """Write control characters out, and leave marks of direction, which are part of a text.
+
+    Examples
+    --------
+    >>> without_control("bell" + chr(7))
+    'bell[U+0007]'
+    """
     return _CONTROL.sub(_seen, text)
 
 
 def _seen(found: re.Match[str]) -> str:
     return f"[U+{ord(found[0]):04X}]"
+
+
+def html(text: object) -> str:
+    """Return any text as HTML that shows just this text.
+
+    Dollar signs and backslashes stand in elements of their own: JupyterLab would read what lies
+    between two of them as mathematics.
+
+    Examples
+    --------
+    >>> html("<b> for $5")
+    '&lt;b&gt; for <span>$</span>5'
+    """
+    return _MATHEMATICS.sub(lambda found: f"<span>{found[0]}</span>", attribute(text))
+
+
+def attribute(text: object) -> str:
+    """Return any text for use between the double quotes of an attribute of HTML.
+
+    It serves as a text too where no program that typesets mathematics looks.
+
+    Examples
+    --------
+    >>> attribute('a "b"')
+    'a &quot;b&quot;'
+    """
+    return _in_html(visible(text), quote=True)
+
+
+def markdown(text: object) -> str:
+    r"""Return any text, on one line, as Markdown that shows just this text; as `html` does.
+
+    Examples
+    --------
+    >>> print(markdown("gpt_4 *"))
+    gpt\_4 \*
+    """
+    return _MARKDOWN.sub(_in_markdown, visible(_on_one_line(text)))
+
+
+def _in_markdown(found: re.Match[str]) -> str:
+    escaped = f"\\{found[0]}"
+    return f"<span>{escaped}</span>" if _MATHEMATICS.match(found[0]) else escaped
+
+
+def without_markdown(markdown: str) -> str:
+    r"""Drop the Markdown of a sentence: emphasis, and what `markdown` put in.
+
+    Examples
+    --------
+    >>> without_markdown(r"The index of **gpt\_4** is")
+    'The index of gpt_4 is'
+    """
+    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
+
+
+def latex(text: object) -> str:
+    r"""Return any text, on one line, as LaTeX that prints just this text.
+
+    Examples
+    --------
+    >>> print(latex("50% of x_1"))
+    50\% of x\_1
+    """
+    return visible(_on_one_line(text)).translate(_LATEX)
+
+
+def drawn(text: object) -> str:
+    r"""Return any text as a figure draws it: matplotlib reads no mathematics, and SVG stays whole.
+
+    XML has no place for control characters; and a name that begins with an underscore would be
+    left out of legends, so a thin space stands before it.
+
+    Examples
+    --------
+    >>> print(drawn("for $5"))
+    for \$5
+    """
+    name = visible(text).replace("$", r"\$")
+    return f"\u2009{name}" if name.startswith("_") else name
+
+
+def terminal(text: object) -> str:
+    r"""Return any text as a terminal prints it: rich reads no mark-up in it, and nothing steers.
+
+    Examples
+    --------
+    >>> print(terminal("[red]"))
+    \[red]
+    """
+    from rich.markup import escape
+
+    return escape(visible(text))
+
+
+def _on_one_line(text: object) -> str:
+    return " ".join(str(text).split())

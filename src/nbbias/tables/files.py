@@ -8,7 +8,6 @@ Tables for papers: a DataFrame as a LaTeX booktabs table that compiles, whatever
 
 from __future__ import annotations
 
-import html
 import json
 import os
 import re
@@ -25,7 +24,7 @@ import pandas as pd
 from IPython.display import HTML
 from matplotlib.figure import Figure
 
-from nbbias.tables.escape import visible, without_control
+from nbbias.tables import escape
 
 #: What may stand in the address of an image as it is.
 _PLAIN = " ;/:@=+$,-_.!~*()"
@@ -91,7 +90,7 @@ def _plain(value: object) -> object:
     if not isinstance(value, str):
         return value
     lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
-    lines = without_control(lines)
+    lines = escape.without_control(lines)
     return f"'{lines}" if _FORMULA.match(lines) else lines
 
 
@@ -162,10 +161,9 @@ def inline(svg: bytes, *, alt: str) -> str:
     """Return an SVG image as HTML that needs no file, with its alternative text."""
     # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
     encoded = quote(re.sub(rb"\s+", b" ", svg), safe=_PLAIN)
-    text = html.escape(visible(alt), quote=True)
     return (
-        f'<figure style="margin:0"><img src="data:image/svg+xml,{encoded}" alt="{text}" '
-        f'style="max-width:100%;height:auto"></figure>'
+        f'<figure style="margin:0"><img src="data:image/svg+xml,{encoded}" '
+        f'alt="{escape.attribute(alt)}" style="max-width:100%;height:auto"></figure>'
     )
 
 
@@ -187,15 +185,6 @@ def read_finding(out: Path) -> dict[str, str]:
 
 MISSING = "n/m"
 _NOTE = r"\par\smallskip\footnotesize n/m: not measured"
-
-#: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
-#: after a line's end, where a cell may stand.
-_ESCAPES = str.maketrans({
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&",
-    "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
-    "[": "{[}", "]": "{]}", "*": "{*}", "\N{MINUS SIGN}": "$-$",
-})  # fmt: skip
 
 
 def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int = 3) -> str:
@@ -231,21 +220,16 @@ def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int 
         raise ValueError("a table needs a column")
     columns = [_column(frame.iloc[:, i], decimals) for i in range(frame.shape[1])]
     printed = pd.DataFrame({i: cells for i, (cells, _) in enumerate(columns)}, dtype=object)
-    headings = dict(enumerate(escape_latex(name) for name in frame.columns))
+    headings = dict(enumerate(escape.latex(name) for name in frame.columns))
     styled = printed.style.hide(axis="index").format_index(headings.get, axis="columns")
     written = styled.to_latex(
         column_format="".join("r" if numeric else "l" for _, numeric in columns),
-        hrules=True, caption=escape_latex(caption), label=label, position="htbp",
+        hrules=True, caption=escape.latex(caption), label=label, position="htbp",
         position_float="centering",
     )  # fmt: skip
     has_gap = any(MISSING in cells for cells, numeric in columns if numeric)
     end = "\\end{table}"
     return written.replace(end, f"{_NOTE}\n{end}") if has_gap else written
-
-
-def escape_latex(text: object) -> str:
-    """Make any text print as itself, on one line."""
-    return visible(" ".join(str(text).split())).translate(_ESCAPES)
 
 
 def _column(values: pd.Series, decimals: int) -> tuple[list[str], bool]:
@@ -267,9 +251,9 @@ def _cell(value: Any, places: int, *, gap: str) -> str:
     if pd.isna(value):
         return gap
     if not _is_number(value):
-        return escape_latex(value)
+        return escape.latex(value)
     if not np.isfinite(value):
         return MISSING
     # Adding 0 takes the sign from a rounded zero.
     shown = f"{round(float(value), places) + 0:,.{places}f}"
-    return escape_latex(shown.replace("-", "\N{MINUS SIGN}"))
+    return escape.latex(shown.replace("-", "\N{MINUS SIGN}"))

@@ -3,9 +3,9 @@
 A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase,
 descriptor or name) and `case` (any or exact). A descriptor ("white") counts
 only where an occupation or a gender word follows ("white teacher"), as in
-Fang et al. 2024; `expand` writes these phrases out.
-
-How far word lists reach: what they touch of a corpus, and which words are never seen.
+Fang et al. 2024; `expand` writes these phrases out. `coverage`, `term_counts`
+and `messages` say how far the lists reach: what they touch of a corpus, and
+which words are never seen.
 """
 
 from __future__ import annotations
@@ -18,9 +18,40 @@ import pandas as pd
 
 from nbbias.tables import SAMPLE, ContractError, data_path, need, read_table
 
+#: The biases of the papers; all other lists were compiled for this project.
+PAPERS = ("gender", "race")
+
 _KINDS = {"word", "phrase", "descriptor", "name"}
 _CASES = {"any", "exact"}
 _COLUMNS = ["bias", "group", "term", "kind", "case"]
+
+
+@cache
+def shipped() -> tuple[str, ...]:
+    """Return the biases with a shipped list, the papers' first; a new list is one more file.
+
+    A list is a file in ``data/lexicons`` with a column `group`. ``<bias>_names.csv`` holds names
+    of people for another list.
+
+    Examples
+    --------
+    >>> from nbbias.text import lexicons
+    >>> lexicons.shipped()[:2]
+    ('gender', 'race')
+    """
+    found = [
+        path.stem
+        for path in sorted(data_path("lexicons").glob("*.csv"))
+        if not path.stem.endswith("_names") and "group" in pd.read_csv(path, nrows=0)
+    ]
+    return (*PAPERS, *(bias for bias in found if bias not in PAPERS))
+
+
+def choices(papers: Iterable[str] = PAPERS) -> str:
+    """Return the names of the shipped lists for the help of a parameter, a paper's own first."""
+    first = list(papers)
+    rest = [bias for bias in shipped() if bias not in first]
+    return f"{', '.join(first)} (the paper's), {', '.join(rest)}, or a name in lexicon_paths"
 
 
 def load(bias: str, *, path: str | None = None, names_path: str | None = None) -> pd.DataFrame:
@@ -29,7 +60,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     Parameters
     ----------
     bias
-        One of `news.params.BIASES`, or a name of your own with `path`.
+        One of `shipped`, or a name of your own with `path`.
     path
         Your own list: columns `group` and `term`, and where they matter `kind` (word by default)
         and `case` (any by default). Without it the shipped list is taken.

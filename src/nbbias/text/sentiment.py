@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError
+from nbbias.text.instruments import Instrument, listed
 
 
 @cache
@@ -44,8 +46,20 @@ def _vader() -> Callable[[str], tuple[float, int]]:
     return assess
 
 
-_INSTRUMENTS = {"textblob": _textblob, "vader": _vader}
-_PACKAGES = {"textblob": ("TextBlob", "textblob"), "vader": ("VADER", "vaderSentiment")}
+#: Every instrument with words of its own; any other name is a classifier's.
+INSTRUMENTS = {
+    "textblob": Instrument("TextBlob {}", "textblob", _textblob, "the papers'"),
+    "vader": Instrument("VADER {}", "vaderSentiment", _vader),
+}
+
+if TYPE_CHECKING:
+    Scorer = str
+else:
+    #: What a parameter may be that takes no classifier.
+    Scorer = Literal[tuple(INSTRUMENTS)]
+
+#: What the help of a parameter says that takes all.
+CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
 
 
 @cache
@@ -77,10 +91,9 @@ def _sign(label: str) -> int:
 
 def instrument(scorer: str) -> str:
     """Return an instrument's name with its version, as tables and figures show it."""
-    if scorer not in _PACKAGES:
+    if scorer not in INSTRUMENTS:
         return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
-    name, package = _PACKAGES[scorer]
-    return f"{name} {version(package)}"
+    return INSTRUMENTS[scorer].named()
 
 
 def audit(terms: pd.DataFrame, *, scorers: Iterable[str]) -> pd.DataFrame:
@@ -135,7 +148,7 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     """
     given = pd.Series(texts, dtype=object)
     present = given.notna() & (given.fillna("").astype(str).str.strip() != "")
-    assess = _INSTRUMENTS[scorer]() if scorer in _INSTRUMENTS else _classifier(scorer)
+    assess = INSTRUMENTS[scorer].load() if scorer in INSTRUMENTS else _classifier(scorer)
     known = {text: assess(text) for text in given[present].unique()}
     scored = [known.get(text, (np.nan, 0)) for text in given.where(present, "")]
     table = pd.DataFrame(scored, columns=["polarity", "n_assessed"], index=given.index)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from importlib.metadata import version
+from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError, is_file, resolve
+from nbbias.text.instruments import Instrument, listed
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
 AUTO, OFFLINE = "auto", "offline"
-DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
 
 #: What loading a model raises when its files are missing, cut off or of another kind.
 _UNUSABLE = (
@@ -44,12 +44,7 @@ def choose(scorer: str = AUTO) -> str:
 
 def instrument(scorer: str) -> str:
     """Return an instrument's name with its version, as tables and figures show it."""
-    chosen = choose(scorer)
-    if chosen == OFFLINE:
-        number = version("alt-profanity-check")
-        return f"alt-profanity-check {number} (fallback, not Detoxify)"
-    name = chosen if chosen in DETOXIFY else f"checkpoint {Path(chosen).name}"
-    return f"Detoxify {version('detoxify')} {name}"
+    return _chosen(choose(scorer)).named()
 
 
 def score(
@@ -94,37 +89,56 @@ def score(
     return scored.where(np.isfinite(scored)).rename("toxicity")
 
 
+def _chosen(scorer: str) -> Instrument:
+    if scorer in INSTRUMENTS:
+        return INSTRUMENTS[scorer]
+    title = f"Detoxify {{}} checkpoint {Path(scorer).name}"
+    return Instrument(title, "detoxify", partial(_checkpoint, scorer))
+
+
 @cache
 def _predictor(chosen: str, device: str) -> Predict:
-    if chosen == OFFLINE:
-        from profanity_check import predict_prob
+    return _chosen(chosen).load(device)
 
-        return lambda texts: np.asarray(predict_prob(list(texts)), dtype=float)
-    model = _detoxify(chosen, device)
 
+def _words(device: str) -> Predict:
+    from profanity_check import predict_prob
+
+    return lambda texts: np.asarray(predict_prob(list(texts)), dtype=float)
+
+
+def _of(model: Any) -> Predict:
     def predict(texts: Sequence[str]) -> np.ndarray:
         return np.atleast_1d(np.asarray(model.predict(list(texts))["toxicity"], dtype=float))
 
     return predict
 
 
-def _detoxify(chosen: str, device: str):  # type: ignore[no-untyped-def]
+def _detoxify(name: str, device: str) -> Predict:
+    from detoxify import Detoxify
+
+    try:
+        return _of(Detoxify(name, device=device))
+    except _UNUSABLE as error:
+        raise DataError(
+            f"Detoxify {name}",
+            f"its weights are not here, or cut off, and cannot be fetched ({_reason(error)}); "
+            "use 'offline', or the path of a checkpoint",
+        ) from None
+
+
+def _reason(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _checkpoint(name: str, device: str) -> Predict:
     import torch
     from detoxify import Detoxify
 
-    if chosen in DETOXIFY:
-        try:
-            return Detoxify(chosen, device=device)
-        except _UNUSABLE as error:
-            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-            raise DataError(
-                f"Detoxify {chosen}",
-                f"its weights are not here, or cut off, and cannot be fetched ({reason}); "
-                "use 'offline', or the path of a checkpoint",
-            ) from None
-    path = resolve(chosen)
+    path = resolve(name)
     if not is_file(path):
-        raise DataError(chosen, f"is no model of Detoxify ({', '.join(DETOXIFY)}) and no file")
+        known = ", ".join(_DETOXIFY)
+        raise DataError(name, f"is no model of Detoxify ({known}) and no file")
     try:
         # A checkpoint may hold code; this refuses any that holds more than tensors and numbers.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
@@ -132,16 +146,34 @@ def _detoxify(chosen: str, device: str):  # type: ignore[no-untyped-def]
     except Exception:
         whole = False
     if not whole:
-        raise DataError(chosen, "is no Detoxify checkpoint (needs config and state_dict, no code)")
+        raise DataError(name, "is no Detoxify checkpoint (needs config and state_dict, no code)")
     try:
         model = Detoxify(
             checkpoint=str(path), device=device, huggingface_config_path=str(path.parent)
         )
     except _UNUSABLE as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(
-            chosen, f"cannot be loaded with the config and tokenizer in its folder: {reason}"
-        ) from None
+        told = f"cannot be loaded with the config and tokenizer in its folder: {_reason(error)}"
+        raise DataError(name, told) from None
     if "toxicity" not in model.class_names:
-        raise DataError(chosen, f"has no class 'toxic'; it has {', '.join(model.class_names)}")
-    return model
+        raise DataError(name, f"has no class 'toxic'; it has {', '.join(model.class_names)}")
+    return _of(model)
+
+
+_DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
+
+#: Every instrument with a name of its own; any other name is the path of a checkpoint.
+INSTRUMENTS = {
+    OFFLINE: Instrument(
+        "alt-profanity-check {} (fallback, not Detoxify)", "alt-profanity-check", _words
+    ),
+    **{
+        name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
+        for name in _DETOXIFY
+    },
+}
+
+#: What the help of a parameter says.
+CHOICES = (
+    f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {listed(INSTRUMENTS)}, "
+    "or a checkpoint's path"
+)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus
+from nbbias.biasalert import sources
 from nbbias.biasalert.groups import same_group, target
 from nbbias.biasalert.judges import attribution, baselines
 from nbbias.tables import ContractError, DataError, ParameterError
@@ -62,7 +62,7 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
 
 @pytest.mark.data
 def test_type_and_group_on_redditbias(data_folder: Path) -> None:
-    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)
     found = attribution.attribute_texts(table)
     assert (found["bias_type"] == table["bias_type"]).mean() > 0.93
@@ -107,7 +107,7 @@ def test_toxicity_is_bias_from_a_threshold() -> None:
 def test_recorded_flags_are_read_and_gaps_are_losses(tmp_path: Path) -> None:
     path = tmp_path / "tool.csv"
     path.write_text("text_id,flagged,score\na,true,0.9\nc,0,0.2\n")
-    judged = baselines.recorded(TEXTS, str(path), name="tool")
+    judged = baselines.recorded(TEXTS, path=str(path), name="tool")
     assert judged["biased"].isna().tolist() == [False, True, False, True]
     assert judged["biased"].iloc[[0, 2]].tolist() == [True, False]
     assert judged["confidence"].iloc[[0, 2]].tolist() == [0.9, 0.2]
@@ -123,7 +123,7 @@ def test_replies_of_a_moderation_are_read_as_they_came(tmp_path: Path) -> None:
         {"text": "the tea is greedy", "results": []},
     ]
     path.write_text("\n".join(map(json.dumps, replies)))
-    judged = baselines.recorded(TEXTS, str(path), name="moderation")
+    judged = baselines.recorded(TEXTS, path=str(path), name="moderation")
     assert judged["biased"].iloc[0]
     assert judged["confidence"].iloc[0] == 0.7
     assert judged["outcome"].tolist() == ["judged", "failed", "failed", "empty"]
@@ -142,4 +142,4 @@ def test_faults_of_a_record_are_named(tmp_path: Path, content: str, words: str) 
     path = tmp_path / "tool.csv"
     path.write_text(content)
     with pytest.raises((DataError, ContractError), match=words):
-        baselines.recorded(TEXTS, str(path), name="tool")
+        baselines.recorded(TEXTS, path=str(path), name="tool")

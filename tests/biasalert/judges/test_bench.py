@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias import tables
-from nbbias.biasalert import corpus, sample, tables as biasalert_tables
+from nbbias.biasalert import corpus, detection, sample, tables as biasalert_tables
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
-from nbbias.biasalert.judges import bench as biasalert
+from nbbias.biasalert.judges import bench as benches, registry
+from nbbias.biasalert.judges.registry import Settings
 from nbbias.params import validate
 from nbbias.tables import DataError, ParameterError, check
 
@@ -19,21 +22,21 @@ SEED = 1
 
 @pytest.fixture(scope="module")
 def labelled() -> pd.DataFrame:
-    found, lost = biasalert.texts(seed=SEED)
+    found, lost = corpus.texts(seed=SEED)
     assert lost.empty
     return found
 
 
 @pytest.fixture(scope="module")
-def bench(labelled: pd.DataFrame) -> biasalert.Bench:
-    known, _ = biasalert.knowledge(labelled=labelled)
+def bench(labelled: pd.DataFrame) -> benches.Bench:
+    known, _ = corpus.knowledge(labelled=labelled)
     names = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
-    return biasalert.bench(names, labelled, known, drop_same=False, seed=SEED)
+    return benches.fit(names, labelled, known, settings=Settings(drop_same=False, seed=SEED))
 
 
 @pytest.fixture(scope="module")
 def judged(
-    bench: biasalert.Bench, labelled: pd.DataFrame
+    bench: benches.Bench, labelled: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     test = labelled[labelled["split"] == "test"].reset_index(drop=True)
     return test, *bench.judge(test, "test")
@@ -58,7 +61,7 @@ SOME = [
 def test_the_sample_has_both_classes_on_both_sides(labelled: pd.DataFrame) -> None:
     counted = labelled.groupby(["split", "biased"]).size()
     assert set(counted.index) == {(s, b) for s in ("train", "test") for b in (True, False)}
-    assert set(biasalert.counts(labelled)["texts"]) == {12, 24}
+    assert set(corpus.counts(labelled)["texts"]) == {12, 24}
 
 
 def test_no_cluster_stands_on_both_sides(labelled: pd.DataFrame) -> None:
@@ -69,7 +72,7 @@ def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path)
     first = file_of(tmp_path, "a.csv", SOME)
     other = [(f"Something else entirely, said by {name}.", i % 2) for i, name in enumerate("wxyz")]
     second = file_of(tmp_path, "b.csv", other)
-    found, lost = biasalert.texts(first, second, seed=SEED)
+    found, lost = corpus.texts(first, second, seed=SEED)
     assert lost.empty
     assert found["split"].value_counts().to_dict() == {"train": len(SOME), "test": 4}
     assert found["text_id"].is_unique
@@ -78,7 +81,7 @@ def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path)
 def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", SOME)
     second = file_of(tmp_path, "b.csv", [SOME[0], ("Quite another thing, this one.", 1)])
-    found, _ = biasalert.texts(first, second, seed=SEED)
+    found, _ = corpus.texts(first, second, seed=SEED)
     learnt = set(found.loc[found["split"] == "train", "text"])
     assert SOME[0][0] not in learnt
     assert "left out" in set(found["split"])
@@ -87,7 +90,7 @@ def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
 def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", [*SOME, SOME[0], ("Of no label.", None)])
     second = file_of(tmp_path, "b.csv", [("Both labels.", 0), ("Both labels.", 1), ("One.", 1)])
-    found, lost = biasalert.texts(first, second, seed=SEED)
+    found, lost = corpus.texts(first, second, seed=SEED)
     assert (found["split"] == "test").sum() == 1
     assert lost.to_dict("records") == [
         {"file": "a.csv", "reason": "no text or no label", "n": 1},
@@ -101,22 +104,22 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
 
 def test_texts_without_a_type_are_counted_as_such(tmp_path: Path) -> None:
     second = file_of(tmp_path, "b.csv", [("Quite another thing, this one.", 1)])
-    found, _ = biasalert.texts(file_of(tmp_path, "a.csv", SOME), second, seed=SEED)
+    found, _ = corpus.texts(file_of(tmp_path, "a.csv", SOME), second, seed=SEED)
     assert found[["bias_type", "group", "attribute"]].isna().all(axis=None)
-    assert set(biasalert.counts(found)["bias_type"]) == {"none named"}
+    assert set(corpus.counts(found)["bias_type"]) == {"none named"}
 
 
 def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataFrame) -> None:
     rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
     path = tmp_path / "said.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
-    known, lost = biasalert.knowledge(str(path), labelled=labelled)
+    known, lost = corpus.knowledge(str(path), labelled=labelled)
     assert known["statement"].tolist() == ["women cannot park"]
     assert known["source"].tolist() == ["said"]
     assert lost["n"].tolist() == [1]
     # One that was kept is read as it is.
     known.to_csv(tmp_path / "kept.csv", index=False)
-    again, lost = biasalert.knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
+    again, lost = corpus.knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
     pd.testing.assert_frame_equal(again, known)
     assert lost.empty
 
@@ -165,29 +168,48 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
     assert said <= used
 
 
-def test_toxicity_is_no_probability_of_bias(bench: biasalert.Bench) -> None:
+def test_toxicity_is_no_probability_of_bias(bench: benches.Bench) -> None:
     assert bench.no_probabilities == {"toxicity": "its score is toxicity, no probability of bias"}
 
 
-def test_every_judge_names_its_instrument(bench: biasalert.Bench) -> None:
+def test_every_judge_names_its_instrument(
+    bench: benches.Bench, judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+) -> None:
     assert set(bench.instruments) == set(bench.judges)
     assert (
         "fallback" in bench.instruments["toxicity"] or "Detoxify" in bench.instruments["toxicity"]
     )
-    rows = [
-        {
-            "judge": "toxicity",
-            "statistic": "accuracy",
-            "estimate": 0.5,
-            "n": 2,
-            "n_lost": 0,
-            "instrument": "toxicity",
-        },
-        {"statistic": "x", "estimate": 0.5, "n": 2, "n_lost": 0, "instrument": "y"},
-    ]
-    table = tables.estimates(rows, study="biasalert", measure="detection")
-    found = biasalert.named(table, bench.instruments)["instrument"]
-    assert list(found) == [bench.instruments["toxicity"], "y"]
+    # Each judgement carries it, and every number that is made of judgements.
+    test, judgements, _ = judged
+    both = pd.concat([judgements, detection.constants(test)], ignore_index=True)
+    blind = dict.fromkeys([detection.ALWAYS, detection.NEVER], "the same verdict on every text")
+    assert detection.instruments(both) == dict(bench.instruments) | blind
+    compared = detection.differences(judgements, test, draws=20)
+    (one,) = compared.loc[compared["judge"] == "majority − toxicity", "instrument"]
+    assert one == f"{bench.instruments['majority']}; {bench.instruments['toxicity']}"
+    # Without one, a judge is its own instrument.
+    plain = judgements.drop(columns="instrument")
+    assert detection.instruments(plain)["toxicity"] == "toxicity"
+
+
+@pytest.mark.parametrize("name", list(registry.JUDGES))
+def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
+    module, function = registry.JUDGES[name].made_by.split(":")
+    assert callable(getattr(importlib.import_module(f"nbbias.biasalert.judges.{module}"), function))
+    assert name in (validate("biasalert", {}).model_fields["judges"].description or "")
+    assert validate("biasalert", {"judges": [name], "held_out_types": []})
+    held_out = {"held_out_types": [name]}
+    if name in registry.HELD_OUT:
+        assert validate("biasalert", held_out)
+    else:
+        with pytest.raises(ParameterError, match="held_out_types"):
+            validate("biasalert", held_out)
+
+
+def test_the_registry_is_read_without_what_judges_need() -> None:
+    code = "import sys; import nbbias.biasalert.judges.registry; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "sklearn", "transformers"} & set(done.stdout.split())
 
 
 def test_recorded_replies_are_a_judge_where_there_are_any(
@@ -203,9 +225,11 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
         ]
     )
     replies.to_csv(tmp_path / "replies.csv", index=False)
-    known, _ = biasalert.knowledge(labelled=labelled)
+    known, _ = corpus.knowledge(labelled=labelled)
     paths = {"a model": str(tmp_path / "replies.csv")}
-    two = biasalert.bench(["majority"], labelled, known, seed=SEED, replies_paths=paths)
+    two = benches.fit(
+        ["majority"], labelled, known, settings=Settings(seed=SEED), replies_paths=paths
+    )
     judgements, _ = two.judge(test, "test")
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
@@ -219,13 +243,13 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     judgements, _ = two.judge(others, "test", every=True)
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].eq("failed").all()
-    losses = biasalert_tables.judged(judgements, two.instruments).set_index("judge")
+    losses = detection.losses(judgements).set_index("judge")
     assert losses.loc["a model", ["outcome", "n"]].tolist() == ["failed", 4]
 
 
 def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) -> None:
-    known, _ = biasalert.knowledge(labelled=labelled)
-    bare = biasalert.bench(["classifier"], labelled, known.iloc[:0], seed=SEED)
+    known, _ = corpus.knowledge(labelled=labelled)
+    bare = benches.fit(["classifier"], labelled, known.iloc[:0], settings=Settings(seed=SEED))
     test = labelled[labelled["split"] == "test"].head(6)
     judgements, evidence = bare.judge(test, "test")
     assert evidence.empty
@@ -233,12 +257,14 @@ def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) 
 
 
 def test_labels_of_one_class_are_refused(labelled: pd.DataFrame) -> None:
-    known, _ = biasalert.knowledge(labelled=labelled)
+    known, _ = corpus.knowledge(labelled=labelled)
     with pytest.raises(ParameterError, match="ten texts"):
-        biasalert.bench(["classifier_alone"], labelled[labelled["biased"]], known, seed=SEED)
+        benches.fit(
+            ["classifier_alone"], labelled[labelled["biased"]], known, settings=Settings(seed=SEED)
+        )
 
 
-def test_odd_texts_are_judged_or_say_why_not(bench: biasalert.Bench) -> None:
+def test_odd_texts_are_judged_or_say_why_not(bench: benches.Bench) -> None:
     odd = [
         "",
         "   ",
@@ -318,7 +344,7 @@ def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  #
         read(str(tmp_path / "a.csv"))
 
 
-def test_the_guard_lets_fewer_planted_stereotypes_through(bench: biasalert.Bench) -> None:
+def test_the_guard_lets_fewer_planted_stereotypes_through(bench: benches.Bench) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
     table, found = biasalert_tables.guarded(answers, bench, confidence=0.95)
     shares = found.set_index("statistic")["estimate"]
@@ -363,7 +389,7 @@ def test_prompts_for_a_language_model_stand_once(
     judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
 ) -> None:
     test, _, evidence = judged
-    asked = biasalert.prompts({"test": (test, evidence), "again": (test, evidence)})
+    asked = benches.prompts({"test": (test, evidence), "again": (test, evidence)})
     assert asked["prompt_id"].is_unique
     assert set(asked["set"]) == {"test"}
     assert len(asked) == test["text"].nunique()

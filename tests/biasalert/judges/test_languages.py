@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus
+from nbbias.biasalert import sources
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
 from nbbias.tables import check
@@ -37,7 +37,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> classifier.Fitted:
 def offline() -> tuned.Tuned:
     # Two steps teach it nothing, but what it can read is told before.
     few = labelled().groupby("biased").head(30)
-    return tuned.fit(few, seed=0, copies=1, epochs=0.1, progress=False)
+    return tuned.fit(few, tuned.Tuning(copies=1, epochs=0.1), seed=0, progress=False)
 
 
 def test_the_quick_judge_gives_no_verdict_without_a_word_that_it_knows(
@@ -89,7 +89,7 @@ def test_whole_words_by_hand(said: str, share: float) -> None:
 def test_no_comment_of_redditbias_is_taken_for_foreign(
     data_folder: Path, offline: tuned.Tuned
 ) -> None:
-    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["text"].fillna("").str.strip() != ""]
     held_out = np.random.default_rng(0).random(len(table)) < 0.3
     vectorizer = classifier._vectorizer().fit(table.loc[~held_out, "text"])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus, knowledge, retrieval, split
+from nbbias.biasalert import knowledge, retrieval, sources, split
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
 from nbbias.tables import DataError, ParameterError, check
@@ -49,7 +48,7 @@ def quick(parted: pd.DataFrame, bow: str) -> classifier.Fitted:
 @pytest.fixture(scope="module")
 def slow(parted: pd.DataFrame, tiny: str) -> tuned.Tuned:
     train = parted[parted["split"] == "train"]
-    return tuned.fit(train, model=tiny, seed=0, copies=2, epochs=8, rate=3e-3)
+    return tuned.fit(train, tuned.Tuning(model=tiny, copies=2, epochs=8, rate=3e-3), seed=0)
 
 
 def accuracy(judged: pd.DataFrame, truth: pd.DataFrame) -> float:
@@ -87,7 +86,7 @@ def test_only_text_and_label_are_read(
 
 def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> None:
     train = parted[parted["split"] == "train"]
-    known, _ = corpus.from_labelled(train)
+    known, _ = sources.from_labelled(train)
     found = retrieval.retrieve(train, known, model=bow)
     own = classifier.fit(train, found, model=bow, seed=0, knowledge=knowledge.version(known))
     test = parted[parted["split"] == "test"]
@@ -122,7 +121,7 @@ def test_the_probabilities_are_calibrated_where_labels_are_noisy(
 @pytest.mark.data
 @pytest.mark.slow
 def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
-    table, _ = corpus.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table.sample(2000, random_state=0), seed=0)
     train, test = (parted[parted["split"] == side] for side in ("train", "test"))
     fitted = classifier.fit(train, model="offline", seed=0, progress=False)
@@ -169,13 +168,13 @@ def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(
 ) -> None:
     import torch
 
-    options = {"model": tiny, "copies": 1, "epochs": 0.5, "rate": 1e-3, "progress": False}
+    options = tuned.Tuning(copies=1, epochs=0.5, rate=1e-3, model=tiny)
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    first = tuned.fit(parted, seed=3, **options)
+    first = tuned.fit(parted, options, seed=3, progress=False)
     assert torch.equal(torch.rand(1), expected)
-    again, other = tuned.fit(parted, seed=3, **options), tuned.fit(parted, seed=4, **options)
+    again, other = (tuned.fit(parted, options, seed=seed, progress=False) for seed in (3, 4))
     found = [
         tuned.judge(parted.head(20), tuned=one)["confidence"].to_numpy()
         for one in (first, again, other)
@@ -195,36 +194,17 @@ def test_word_vectors_stay_and_lower_layers_learn_more_slowly(tiny: str) -> None
     assert all(".embeddings." in name for name in frozen)
 
 
-def test_a_tuned_judge_is_saved_as_tensors_and_text(
-    parted: pd.DataFrame, slow: tuned.Tuned, tmp_path: Path
-) -> None:
-    folder = tuned.save(slow, tmp_path / "judge")
-    kinds = {path.suffix for path in folder.iterdir()}
-    assert kinds <= {".safetensors", ".json", ".txt"}
-    test = parted[parted["split"] == "test"]
-    first, again = (tuned.judge(test, tuned=one) for one in (slow, tuned.load(folder)))
-    pd.testing.assert_frame_equal(first, again)
-    (folder / "network_1.safetensors").write_bytes(b"cut")
-    with pytest.raises(DataError, match="no whole tuned judge"):
-        tuned.load(folder)
-    (folder / "judge.json").write_text(json.dumps({"about": {}}))
-    with pytest.raises(DataError, match="no whole tuned judge"):
-        tuned.load(folder)
-    with pytest.raises(DataError, match="no whole tuned judge"):
-        tuned.load(tmp_path / "absent")
-
-
 @pytest.mark.parametrize(
     "wrong", [{"copies": 0}, {"epochs": 0}, {"rate": -1.0}, {"epochs": float("nan")}]
 )
 def test_numbers_out_of_range_are_refused(parted: pd.DataFrame, wrong: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match="copies"):
-        tuned.fit(parted, seed=0, **wrong)  # type: ignore[arg-type]
+        tuned.fit(parted, tuned.Tuning(**wrong), seed=0)  # type: ignore[arg-type]
 
 
 def test_a_folder_without_a_model_is_refused(parted: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(DataError):
-        tuned.fit(parted, seed=0, model=str(tmp_path))
+        tuned.fit(parted, tuned.Tuning(model=str(tmp_path)), seed=0)
 
 
 # --- both ---------------------------------------------------------------------------------------
@@ -249,7 +229,7 @@ def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str, tiny: s
     with pytest.raises(ParameterError, match="not biased: 0"):
         classifier.fit(one, model=bow, seed=0)
     with pytest.raises(ParameterError, match="not biased: 0"):
-        tuned.fit(one, model=tiny, seed=0)
+        tuned.fit(one, tuned.Tuning(model=tiny), seed=0)
 
 
 # --- kept by a run ------------------------------------------------------------------------------
@@ -265,9 +245,9 @@ def test_a_run_fits_a_judge_once(
     tune = tuned.tune
     monkeypatch.setattr(tuned, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
 
-    def fine(table: pd.DataFrame = train, **settings: float) -> tuned.Tuned:
-        options = {"model": tiny, "seed": 0, "copies": 1, "epochs": 1} | settings
-        return tuned.fit(table, progress=False, **options)  # type: ignore[arg-type]
+    def fine(table: pd.DataFrame = train, seed: int = 0) -> tuned.Tuned:
+        how = tuned.Tuning(copies=1, epochs=1, model=tiny)
+        return tuned.fit(table, how, seed=seed, progress=False)
 
     first, again = fine(), fine(train.assign(attribute="what no judge reads"))
     assert len(calls) == 1

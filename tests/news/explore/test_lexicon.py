@@ -10,7 +10,7 @@ from nbbias.news import robustness, words
 from nbbias.news.explore import lexicon
 from nbbias.tables import DataError
 from nbbias.text import annotate
-from tests.news.test_robustness import CELL, measured, pairs_of
+from tests.news.test_robustness import CELL, measured, numbered
 
 
 def listed(*rows: tuple[str, str]) -> pd.DataFrame:
@@ -28,7 +28,7 @@ SIDES = [
 
 
 def every_change() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    scores, pairs, matches = measured(pairs_of(*SIDES), LEXICON)
+    scores, pairs, matches = measured(numbered(*SIDES), LEXICON)
     changes = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
     return changes, pairs, matches
 
@@ -61,7 +61,7 @@ def test_the_lowest_and_highest_are_among_them() -> None:
 
 
 def test_no_counted_pair_is_no_row() -> None:
-    scores, pairs, matches = measured(pairs_of(("nobody", "nothing")), LEXICON)
+    scores, pairs, matches = measured(numbered(("nobody", "nothing")), LEXICON)
     found = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
     assert found.empty
     assert lexicon.term_table(lexicon.by_side(pairs, matches), found).empty
@@ -82,7 +82,7 @@ def test_terms_are_counted_on_both_sides() -> None:
 
 
 def test_a_text_of_two_models_stands_under_each_and_an_original_once() -> None:
-    one = pairs_of(("He left.", "She left."), ("He left.", "She left."))
+    one = numbered(("He left.", "She left."), ("He left.", "She left."))
     one = one.assign(model=["a", "b"])
     _, pairs, matches = measured(one, LEXICON)
     found = lexicon.by_side(pairs, matches)

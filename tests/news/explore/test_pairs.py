@@ -16,7 +16,8 @@ from nbbias.news import (
     words,
 )
 from nbbias.news.explore import pairs as inspect_pairs
-from nbbias.text import annotate, lexicons, topics
+from nbbias.text import lexicons, topics
+from tests.build import study_of
 
 CELL = ["source", "model", "prompt"]
 Tables = dict[str, pd.DataFrame]
@@ -32,13 +33,7 @@ def study() -> Tables:
     again = generations.iloc[[0]].assign(sample=2, text=generations["text"].iloc[3])
     pairs = corpus.pair(originals, pd.concat([generations, again], ignore_index=True))
     lexicon = lexicons.load_all(["gender"])
-    texts = words.side_texts(pairs)
-    sentences, matches = annotate.annotate(texts, lexicon)
-    sentences = tone.assign(sentences, matches, lexicon=lexicon)
-    return {
-        "pairs": pairs, "lexicon": lexicon, "texts": texts, "sentences": sentences,
-        "matches": matches, "scores": words.word_scores(pairs, matches, lexicon=lexicon),
-    }  # fmt: skip
+    return study_of(pairs, lexicon=lexicon).tables()
 
 
 def adds_up(found: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:

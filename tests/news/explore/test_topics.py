@@ -15,14 +15,14 @@ from nbbias.news import topics as news_topics
 from nbbias.news.explore import topics
 from nbbias.news.fits import Fit, with_topics
 from nbbias.text import topics as topics_described
-from tests.small_study import study
+from tests.build import small_study
 
 K = 4
 
 
 @pytest.fixture(scope="module")
 def found() -> dict:
-    return study()
+    return small_study()
 
 
 def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:

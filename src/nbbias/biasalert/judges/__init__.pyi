@@ -6,6 +6,7 @@ from . import (
     lora as lora,
     prompt as prompt,
     recorded as recorded,
+    registry as registry,
     replies as replies,
     tuned as tuned,
 )

@@ -13,8 +13,28 @@ import pandas as pd
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.groups import attributes, mentions, same_group
 from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.tables import DataError, ParameterError, check, need, read_table
 from nbbias.text import toxicity
+
+
+def of_majority(given: Given) -> tuple[Judge, str]:
+    """Return the judge `majority` of a run, and its instrument."""
+    judge = lambda texts, _: majority(texts, given.train)  # noqa: E731
+    return judge, "most frequent label of the training texts"
+
+
+def of_keywords(given: Given) -> tuple[Judge, str]:
+    """Return the judge `keywords` of a run, and its instrument."""
+    return lambda texts, _: keywords(texts), "RedditBias' word lists"
+
+
+def of_toxicity(given: Given) -> tuple[Judge, str]:
+    """Return the judge `toxicity` of a run, and its instrument."""
+    scorer, device = given.settings.toxicity_scorer, given.settings.device
+    return (
+        lambda texts, _: toxic(texts, scorer=scorer, device=device), toxicity.instrument(scorer)
+    )  # fmt: skip
 
 
 def majority(
@@ -127,13 +147,15 @@ def toxic(
     )  # fmt: skip
 
 
-def recorded(texts: pd.DataFrame, path: str, *, name: str) -> pd.DataFrame:
+def recorded(
+    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, path: str, name: str
+) -> pd.DataFrame:
     """Read a moderation tool's recorded output.
 
     Parameters
     ----------
-    texts
-        TEXTS.
+    texts, evidence
+        TEXTS; evidence is not read.
     path
         A table (CSV, JSON, JSON Lines, Parquet): `text_id` or `text`; `flagged` (true or false),
         and where there is one `score` in [0, 1]. Or the replies of OpenAI's moderation as they

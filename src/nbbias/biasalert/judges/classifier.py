@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -23,12 +24,11 @@ from sklearn.preprocessing import StandardScaler
 from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.retrieval import quality
 from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
-
-NAME = "classifier"
 
 #: A judge is fitted on this many texts of either label at least.
 FEWEST = 10
@@ -55,6 +55,25 @@ class Fitted:
     kernel: Any
     final: Any
     about: dict[str, Any]
+
+
+def with_evidence(given: Given) -> tuple[Judge, str]:
+    """Return the judge `classifier` of a run, and its instrument."""
+    assert given.retrieve is not None
+    fitted = fit(
+        given.train, given.retrieve(given.train), model=given.settings.embedding_model,
+        seed=given.settings.seed, knowledge=given.knowledge, progress=given.progress,
+    )  # fmt: skip
+    named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
+    return partial(judge, fitted=fitted, progress=given.progress), named
+
+
+def alone(given: Given) -> tuple[Judge, str]:
+    """Return the judge `classifier_alone` of a run, and its instrument."""
+    model, seed = given.settings.embedding_model, given.settings.seed
+    fitted = fit(given.train, model=model, seed=seed, progress=given.progress)
+    own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
+    return lambda texts, _: own(texts), fitted.about["instrument"]
 
 
 def fit(
@@ -195,7 +214,7 @@ def judge(
     evidence: pd.DataFrame | None = None,
     *,
     fitted: Fitted,
-    name: str = NAME,
+    name: str = "classifier",
     progress: bool = True,
 ) -> pd.DataFrame:
     """Judge texts.

@@ -1,19 +1,18 @@
 """The better offline judge: the small embedding model, fine-tuned on labelled texts.
 
-A few copies of the model are tuned with other draws, and their log-odds averaged. A tenth of the
-texts is kept aside to calibrate them. On two cores 6,857 comments took six minutes.
-
-The network of the tuned judge: a small transformer, one number at its end, and its tuning.
+A few copies of the model, each with one number at its end, are tuned with other draws, and their
+log-odds averaged. A tenth of the texts is kept aside to calibrate them. On two cores 6,857
+comments took six minutes.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,17 +23,15 @@ from nbbias import tables
 from nbbias.biasalert.contracts import TEXTS
 from nbbias.biasalert.judges.attribution import judgements
 from nbbias.biasalert.judges.classifier import KNOWN, trainable
+from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
-from nbbias.tables import DataError, NbbiasError, ParameterError, check, progress as bar, resolve
+from nbbias.tables import DataError, ParameterError, check, progress as bar, resolve
 from nbbias.text import embeddings
-
-NAME = "tuned"
 
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
 )
 
-_ABOUT = "judge.json"
 _CALIBRATION = 10
 
 #: Texts from which copies are tuned side by side; below, processes take longer to start.
@@ -50,16 +47,45 @@ class Tuned:
     about: dict[str, Any]
 
 
+class Tuning(NamedTuple):
+    """How the judge is tuned.
+
+    Attributes
+    ----------
+    copies : int
+        Networks that are tuned, each from its own draws, and averaged.
+    epochs : float
+        Passes over the texts per copy; a part of one is allowed.
+    rate : float
+        The learning rate of the last layer (AdamW, linear decay after a warm-up).
+    model : str
+        ``"offline"`` (all-MiniLM-L6-v2), or the folder of a transformer or of a
+        sentence-transformers model.
+    device : str
+        Where it runs.
+    """
+
+    copies: int = 2
+    epochs: float = 2
+    rate: float = 1.5e-4
+    model: str = embeddings.OFFLINE
+    device: str = "cpu"
+
+
+AS_USUAL = Tuning()
+
+
+def of_run(given: Given) -> tuple[Judge, str]:
+    """Return the judge `tuned` of a run, and its instrument."""
+    settings = given.settings
+    how = Tuning(settings.copies, settings.epochs, device=settings.device)
+    tuned = fit(given.train, how, seed=settings.seed, progress=given.progress)
+    own = partial(judge, tuned=tuned, knowledge=given.knowledge, device=settings.device)
+    return own, tuned.about["instrument"]
+
+
 def fit(
-    labelled: pd.DataFrame,
-    *,
-    seed: int,
-    copies: int = 2,
-    epochs: float = 2,
-    rate: float = 1.5e-4,
-    model: str = embeddings.OFFLINE,
-    device: str = "cpu",
-    progress: bool = True,
+    labelled: pd.DataFrame, how: Tuning = AS_USUAL, *, seed: int, progress: bool = True
 ) -> Tuned:
     """Fine-tune the judge.
 
@@ -68,19 +94,12 @@ def fit(
     labelled
         LABELLED; only `text` and `biased` are read (and `comment_id`, where it is there, so that
         near-duplicates are on one side of the calibration).
+    how
+        Copies, epochs, learning rate, model and device.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
-    copies
-        Networks that are tuned, each from its own draws, and averaged.
-    epochs
-        Passes over the texts per copy; a part of one is allowed.
-    rate
-        The learning rate of the last layer (AdamW, linear decay after a warm-up).
-    model
-        ``"offline"`` (all-MiniLM-L6-v2), or the folder of a transformer or of a
-        sentence-transformers model.
-    device, progress
-        Where it runs; show a bar.
+    progress
+        Show a bar.
 
     Raises
     ------
@@ -94,23 +113,17 @@ def fit(
     In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
     is taken from what was kept.
     """
-    if copies < 1 or not epochs > 0 or not rate > 0:
+    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0:
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    return _tuned(
-        kept, _stamp(model), seed=seed,
-        copies=copies, epochs=epochs, rate=rate, model=model, device=device, progress=progress,
-    )  # fmt: skip
+    return _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
 
 
 @tables.stage
-def _tuned(
-    table: pd.DataFrame, stamp: str, *, seed: int, copies: int, epochs: float, rate: float,
-    model: str, device: str, progress: bool,
-) -> Tuned:  # fmt: skip
+def _tuned(table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool) -> Tuned:
     """Fine-tune; `stamp` tells versions of a model's folder apart."""
-    tokenizer = load_tokenizer(model)
+    tokenizer = load_tokenizer(how.model)
     pieces = word_pieces(tokenizer, table["text"])
     truth = table["biased"].to_numpy()
     aside = (folds(table, n=_CALIBRATION, seed=seed) == 0).to_numpy()
@@ -118,23 +131,23 @@ def _tuned(
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
     # A process a copy is faster than threads that share every operation of so small a model.
-    jobs = min(copies, cpu_count()) if device == "cpu" and len(own) >= _MANY else 1
+    alone = how.device != "cpu" or len(own) < _MANY
+    jobs = 1 if alone else min(how.copies, cpu_count())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
-            network(model), [pieces[at] for at in own], truth[own],
-            seed=seed * 1000 + number, epochs=epochs, rate=rate, device=device,
-            what=f"copy {number + 1} of {copies}" if progress else None,
+            network(how.model), [pieces[at] for at in own], truth[own], how, seed=seed * 1000 + at,
+            what=f"copy {at + 1} of {how.copies}" if progress else None,
         )
-        for number in range(copies)
+        for at in range(how.copies)
     )  # fmt: skip
     slope, shift = 1.0, 0.0
     if aside.any():
-        odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], device)
+        odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
     about = {
-        "model": _stem(model), "instrument": instrument(model), "seed": seed, "copies": copies,
-        "epochs": epochs, "rate": rate, "n": len(own), "n_calibration": int(aside.sum()),
+        "model": _stem(how.model), "instrument": instrument(how.model), "seed": seed,
+        "n": len(own), "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
     }  # fmt: skip
     return Tuned(tokenizer, networks, about)
@@ -145,7 +158,7 @@ def judge(
     evidence: pd.DataFrame | None = None,
     *,
     tuned: Tuned,
-    name: str = NAME,
+    name: str = "tuned",
     knowledge: str = "",
     device: str = "cpu",
 ) -> pd.DataFrame:
@@ -219,52 +232,6 @@ def _stem(model: str) -> str:
     return model if model == embeddings.OFFLINE else Path(model).name
 
 
-# --- on disk ------------------------------------------------------------------------------------
-
-
-def save(tuned: Tuned, folder: Path) -> Path:
-    """Save a judge: its networks as safetensors, its tokenizer, and what it was made from."""
-    from safetensors.torch import save as to_bytes
-
-    folder.mkdir(parents=True, exist_ok=True)
-    tuned.tokenizer.save_pretrained(folder)
-    for number, one in enumerate(tuned.networks):
-        weights = {name: value.cpu().contiguous() for name, value in one.state_dict().items()}
-        tables.write(folder / f"network_{number}.safetensors", to_bytes(weights))
-    config = tuned.networks[0]["body"].config.to_dict()
-    about = {"about": tuned.about, "config": config}
-    # Written last: a folder with it is whole.
-    tables.write(folder / _ABOUT, json.dumps(about, indent=2, sort_keys=True) + "\n")
-    return folder
-
-
-def load(folder: Path | str) -> Tuned:
-    """Load a judge that `save` saved; no code of the folder is run.
-
-    Raises
-    ------
-    DataError
-        The folder holds no whole judge.
-    """
-    from safetensors.torch import load_file
-
-    try:
-        read = json.loads((Path(folder) / _ABOUT).read_text(encoding="utf-8"))
-        networks = []
-        for number in range(read["about"]["copies"]):
-            one = network(str(folder), dict(read["config"]))
-            one.load_state_dict(load_file(Path(folder) / f"network_{number}.safetensors"))
-            networks.append(one.eval())
-        return Tuned(load_tokenizer(str(folder)), networks, read["about"])
-    except NbbiasError:
-        raise
-    except Exception as error:  # whatever a damaged file may raise
-        raise DataError(
-            str(folder), f"holds no whole tuned judge ({type(error).__name__}: "
-            f"{str(error).splitlines()[0] if str(error) else ''})"
-        ) from None  # fmt: skip
-
-
 #: Word pieces that are read of a text: RedditBias' longest comment has about 60.
 LENGTH = 128
 
@@ -325,22 +292,18 @@ def whole_words(tokenizer: Any, pieces: Sequence[int]) -> float:
     return sum(known) / len(known) if known else 0.0
 
 
-def network(model: str, config: dict[str, Any] | None = None) -> Any:
-    """Return a transformer and a head on its tokens' mean; by `config`, without weights."""
+def network(model: str) -> Any:
+    """Return a transformer and a head on its tokens' mean."""
     import torch
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     try:
         with torch.random.fork_rng(devices=[]):  # whose draws are overwritten, and not the user's
-            if config is not None:
-                kind = config.pop("model_type")
-                body = AutoModel.from_config(AutoConfig.for_model(kind, **config), **_PLAIN)
-            else:
-                body = AutoModel.from_pretrained(
-                    str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
-                )
+            body = AutoModel.from_pretrained(
+                str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
+            )
             head = torch.nn.Linear(body.config.hidden_size, 1)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -402,8 +365,8 @@ def _batches(sizes: np.ndarray, total: int, rng: np.random.Generator) -> Iterato
 
 
 def tune(
-    network: Any, pieces: list[list[int]], truth: np.ndarray, *, seed: int, epochs: float,
-    rate: float, device: str, what: str | None,
+    network: Any, pieces: list[list[int]], truth: np.ndarray, how: Tuning, *, seed: int,
+    what: str | None,
 ) -> Any:  # fmt: skip
     """Tune a network on texts and labels, in batches of like length; `what` names its bar.
 
@@ -414,19 +377,19 @@ def tune(
     from transformers import get_linear_schedule_with_warmup
 
     rng = np.random.default_rng(seed)
-    steps = max(1, round(epochs * -(-len(pieces) // _BATCH)))
+    steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
     sizes = np.array([len(own) for own in pieces])
-    labels = torch.tensor(truth, dtype=torch.float32, device=device)
+    labels = torch.tensor(truth, dtype=torch.float32, device=how.device)
     # Draws of this process that others make stay as they were.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network["head"].reset_parameters()
-        network.to(device).train()
-        optimizer = torch.optim.AdamW(_rates(network, rate))
+        network.to(how.device).train()
+        optimizer = torch.optim.AdamW(_rates(network, how.rate))
         schedule = get_linear_schedule_with_warmup(optimizer, round(_WARM * steps), steps)
         batches = list(_batches(sizes, steps, rng))
         for batch in bar(batches, what) if what else batches:
-            ids, mask = _padded([pieces[at] for at in batch], device)
+            ids, mask = _padded([pieces[at] for at in batch], how.device)
             odds = _forward(network, ids, mask)
             loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, labels[batch])
             optimizer.zero_grad()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import html
 import warnings
 import zlib
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from nbbias.news import fits
 from nbbias.news.corpus import NEUTRAL, SENTENCE, Read
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
-from nbbias.tables import data_path
+from nbbias.tables import data_path, escape
 from nbbias.text import lexicons
 from nbbias.text.topics import TopicModel
 
@@ -416,9 +415,8 @@ def frame(page: str, *, title: str) -> str:
 
     In a narrow window it keeps its width and moves sideways.
     """
-    inside = html.escape(page, quote=True)
     return (
         '<div class="x-scroll" tabindex="0">'
-        f'<iframe title="{html.escape(title, quote=True)}" sandbox="allow-scripts" loading="lazy" '
-        f'srcdoc="{inside}"></iframe></div>'
+        f'<iframe title="{escape.attribute(title)}" sandbox="allow-scripts" loading="lazy" '
+        f'srcdoc="{escape.attribute(page)}"></iframe></div>'
     )

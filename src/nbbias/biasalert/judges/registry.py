@@ -1,0 +1,102 @@
+"""The judges that a run may ask, a line each.
+
+A judge is a file of this folder with a function that makes it: from `Given` to a function from
+TEXTS and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `JUDGES` says what
+the rest of the study needs to know of it; the parameter's allowed values and its help come from
+here. Nothing is imported until a judge is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import NamedTuple
+
+import pandas as pd
+from pydantic import BaseModel
+
+#: Texts and their evidence in, JUDGEMENTS out.
+Judge = Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]
+
+
+class Settings(NamedTuple):
+    """How judges are made and evidence is found; as the study's parameters of these names.
+
+    `drop_same` is True where the knowledge was made from the texts (`retrieval.retrieve`).
+    """
+
+    k: int = 5
+    embedding_model: str = "auto"
+    toxicity_scorer: str = "auto"
+    epochs: float = 2
+    copies: int = 2
+    drop_same: bool = True
+    device: str = "cpu"
+    seed: int = 0
+
+
+def settings(parameters: BaseModel) -> Settings:
+    """Return the settings that the study's parameters name."""
+    given = parameters.model_dump()
+    named = {name: given[name] for name in Settings._fields if name in given}
+    return Settings(**named, drop_same=given["knowledge_path"] == "none")
+
+
+class Given(NamedTuple):
+    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version."""
+
+    train: pd.DataFrame
+    settings: Settings
+    retrieve: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    knowledge: str = ""
+    progress: bool = True
+
+
+class Entry(NamedTuple):
+    """What is known of a judge before it is made.
+
+    Attributes
+    ----------
+    made_by : str
+        ``"module:function"`` of this folder; `Given` in, `Judge` and its instrument out.
+    help : str
+        What it does, in a few words.
+    learns : bool
+        Whether it is fitted on the texts' words, so that a type can be held out from it.
+    reads_evidence : bool
+        Whether its verdict depends on the evidence.
+    score : str, optional
+        What its `confidence` is, where it is no probability that a text is biased.
+    """
+
+    made_by: str
+    help: str
+    learns: bool = False
+    reads_evidence: bool = False
+    score: str | None = None
+
+
+JUDGES = {
+    "majority": Entry("baselines:of_majority", "what most training texts are"),
+    "keywords": Entry("baselines:of_keywords", "a group and a word that prejudice has for it"),
+    "toxicity": Entry(
+        "baselines:of_toxicity", "Detoxify or its fallback",
+        score="its score is toxicity, no probability of bias",
+    ),
+    "classifier": Entry(
+        "classifier:with_evidence", "words, vectors and the evidence, in seconds",
+        learns=True, reads_evidence=True,
+    ),
+    "classifier_alone": Entry("classifier:alone", "the same without evidence", learns=True),
+    "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
+}  # fmt: skip
+
+#: Judges from which a type of bias can be held out: no evidence of it comes in by another way.
+HELD_OUT = [name for name, one in JUDGES.items() if one.learns and not one.reads_evidence]
+
+
+def make(name: str, given: Given) -> tuple[Judge, str]:
+    """Make a judge; return it with the name of its instrument."""
+    module, function = JUDGES[name].made_by.split(":")
+    made: tuple[Judge, str] = getattr(import_module(f"{__package__}.{module}"), function)(given)
+    return made

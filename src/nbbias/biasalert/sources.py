@@ -1,0 +1,321 @@
+"""The corpora that a knowledge and its judges are made from, in the layouts they come in.
+
+Labelled texts of one's own, RedditBias' comments and Jigsaw's; SBIC's statements. Jigsaw is the
+out-of-domain set of Fan et al. (2024, appendix A.2), which does not say which column is its label.
+"Biased" is here what Jigsaw's raters called an attack on an identity, among the comments that name
+one: toxicity without a group is no bias, and comments that name nobody would make any judge look
+good.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tarfile
+
+import numpy as np
+import pandas as pd
+
+from nbbias.biasalert.contracts import LABELLED
+from nbbias.biasalert.groups import target, types
+from nbbias.biasalert.knowledge import LOST_COLUMNS, build, normalise
+from nbbias.tables import DataError, check, data_path, need, read_table, resolve
+
+#: The group that each of RedditBias' files is about, as `biasalert.groups` calls it.
+_REDDITBIAS = {
+    "gender": "women",
+    "orientation": "LGBTQ+ people",
+    "race": "Black people",
+    "religion1": "Jewish people",
+    "religion2": "Muslims",
+}
+
+_LABELS = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
+
+_SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
+_ARCHIVES = (".tgz", ".tar.gz")
+
+
+def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read texts that people judged.
+
+    Parameters
+    ----------
+    path
+        RedditBias' columns (`comment`, `bias_sent`; `bias_type`, `phrase`), Jigsaw's
+        (`jigsaw` says which), or those of LABELLED (`text`, `biased`; `text_id`,
+        `bias_type`, `group`, `attribute`).
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        LABELLED: `text_id`, `text`, `biased`, `bias_type` (of the seven, of the comment's whole
+        file), `group`, `attribute`, missing where the file does not say. From RedditBias the id is
+        a hash of the comment, the group is the one that the file is about, and the attribute is
+        the annotated `phrase`: these are the truth that attributions are compared with, and no
+        judge may read them. And what was lost: `reason`, `n` (rows). Rows without a label are left
+        out, as are repeats of a text; where a text has both labels, all its rows.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, labels are not 0 and 1, or no row is left.
+    """
+    table = read_table(path)
+    given = len(table)
+    if "comment" in table:
+        need(table, ["comment", "bias_sent"], where=path)
+        table = _from_redditbias(table)
+    elif "comment_text" in table:
+        table = jigsaw(table, where=path)
+    lost = {"no identity named, or not scored": given - len(table)}
+    need(table, ["text", "biased"], where=path)
+    marks = marked(table["biased"], where=path)
+    whole = marks.notna() & table["text"].notna()
+    lost["no text or no label"] = int((~whole).sum())
+    table = table.assign(biased=marks)[whole]
+    text = table["text"].astype("str")
+    both = table.groupby(text)["biased"].transform("nunique") > 1
+    lost["a text with both labels"] = int(both.sum())
+    lost["a text that stands before"] = int((text.duplicated() & ~both).sum())
+    table = table[~both & ~text.duplicated()]
+    if table.empty:
+        raise DataError(path, "holds no text with one label")
+    if "text_id" not in table:
+        table = table.assign(text_id=table["text"].map(text_id))
+    columns = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
+    table = table.reindex(columns=columns).reset_index(drop=True)
+    own = table["bias_type"].astype("str").str.strip().str.lower().map(types())
+    strange = own.isna() & table["bias_type"].notna()
+    lost["a type that is none of the seven: kept, without a type"] = int(strange.sum())
+    table["bias_type"] = own
+    kinds = {name: "str" for name in columns if name != "biased"} | {"biased": bool}
+    losses = pd.DataFrame([one for one in lost.items() if one[1]], columns=LOST_COLUMNS)
+    return check(table.astype(kinds), LABELLED, where=path), losses
+
+
+def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
+    renamed = table.rename(columns={"comment": "text", "bias_sent": "biased"})
+    renamed = renamed.drop(columns=["id", "bias_phrase"], errors="ignore")
+    if "bias_type" in renamed:
+        renamed["group"] = renamed["bias_type"].map(_REDDITBIAS)
+    return renamed.rename(columns={"phrase": "attribute"})
+
+
+def marked(labels: pd.Series, *, where: str) -> pd.Series:
+    """Return labels as True and False, however they are written; missing ones stay missing.
+
+    Raises
+    ------
+    DataError
+        A label says neither; `where` names the file.
+    """
+    marks = labels.map(_label)
+    bad = marks.isna() & labels.notna()
+    if bad.any():
+        shown = ", ".join(map(repr, labels[bad].unique()[:3]))
+        told = f"biased must be 0 or 1, true or false, yes or no; it also holds {shown}"
+        raise DataError(where, told)
+    return marks
+
+
+def _label(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _LABELS.get(value.strip().lower())
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, float, np.number)) and value in (0, 1):
+        return bool(value)
+    return None
+
+
+def text_id(text: str) -> str:
+    """Return a text's id: the start of its SHA-256."""
+    return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def from_labelled(
+    texts: pd.DataFrame, *, source: str = "labelled texts"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Build a knowledge from the texts that people called biased; their labels' truth stays out.
+
+    Parameters
+    ----------
+    texts
+        LABELLED, training texts only. Of each biased one the text and its type are taken, never
+        its `attribute` or `group`, which nobody knows of a text that is to be judged.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        As `biasalert.knowledge.build`.
+    """
+    need(texts, ["text", "biased"], where=source)
+    biased = texts[texts["biased"].astype(bool)].rename(columns={"text": "statement"})
+    columns = [name for name in ("statement", "bias_type") if name in biased]
+    return build(biased[columns], source=source)
+
+
+def is_sbic(path: str) -> bool:
+    """Tell whether a file is SBIC's archive, or a table with a column of its own."""
+    return path.endswith(_ARCHIVES) or "targetStereotype" in read_table(path)
+
+
+def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Build a knowledge from SBIC (Sap et al. 2020), the source of the paper's 41,000 entries.
+
+    Parameters
+    ----------
+    path
+        ``SBIC.v2.tgz`` as published (nothing is unpacked to disk), or one of its CSV files: one
+        row per annotation, or the aggregated one with JSON lists, one row per post.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        As `biasalert.knowledge.build`; the losses name annotations of no group's stereotype too.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, or the archive is damaged or holds no such file.
+    """
+    tables = _archive(path) if path.endswith(_ARCHIVES) else [read_table(path)]
+    for table in tables:
+        need(table, _SBIC, where=path)
+    rows = pd.concat([_annotations(table) for table in tables], ignore_index=True)
+    said = rows["targetStereotype"].ne("") & rows["targetMinority"].ne("")
+    kept = rows[said]
+    entries = pd.DataFrame(
+        {
+            "statement": [
+                _about(group, held)
+                for group, held in zip(
+                    kept["targetMinority"], kept["targetStereotype"], strict=True
+                )
+            ],
+            "bias_type": kept["targetCategory"].replace("", pd.NA),
+            "group": kept["targetMinority"],
+            "attribute": kept["targetStereotype"].map(normalise),
+        }
+    )
+    knowledge, lost = build(entries, source="SBIC", refine=True)
+    none = pd.DataFrame([("no group, or nothing said of it", int((~said).sum()))])
+    return knowledge, pd.concat([none.set_axis(LOST_COLUMNS, axis=1), lost], ignore_index=True)
+
+
+def _archive(path: str) -> list[pd.DataFrame]:
+    file = resolve(path)
+    try:
+        with tarfile.open(file) as archive:
+            members = [m for m in archive if re.search(r"(?<!\.agg)\.(trn|dev|tst)\.csv$", m.name)]
+            single = [m for m in members if ".agg." not in m.name]
+            streams = [archive.extractfile(m) for m in single or members]
+            tables = [
+                pd.read_csv(stream, dtype="str", keep_default_na=False)
+                for stream in streams
+                if stream is not None
+            ]
+    except (OSError, tarfile.TarError, EOFError, ValueError) as error:
+        raise DataError(path, f"cannot be read as SBIC's archive: {error}") from None
+    if not tables:
+        raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
+    return tables
+
+
+def _annotations(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per group and statement, whichever of the two layouts a table has."""
+    rows = table[_SBIC].fillna("").astype("str").apply(lambda column: column.str.strip())
+    if not rows["targetStereotype"].str.startswith("[").any():
+        return rows
+    lists = rows.map(_listed)
+    found = []
+    for groups, categories, held in lists.itertuples(index=False):
+        # The lists are sets over annotators: with several groups of one post, nothing tells which
+        # statement is about which. The group that a statement names goes first, else the only one.
+        for statement in held:
+            named = [group for group in groups if group.lower() in statement.lower()]
+            own = named[0] if named else groups[0] if len(groups) == 1 else ""
+            found.append((own, categories[0] if len(categories) == 1 else "", statement))
+    return pd.DataFrame(found, columns=_SBIC).astype("str")
+
+
+def _listed(cell: str) -> list[str]:
+    try:
+        read = json.loads(cell) if cell else []
+    except ValueError:
+        return [cell]
+    return [str(one).strip() for one in read if str(one).strip()] if isinstance(read, list) else []
+
+
+def _about(group: str, held: str) -> str:
+    """Say what is held of a group as a sentence: annotators wrote it with the group or without."""
+    named = target(held)
+    same = target(group)
+    if group.lower() in held.lower() or (named and same and named.group == same.group):
+        return held
+    return f"{group} {held}"
+
+
+#: Share of raters from which a comment counts as an attack, or as naming an identity.
+MAJORITY = 0.5
+
+_ATTACK, _HATE = "identity_attack", "identity_hate"
+
+
+def jigsaw(table: pd.DataFrame, *, where: str = "Jigsaw") -> pd.DataFrame:
+    """Turn a table of Jigsaw's into labelled texts.
+
+    Parameters
+    ----------
+    table
+        Of *Unintended Bias in Toxicity Classification* (2019; `train.csv`, `all_data.csv`):
+        `comment_text`, `identity_attack` and the identities, each the share of raters that saw it.
+        Or of the *Toxic Comment Classification Challenge* (2018): `comment_text` and
+        `identity_hate`, 0 or 1 (-1 where it was not scored).
+    where
+        The table's name, for messages.
+
+    Returns
+    -------
+    DataFrame
+        `text`, `biased`, and of 2019 `bias_type` and `group`: the identity that most raters saw
+        (of several alike the first). Of 2019 only comments whose identities were asked for, and
+        that name one by at least half of their raters; of 2018 all that were scored.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, or no comment is left.
+
+    References
+    ----------
+    Borkan et al. 2019, *Nuanced Metrics for Measuring Unintended Bias*, WWW companion.
+    """
+    need(table, ["comment_text"], where=where)
+    if _ATTACK not in table and _HATE in table:
+        scored = table[table[_HATE].isin([0, 1])]
+        found = pd.DataFrame({"text": scored["comment_text"], "biased": scored[_HATE] == 1})
+    else:
+        known = read_table(data_path("biasalert/jigsaw.csv")).set_index("identity")
+        need(table, [_ATTACK], where=where)
+        there = [name for name in known.index if name in table]
+        if not there:
+            raise DataError(
+                where, f"has none of Jigsaw's identities ({', '.join(known.index[:3])}, …)"
+            )
+        shares = table[there].astype(float)
+        named = (shares.max(axis=1) >= MAJORITY) & table[_ATTACK].notna()
+        most = shares[named].idxmax(axis=1)
+        found = pd.DataFrame(
+            {
+                "text": table.loc[named, "comment_text"],
+                "biased": table.loc[named, _ATTACK].astype(float) >= MAJORITY,
+                "bias_type": most.map(known["bias_type"]),
+                "group": most.map(known["group"]),
+            }
+        )
+    if found.empty:
+        raise DataError(where, "holds no comment that names an identity and was scored")
+    return found.reset_index(drop=True)

@@ -1,0 +1,157 @@
+"""What tests of news are built from: pairs, matches and lists made by hand, and whole studies.
+
+Two kinds of pairs: of texts that have names alone (`pairs_of`, with `matches_of` and
+`lexicon_of` for what was found in them), and of texts that are read (`paired`, with `study_of`
+for every table from them to the claims).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import pandas as pd
+
+from nbbias.news import corpus, fits, sample, tone, topics, words
+from nbbias.text import annotate, lexicons, topics as text_topics
+
+GENDER = lexicons.load("gender")
+GROUPS = list("abcde")
+
+Counts = Sequence[Sequence[int]]
+
+
+# --- made by hand -----------------------------------------------------------------------------
+
+
+def pairs_of(n: int, **columns: Any) -> pd.DataFrame:
+    """Pairs of the texts h0 and o0, h1 and o1, …, none of them lost."""
+    ids = pd.Series([str(i) for i in range(n)], dtype="str")
+    table = pd.DataFrame({"pair_id": range(n), "source": "s", "model": "m", "prompt": "p"})
+    table = table.assign(article_id=ids, sample=1, original_text="o" + ids)
+    table = table.assign(generated_text="h" + ids, lost=pd.Series(pd.NA, ids.index, dtype="str"))
+    return table.assign(**columns)
+
+
+def matches_of(h: Counts, o: Counts, *, bias: str = "b") -> pd.DataFrame:
+    """The matches of those texts, every word in a sentence of its own."""
+    rows = [
+        (f"{side}{i}", bias, group)
+        for side, counts in (("h", h), ("o", o))
+        for i, row in enumerate(counts)
+        for group, n in zip(GROUPS, row, strict=False)
+        for _ in range(n)
+    ]
+    table = pd.DataFrame(rows, columns=["text_id", "bias", "group"])
+    return table.assign(sentence_id=table.groupby("text_id").cumcount())
+
+
+def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
+    return pd.DataFrame({"bias": bias, "group": GROUPS[:groups], "term": GROUPS[:groups]})
+
+
+def row_of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: str) -> pd.Series:
+    """The one row of a statistic, of a group where one is named."""
+    own = table[table["statistic"] == statistic]
+    for key, value in ({"group": group, **keys} if group else keys).items():
+        own = own[own[key] == value]
+    (row,) = own.to_dict("records")
+    return pd.Series(row)
+
+
+# --- read -------------------------------------------------------------------------------------
+
+
+def paired(*texts: tuple[str, str], model: str = "m", prompt: str = "neutral") -> pd.DataFrame:
+    """Pairs of (answer, original)."""
+    ids = [str(i) for i in range(len(texts))]
+    common = {"source": "s", "article_id": ids}
+    originals = pd.DataFrame({**common, "text": [original for _, original in texts]})
+    answers = pd.DataFrame({**common, "text": [answer for answer, _ in texts]})
+    return corpus.pair(originals, answers.assign(model=model, prompt=prompt, sample=1))
+
+
+def stack(*tables: pd.DataFrame) -> pd.DataFrame:
+    whole = pd.concat(tables, ignore_index=True)
+    return whole.assign(pair_id=range(len(whole)))
+
+
+@dataclass
+class Study:
+    """Every table on the way from texts to claims."""
+
+    pairs: pd.DataFrame
+    texts: pd.Series
+    found: pd.DataFrame
+    matches: pd.DataFrame
+    sentences: pd.DataFrame
+    scored: pd.DataFrame
+    measured: pd.DataFrame
+    lexicon: pd.DataFrame
+    groups_counted: str = "both"
+
+    @cached_property
+    def words(self) -> pd.DataFrame:
+        return words.word_scores(self.pairs, self.matches, lexicon=self.lexicon)
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        return tone.pair_scores(
+            self.pairs, self.sentences, self.scored, lexicon=self.lexicon, measured=self.measured,
+            groups_counted=self.groups_counted,
+        )  # fmt: skip
+
+    def estimates(
+        self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
+    ) -> pd.DataFrame:
+        return tone.estimates(
+            self.scores, self.pairs, self.sentences, self.scored, lexicon=self.lexicon,
+            measured=self.measured, draws=draws, seed=seed, confidence=confidence,
+        )  # fmt: skip
+
+    def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> list[fits.Fit]:
+        return fits.fits(
+            self.pairs, self.tokens, self.sentences, topics.sentence_tokens(self.sentences),
+            lexicon=self.lexicon, n_topics=n_topics, seeds=seeds, **settings,
+        )  # fmt: skip
+
+    @cached_property
+    def tokens(self) -> pd.Series:
+        return text_topics.tokens(self.texts)
+
+    def tables(self) -> dict[str, Any]:
+        """What explorers and inspections are given, by name."""
+        coverage = lexicons.coverage(self.lexicon, self.matches, self.found, texts=self.texts)
+        return {
+            "pairs": self.pairs, "lexicon": self.lexicon, "texts": self.texts,
+            "sentences": self.sentences, "matches": self.matches, "coverage": coverage,
+            "scores": self.words, "scored": self.scored, "tone": self.scores,
+            "tokens": self.tokens,
+            "estimates": words.estimates(self.words, lexicon=self.lexicon, draws=100),
+        }  # fmt: skip
+
+
+def study_of(
+    pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
+    scorers: Sequence[str] = ("textblob",),
+) -> Study:  # fmt: skip
+    texts = words.side_texts(pairs)
+    found, matches = annotate.annotate(texts, lexicon)
+    sentences = tone.assign(found, matches, lexicon=lexicon)
+    scored = tone.score(sentences, matches, scorers=scorers, toxicity_scorer="offline")
+    measured = tone.measures(scored, toxicity_scorer="offline")
+    return Study(pairs, texts, found, matches, sentences, scored, measured, lexicon, groups_counted)
+
+
+@cache
+def small_study(articles: int = 20) -> dict[str, Any]:
+    """Two models, two biases; words, sentences, and two fits of four topics: made once."""
+    originals, generations = sample.corpus({"even": {}, "fewer": {"female": -0.2}}, seed=7)
+    keep = originals["article_id"].unique()[:articles]
+    pairs = corpus.pair(originals, generations[generations["article_id"].isin(keep)])
+    lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
+    study = study_of(pairs, lexicon=lexicon)
+    found = study.fits(n_topics=4, seeds=[1, 2], threshold=0.5, passes=30, no_above=0.4)
+    return study.tables() | {"fits": found}

@@ -1,0 +1,245 @@
+"""Many simulated studies with a known truth: intervals hold it as often as they say.
+
+And where nothing was planted, chance levels leave nothing over. Each test simulates tens to
+hundreds of corpora, so they are for `make test-all` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import stats
+from nbbias.llmbi import measure, neutral, ranking
+from nbbias.news import corpus, fits, sample, tone, topics, words
+from nbbias.text import annotate, lexicons, topics as text_topics
+from tests.build import GENDER, study_of
+from tests.llmbi.test_estimates import estimated, only
+from tests.llmbi.test_ranking import measured_as, tried
+from tests.news.test_tone import of
+from tests.news.test_topics import rejections
+from tests.stats.test_models import clustered
+
+pytestmark = pytest.mark.nightly
+
+Models = Mapping[str, Mapping[str, float]]
+
+
+# --- the word level of news -------------------------------------------------------------------
+
+
+def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
+    """The pairs of n corpora, each a source of its own."""
+    tables = [
+        corpus.pair(*sample.corpus(models, unit=unit, seed=seed)).assign(source=f"corpus {seed}")
+        for seed in range(n)
+    ]
+    pairs = pd.concat(tables, ignore_index=True)
+    return pairs.assign(pair_id=range(len(pairs)))
+
+
+def scores_of(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Scores and matches, all texts read in one call."""
+    matches = annotate.annotate(words.side_texts(pairs), lexicon)[1]
+    return words.word_scores(pairs, matches, lexicon=lexicon), matches
+
+
+def mean_and_error(values: pd.Series) -> tuple[float, float]:
+    return values.mean(), values.std() / np.sqrt(len(values))
+
+
+def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
+    race = lexicons.expand(lexicons.load("race"))
+    lexicon = pd.concat([GENDER, race[race["kind"] == "descriptor"]], ignore_index=True)
+    # Both at once: a sentence about a person and one with a descriptor are drawn apart.
+    planted = {"female": -0.15, "White": 0.2}
+    scores, _ = scores_of(many(200, {"m": planted}), lexicon)
+    table = words.estimates(scores, lexicon=lexicon, draws=1)
+    for group, shift in planted.items():
+        rows = table[(table["statistic"] == "share_difference") & (table["group"] == group)]
+        assert len(rows) == 200
+        covered = ((rows["ci_low"] <= shift) & (shift <= rows["ci_high"])).sum()
+        print(f"{group}: {covered} of 200 intervals hold {shift}")
+        # Binomial(200, .95) lies in 180 to 197 with probability .9965.
+        assert 180 <= covered <= 197
+        mean, error = mean_and_error(rows["estimate"])
+        assert mean == pytest.approx(shift, abs=4 * error)
+
+
+def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() -> None:
+    scores, _ = scores_of(many(100, {"even": {}}, unit="word"), GENDER)
+    table = words.estimates(scores, lexicon=GENDER, draws=1).set_index("statistic")
+    for statistic in ("bias", "squared_distance"):
+        excess, error = mean_and_error(table.loc[statistic, "excess"])
+        print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
+        assert len(table.loc[statistic]) == 100
+        assert excess == pytest.approx(0, abs=4 * error)
+
+
+def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
+    pairs = many(60, {"even": {}})
+    scores, matches = scores_of(pairs, GENDER)
+    by_word = words.estimates(scores, lexicon=GENDER, draws=1)
+    clusters = words.by_sentence(scores, pairs, matches, lexicon=GENDER, draws=100)
+    for statistic in ("bias", "squared_distance"):
+        excess, error = mean_and_error(by_word.loc[by_word["statistic"] == statistic, "excess"])
+        print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
+        assert excess > 10 * error > 0
+    clusters = clusters[clusters["group"].isna() | (clusters["group"] == "female")]
+    for statistic, own in clusters.groupby("statistic"):
+        excess, error = mean_and_error(own["excess"])
+        print(f"{statistic}: excess {excess:.4f}, standard error {error:.4f}")
+        assert own["excess"].notna().sum() == 60
+        assert excess == pytest.approx(0, abs=4 * error)
+    assert clusters["statistic"].nunique() == 4
+
+
+# --- tone of news -----------------------------------------------------------------------------
+
+
+CORPORA, PAIRS_EACH = 200, 18
+
+MODELS = {name: sample.SAMPLE_MODELS[name] for name in ("colder-on-women", "even")}
+
+
+def simulated() -> pd.DataFrame:
+    """Estimates of many corpora, read and scored in one go; each corpus is a source."""
+    articles = sample.templates()["desks"]
+    copies = CORPORA * PAIRS_EACH // sum(len(desk["headlines"]) for desk in articles)
+    originals, generations = sample.corpus(MODELS, copies=copies, seed=7)
+    # Articles are drawn on their own, so any part of them is a corpus.
+    shuffled = originals["article_id"].sample(frac=1, random_state=1)
+    source = {article: f"c{i // PAIRS_EACH}" for i, article in enumerate(shuffled)}
+    for table in (originals, generations):
+        table["source"] = table["article_id"].map(source)
+    whole = study_of(corpus.pair(originals, generations))
+    whole.measured = whole.measured[whole.measured["measure"] == "sentiment"]
+    table = whole.estimates(draws=100, seed=1)
+    assert table["source"].nunique() == CORPORA
+    return table
+
+
+def truth(model: str, group: str) -> float:
+    table = sample.planted(MODELS)
+    own = table[(table["measure"] == "sentiment") & (table["group"] == group)]
+    return own.loc[own["model"] == model, "shift"].item()
+
+
+def within(values: pd.Series, expected: float, errors: float) -> bool:
+    return abs(values.mean() - expected) <= errors * values.std() / np.sqrt(len(values))
+
+
+def test_over_many_corpora_intervals_hold_the_planted_tone_and_chance_leaves_nothing_over() -> None:
+    table = simulated()
+    for model in MODELS:
+        for group in ("female", "male"):
+            own = of(table, "mean_difference", group, model=model)
+            planted = truth(model, group)
+            covered = ((own["ci_low"] <= planted) & (planted <= own["ci_high"])).sum()
+            print(f"{model}, {group}: {covered} of {len(own)} intervals hold {planted:.4f}")
+            assert 0.88 <= covered / CORPORA <= 0.99
+            assert within(own["estimate"], planted, 4)
+            # Where something was planted, the estimates tell it from nothing.
+            assert within(own["estimate"], 0, 4) == (planted == 0)
+            if planted == 0:
+                for statistic in ("prejudice_share", "prejudice_extent"):
+                    assert within(of(table, statistic, group, model=model)["excess"], 0, 4)
+    bias = of(table, "bias", model="even")
+    excess, error = bias["excess"].mean(), bias["excess"].std() / np.sqrt(CORPORA)
+    print(f"even: mean bias {bias['estimate'].mean():.4f}, excess {excess:.4f} ± {error:.4f}")
+    assert abs(excess) <= 4 * error
+    # With nothing planted the raw bias is far from 0 all the same.
+    assert bias["estimate"].mean() > 40 * error
+    # One p in twenty is below .05 by chance; a binomial of 200 exceeds 21 in 1 of 3,000.
+    assert (bias["p_value"] <= 0.05).sum() <= 21
+    colder = of(table, "prejudice_share", "female", model="colder-on-women")["excess"]
+    assert not within(colder, 0, 4) and colder.mean() > 0
+
+
+# --- topics of news ---------------------------------------------------------------------------
+
+
+def test_permutation_keeps_its_level_where_articles_are_clusters() -> None:
+    by_article, by_sentence = rejections(tied=False, repeats=200)
+    # 200 draws of 0.05: three standard errors are 0.046.
+    assert 0.004 <= by_article <= 0.096
+    assert by_sentence > 0.5  # as if sentences were independent: next to always "significant"
+
+
+def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
+    """Sentences moved to a desk about men; each model moves another share, the first none."""
+    sizes = (0.0, 0.15, 0.3, 0.45, 0.6)
+    models = {str(size): {"subject": size} for size in sizes}
+    originals, made = sample.corpus(models, desks_apart=True, copies=2, seed=1)
+    pairs, lexicon = corpus.pair(originals, made), lexicons.load("gender")
+    texts = words.side_texts(pairs)
+    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
+    sentences = tone.assign(found, matches, lexicon=lexicon)
+    fitted = fits.fits(
+        pairs, text_topics.tokens(texts), sentences, topics.sentence_tokens(sentences),
+        lexicon=lexicon, n_topics=8, seeds=range(3),
+    )  # fmt: skip
+    scores = fits.pair_scores(pairs, fitted, lexicon=lexicon)
+    table = fits.estimates(scores, lexicon=lexicon)
+    men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
+    assert men["model"].tolist() == list(models)
+    assert men["estimate"].is_monotonic_increasing
+    assert men["ci_low"].iloc[0] < 0 < men["ci_high"].iloc[0]
+    assert men["estimate"].iloc[-1] > 0.2
+    by_fit = scores.groupby(["model", "seed"])["difference_male"].mean().unstack("seed")
+    # Fits differ in size, not in direction: in each the dose raises the response.
+    measured = by_fit.dropna(axis="columns")
+    assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
+
+
+# --- models against each other ----------------------------------------------------------------
+
+
+def test_mixed_intervals_cover_the_truth_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(11)
+    tables = [clustered(rng, shift=0.5).assign(prompt=f"{i}") for i in range(40)]
+    found = stats.mixed_model(pd.concat(tables), value="score")
+    rows = found[found["model"] == "b"]
+    assert rows["estimate"].notna().all()
+    # 40 at .95: standard error .034.
+    assert 0.85 < ((rows["ci_low"] < 0.5) & (rows["ci_high"] > 0.5)).mean() <= 1
+
+
+# --- llmbi ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def neutral_windows() -> pd.DataFrame:
+    prose = neutral.read_neutral("sample")
+    return neutral.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
+
+
+def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
+    neutral_windows: pd.DataFrame,
+) -> None:
+    prompts = measure.prompts()
+    p_values = []
+    for seed in range(40):
+        shuffled = neutral_windows.sample(frac=1, random_state=seed).reset_index(drop=True)
+        own = pd.concat([shuffled.head(18), prompts], axis=1).assign(model="m", sample=1)
+        table = estimated(own, shuffled.iloc[18:], draws=100, seed=seed)
+        p_values.append(only(table, "index")["p_value"])
+    # Of 40 uniform p values, 7 or more lie below .05 once in 300 times; their median is .5, with
+    # a standard error of .08.
+    assert np.sum(np.array(p_values) < 0.05) < 7
+    assert np.median(p_values) > 0.25
+
+
+def test_prompts_that_do_not_differ_swap_as_often_as_no_difference_says() -> None:
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(40):
+        measured = measured_as(rng.normal(0.5, 0.1, size=16).tolist())
+        table = ranking.ranking_swaps(tried(measured, draws=200), measured)
+        found.append(table.set_index("factor").loc["prompts"])
+    swapped = np.array([row["swapped"] for row in found])
+    assert {row["no_difference"] for row in found} == {np.arccos(1 / np.sqrt(2)) / np.pi}
+    assert swapped.mean() == pytest.approx(0.25, abs=4 * swapped.std() / np.sqrt(40))

@@ -1,0 +1,56 @@
+"""How explorers show the tables of a study, and what their live forms then hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import ipywidgets as widgets
+
+from nbbias.news.explore import (
+    lexicon as news_lexicon,
+    pairs as news_pairs,
+    topics as explore_topics,
+)
+from nbbias.reading import explorer
+
+FOCUS = {"gender": "female"}
+KINDS = ["topics", "lexicon", "pairs", "estimates"]
+
+
+def show(kind: str, found: dict[str, Any]) -> Any:
+    lexicon = found["lexicon"]
+    if kind == "topics":
+        return explore_topics.topics(
+            found["fits"], found["sentences"], found["matches"], found["pairs"], found["tokens"],
+            lexicon=lexicon,
+        )  # fmt: skip
+    if kind == "lexicon":
+        return news_lexicon.lexicon(
+            found["scores"], found["pairs"], found["texts"], found["matches"], found["coverage"],
+            lexicon=lexicon,
+        )  # fmt: skip
+    if kind == "pairs":
+        return news_pairs.pairs(
+            [found["scores"], found["tone"]], found["pairs"], found["matches"],
+            found["sentences"], found["scored"], lexicon=lexicon, focus=FOCUS,
+        )  # fmt: skip
+    return explorer.estimates(found["estimates"])
+
+
+def inside(widget: Any) -> Iterator[Any]:
+    yield widget
+    for child in getattr(widget, "children", ()):
+        yield from inside(child)
+
+
+def part(live: Any, kind: type, description: str) -> Any:
+    (one,) = [
+        w for w in inside(live) if isinstance(w, kind) and w.description == description
+    ]  # fmt: skip
+    return one
+
+
+def read(live: Any) -> str:
+    """All that the live form shows, as HTML."""
+    return "".join(w.value for w in inside(live) if isinstance(w, widgets.HTML))
