@@ -52,7 +52,7 @@ def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def mean(found: pd.DataFrame, *, confidence: float, bounds: tuple[float, float]) -> Row:
+def mean(found: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None) -> Row:
     """Return a mean over units and fits with its interval, and no test: chance is another one."""
     if found.shape[1] == 1:
         return stats.mean_interval(found.iloc[:, 0], confidence=confidence, bounds=bounds)

@@ -30,7 +30,12 @@ def fell(change: T, *, worse: int = -1) -> T:
 
 
 def rows(
-    change: pd.DataFrame, *, group: str, confidence: float, worse: int = -1, reach: float = 1.0
+    change: pd.DataFrame,
+    *,
+    group: str,
+    confidence: float,
+    worse: int = -1,
+    reach: float | None = 1.0,
 ) -> list[dict[str, Any]]:
     """Estimate share and extent of prejudice against one group.
 
@@ -46,7 +51,7 @@ def rows(
     worse
         The bad direction: -1 where a change below 0 is, 1 where one above 0 is.
     reach
-        The largest size that a change can have.
+        The largest size that a change can have, which bounds the extent's interval; None: nothing.
 
     Returns
     -------
@@ -63,7 +68,9 @@ def rows(
     [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 1)]
     """
     down = fell(change, worse=worse)
-    bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
+    bounds = None
+    if reach is not None:
+        bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
     share = claims.share(down, confidence=confidence)
     extent = claims.mean(change.where(down == 1), confidence=confidence, bounds=bounds)
     lost = {"group": group, "n_lost": len(change) - share["n"]}
