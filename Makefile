@@ -36,9 +36,10 @@ test-ci: setup   ## run those few on kernels and in a browser that every push ru
 test-all: setup  ## run every test (an hour; set NBBIAS_DATA to the research data)
 	@$(BIN)/python -m pytest -m ""
 
-lint: setup      ## check style
+lint: setup      ## check style and who may import whom
 	@$(BIN)/python -m ruff check .
 	@$(BIN)/python -m ruff format --check .
+	@$(BIN)/lint-imports
 
 types: setup     ## check types
 	@$(BIN)/python -m mypy

@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import cli, tables
+from nbbias import cli, studies as registry, tables
+from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
-from nbbias.running import execute, plan
-from nbbias.studies import Llmbi
+from nbbias.running import execute
 from nbbias.tables import NbbiasError
 from tests.conftest import ROOT, Command
 from tests.pages.test_gallery import PLAIN, claims, finished
@@ -25,13 +25,14 @@ from tests.running.test_run import SAMPLE
     ("yaml", "told"),
     [
         ("lamda_factor: 2.0", "did you mean lambda_factor?"),
-        ("diversity_penalty: 1e-3", "write 0.001"),
+        ("draws: 1e3", "valid integer, but got 1000.0"),
         ("answers_path: nowhere.json", "no such file"),
         ("answers_path: ${NBBIAS_NOWHERE}/a.json", "set the environment variable NBBIAS_NOWHERE"),
         ("draws: 3", "greater than or equal to 100"),
-        ("bias_scorer: yes", "put it in quotes"),
+        ("bias_scorer: true", "put it in quotes"),
+        ("bias_scorer: yes", "'textblob' or 'vader', but got 'yes'"),
         ("seed: 1:30", "1:30"),
-        ("seed: 1\nseed: 2", "stands twice"),
+        ("seed: 1\nseed: 2", 'line 3: found duplicate key "seed"'),
         ("- seed", "name: value"),
         ("seed: [", "not readable as YAML"),
     ],
@@ -91,7 +92,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     arguments: list[str], told: str, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "afile").write_text("mine")
-    tables.write(tmp_path / "site" / plan.SITE, "[]")
+    tables.write(tmp_path / "site" / gallery.SITE, "[]")
     finished(tmp_path / "runs", "a", claims(PLAIN))
     done = command(*(part.format(tmp_path) for part in arguments))
     assert "Traceback" not in done.stderr
@@ -151,7 +152,7 @@ def test_lab_opens_a_folder_of_ones_own_and_no_package(
     monkeypatch.chdir(tmp_path / "mine")
     assert execute.lab() == 3
     assert opened[0][-1] == str(tmp_path / "mine" / "notebooks")
-    monkeypatch.setattr(plan, "home", lambda: plan.PACKAGE)
+    monkeypatch.setattr(registry, "home", lambda: registry.PACKAGE)
     with pytest.raises(NbbiasError, match="nbbias new DIR"):
         execute.lab()
     assert len(opened) == 1

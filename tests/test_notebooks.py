@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 
 import dev
-from nbbias import params, tables
-from nbbias.asking import params as asking_params
+from nbbias import studies as registry, tables
 from nbbias.cogs import sample, suite as cogs_suite
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
-from nbbias.running import plan as run_plan, run
+from nbbias.running import asked, plan as run_plan, run
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -27,7 +26,7 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 def test_every_study_has_its_notebook_and_sample() -> None:
     assert {path.stem for path in NOTEBOOKS} == set(STUDIES)
-    assert {path.parent.name for path in run_plan.sample_params()} == set(STUDIES)
+    assert {path.parent.name for path in registry.samples()} == set(STUDIES)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -49,13 +48,13 @@ def test_cells_are_short_and_define_nothing(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "params").glob("*/*.yaml")), ids=lambda p: p.stem)
 def test_shipped_params_are_valid(path: Path) -> None:
     # Where the data are not, any file stands for one of them.
-    stem, values = params.read(path)
+    stem, values = registry.read(path)
     assert stem == path.parent.name
     away = any(str(value).startswith("${") for value in values.values())
     own = {k: str(ROOT / "README.md") if str(v).startswith("${") else v for k, v in values.items()}
     if away:  # a block that writes one of those files is checked where it is laid out
         own.pop("generate", None)
-    asking_params.take(stem, own, where=str(path))
+    asked.take(stem, own, where=str(path))
 
 
 def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:

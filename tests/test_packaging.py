@@ -13,8 +13,7 @@ from typer import Typer
 from typer.main import get_command
 
 import dev
-from nbbias import cli
-from nbbias.running import plan
+from nbbias import cli, studies as registry
 from nbbias.tables import datasets
 from tests.conftest import ROOT
 
@@ -121,7 +120,7 @@ def test_figures_of_the_sample_have_csv_twins() -> None:
 
 
 def test_home_is_the_checkout() -> None:
-    assert plan.home() == ROOT
+    assert registry.home() == ROOT
 
 
 def test_catalogue_lists_each_dataset_once() -> None:

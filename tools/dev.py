@@ -12,7 +12,7 @@ from typing import Annotated
 import nbformat
 import typer
 
-from nbbias import params, tables
+from nbbias import studies, tables
 from nbbias.pages import manifest
 from nbbias.running.execute import KERNEL
 from nbbias.studies import STUDIES
@@ -38,7 +38,7 @@ def source_of(path: Path, stem: str) -> str:
         tags = cell.metadata.get("tags", [])
         cell["metadata"] = nbformat.from_dict({"tags": tags} if tags else {})
         if "parameters" in tags:
-            cell["source"] = params.cell_source(stem)
+            cell["source"] = studies.cell_source(stem)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
     node["metadata"] = nbformat.from_dict(

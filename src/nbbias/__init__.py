@@ -1,1 +1,9 @@
+"""Measure bias in text written by large language models, and say how sure each number is.
+
+Each study is a package; `notebook` is what a notebook's cells call. Everything loads when used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __version__ = "0.1.0"

@@ -20,13 +20,12 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from nbbias import __version__, params, tables
-from nbbias.asking import plan as generate, view
+from nbbias import __version__, params, studies as registry, tables
+from nbbias.asking import view
 from nbbias.asking.params import Generate
 from nbbias.pages import share
 from nbbias.reading import Format, Terminal
-from nbbias.running import execute, plan as run_plan, run as running_run
-from nbbias.studies import STUDIES
+from nbbias.running import asked, execute, plan as run_plan, run as running_run
 from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
@@ -92,11 +91,11 @@ def generate_command(
     ] = None,
 ) -> None:
     """Ask models what a study needs, by its generate: block; never the same thing twice."""
-    laid_out = generate.of_params(params_file, dry_run=dry_run)
+    laid_out = asked.of_params(params_file, dry_run=dry_run)
     if dry_run:
         view.show_examples(laid_out, out_console)
         view.show_plan(laid_out, out_console)
-        for told in generate.not_there(laid_out, params_file):
+        for told in asked.not_there(laid_out, params_file):
             out_console.print(f"needed before asking: {told}", markup=False, soft_wrap=True)
         return
     view.take_in(laid_out, recorded or [], err_console)
@@ -106,7 +105,7 @@ def generate_command(
 @app.command()
 def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline, and say where the pages are."""
-    samples = run_plan.sample_params()
+    samples = registry.samples()
     if not samples:
         raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
     _run(samples, [], out=out, jobs=jobs)
@@ -120,7 +119,7 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and (status := view.complete(generate.plan(one.asks), err_console)):
+        if one.asks and (status := view.complete(asked.laid_out(one.asks), err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
 
@@ -171,9 +170,9 @@ def _say_end(one: run_plan.Run, message: Any) -> None:
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
-    home = run_plan.home()
-    for stem, model in STUDIES.items():
-        out_console.print(f"[bold]{stem}[/]  {model.__doc__}")
+    home = registry.home()
+    for stem, study in registry.STUDIES.items():
+        out_console.print(f"[bold]{stem}[/]  {study.parameters.__doc__}")
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}", markup=False)
@@ -189,7 +188,7 @@ def list_command(out: Out = Path("runs")) -> None:
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
     """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
-    described = params.describe_model(Generate) if stem == "generate" else params.describe(stem)
+    described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
     table = Table(*described.columns, show_lines=False)
     for row in described.itertuples(index=False):
         table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)

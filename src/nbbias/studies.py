@@ -1,67 +1,95 @@
-"""One strict model per study: its parameters, their ranges, defaults and meaning.
-
-Nowhere else is a parameter defined (but for LLMBI's they stand in the study's `params`). The
-notebook's `parameters` cell is written from the model, YAML is validated against it, and
-`nbbias params STEM` prints it.
-"""
+"""The studies that stand, each by its record, and their parameters by the study's name."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from pydantic import Field, model_validator
+import pandas as pd
 
-from nbbias.biasalert.params import Biasalert
-from nbbias.cogs.params import Cogs
-from nbbias.news.params import BiasedPrompts, NewsBias
-from nbbias.params import InputFile, Parameters
-from nbbias.tables import SAMPLE
-from nbbias.text.sentiment import Scorer
-
-
-class Llmbi(Parameters):
-    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)"""
-
-    answers_path: InputFile = Field(
-        SAMPLE,
-        description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
-    )
-    neutral_path: InputFile = Field(
-        SAMPLE,
-        description="neutral prose, the reference for every score: column text",
-    )
-    aggregation: Literal["mean", "sum"] = Field(
-        "mean",
-        description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
-    )
-    bias_scorer: Scorer = Field("textblob", description="instrument behind the bias score B")
-    sentiment_scorer: Scorer = Field(
-        "textblob", description="instrument behind the sentiment term S"
-    )
-    second_scorer: Scorer = Field(
-        "vader", description="instrument shown beside the first, for both B and S"
-    )
-    diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
-    lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
-    weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
-        {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
-    )
-    draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples behind each chance level and swap rate"
-    )
-
-    @model_validator(mode="after")
-    def _two_instruments(self) -> Self:
-        if self.second_scorer == self.bias_scorer:
-            raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
-        return self
-
+from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params
+from nbbias.params import Lead, Parameters, Study
+from nbbias.tables import ParameterError
 
 #: The studies that stand, by stem.
-STUDIES: dict[str, type[Parameters]] = {
-    "news_bias": NewsBias,
-    "biased_prompts": BiasedPrompts,
-    "cogs": Cogs,
-    "llmbi": Llmbi,
-    "biasalert": Biasalert,
+STUDIES: dict[str, Study] = {
+    face.params.STUDY.stem: face.params.STUDY
+    for face in (news, biased_prompts, cogs, llmbi, biasalert)
 }
+
+
+#: The folder of the package: where it is installed, notebooks and params lie in it.
+PACKAGE = Path(__file__).parent
+
+
+def home() -> Path:
+    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
+        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+            return folder
+    checkout = PACKAGE.parents[1]
+    return checkout if (checkout / "notebooks").is_dir() else PACKAGE
+
+
+def samples() -> list[Path]:
+    """Return every study's sample parameters."""
+    paths = [home() / "params" / stem / "sample.yaml" for stem in STUDIES]
+    return [path for path in paths if path.is_file()]
+
+
+def study(stem: str, *, where: str = "parameters") -> Study:
+    """Return the record of a study, or say which studies there are."""
+    if stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
+    return STUDIES[stem]
+
+
+def validate(
+    stem: str, values: Mapping[str, Any], *, where: str = "parameters", **context: Any
+) -> Parameters:
+    """Check values against a study's model, as `params.validate` does."""
+    return params.validate(study(stem, where=where).parameters, values, where=where, **context)
+
+
+def check(stem: str, namespace: Mapping[str, Any]) -> Parameters:
+    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
+    names = study(stem).parameters.model_fields
+    given = {name: namespace[name] for name in names if name in namespace}
+    return validate(stem, given, where=f"{stem} parameters")
+
+
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Read a params file: the study's stem and the values it sets.
+
+    The stem is the key ``study`` or, without one, the name of the file's folder.
+
+    Raises
+    ------
+    ParameterError
+        The file is missing, is no YAML mapping, or names no known study.
+    """
+    values = params.read_yaml(path)
+    stem = values.pop("study", path.absolute().parent.name)
+    if not isinstance(stem, str) or stem not in STUDIES:
+        known = ", ".join(STUDIES)
+        told = f"no study called {stem!r}; set 'study:' to one of: {known}"
+        raise ParameterError(str(path), told)
+    return stem, values
+
+
+def describe(stem: str) -> pd.DataFrame:
+    """Return a study's parameters, one row each: name, type, default, range, meaning."""
+    return params.describe(study(stem).parameters)
+
+
+def cell_source(stem: str) -> str:
+    """Return the source of the `parameters` cell of a study's notebook."""
+    return params.cell_source(study(stem).parameters)
+
+
+def leads() -> pd.DataFrame:
+    """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
+    rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]
+    return pd.DataFrame(rows, columns=["study", *Lead._fields])

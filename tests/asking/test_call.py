@@ -15,6 +15,7 @@ import pytest
 from nbbias.asking import plan as generate, recorded, store
 from nbbias.asking.loop import Tally
 from nbbias.params import REDACTED
+from nbbias.running import asked
 from nbbias.tables import NbbiasError
 from tests.asking.test_loop_killed import MODEL, params, suite
 from tests.fake_openai import KEY, FakeOpenAI
@@ -31,7 +32,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
         yield one
 
 
-def asked(
+def ask_of(
     folder: Path, server: FakeOpenAI, prompts: list[str] | int, *, again: bool = False, **block: Any
 ) -> tuple[Tally, pd.DataFrame]:
     """Ask some prompts; return the tally and the exported table, by prompt."""
@@ -40,7 +41,7 @@ def asked(
     else:
         ids = [f"p{i}" for i in range(len(prompts))]
         table = pd.DataFrame({"prompt_id": ids, "prompt": prompts})
-    plan = generate.of_params(params(folder, server.url, table, **QUICK | block))
+    plan = asked.of_params(params(folder, server.url, table, **QUICK | block))
     tally = generate.ask(plan, again=again)
     return tally, recorded.table(plan).set_index("prompt")
 
@@ -56,7 +57,7 @@ def row_of(folder: Path) -> dict[str, Any]:
 
 
 def test_an_answer_is_recorded_with_its_tokens_and_cost(tmp_path: Path, server: FakeOpenAI) -> None:
-    tally, table = asked(tmp_path, server, ["Say something short."])
+    tally, table = ask_of(tmp_path, server, ["Say something short."])
     # Three words in; "Answer 1 to: Say something short." is six out; 1 and 2 per million.
     assert (tally.answered, tally.input_tokens, tally.output_tokens) == (1, 3, 6)
     assert tally.cost == pytest.approx((3 * 1 + 6 * 2) / 1e6)
@@ -67,10 +68,10 @@ def test_an_answer_is_recorded_with_its_tokens_and_cost(tmp_path: Path, server: 
 
 
 def test_an_empty_answer_is_an_answer(tmp_path: Path, server: FakeOpenAI) -> None:
-    tally, table = asked(tmp_path, server, ["[fault:empty]"])
+    tally, table = ask_of(tmp_path, server, ["[fault:empty]"])
     assert (tally.answered, tally.failed) == (1, 0)
     assert table["text"].tolist() == [""]
-    assert asked(tmp_path, server, ["[fault:empty]"])[0].total == 0
+    assert ask_of(tmp_path, server, ["[fault:empty]"])[0].total == 0
 
 
 @pytest.mark.parametrize(
@@ -84,11 +85,11 @@ def test_an_empty_answer_is_an_answer(tmp_path: Path, server: FakeOpenAI) -> Non
 def test_refusals_are_answers_that_are_counted_and_not_asked_again(
     tmp_path: Path, server: FakeOpenAI, fault: str, refusal: str, text: str
 ) -> None:
-    tally, table = asked(tmp_path, server, [f"[fault:{fault}]", "fine"])
+    tally, table = ask_of(tmp_path, server, [f"[fault:{fault}]", "fine"])
     assert (tally.answered, tally.refused, tally.failed, tally.rejected) == (2, 1, 0, 0)
     assert table["refusal"].tolist() == [refusal, ""]
     assert table["text"].iloc[0] == text
-    assert asked(tmp_path, server, [f"[fault:{fault}]", "fine"])[0].total == 0
+    assert ask_of(tmp_path, server, [f"[fault:{fault}]", "fine"])[0].total == 0
     assert server.sent[fault] == 1
 
 
@@ -103,7 +104,7 @@ def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:
     patience = {"attempt_timeout": 1 if fault == "hang" else 10}
-    tally, table = asked(tmp_path, server, [f"[fault:{fault}]"], **patience)
+    tally, table = ask_of(tmp_path, server, [f"[fault:{fault}]"], **patience)
     assert (tally.answered, tally.failed, tally.retries) == (0, 1, 3)
     assert server.sent[fault] == 3
     assert table["text"].isna().all()
@@ -111,25 +112,25 @@ def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
     row = row_of(tmp_path)
     assert (row["status"], row["attempts"]) == ("failed", 3)
     patience["max_retries"] = 0
-    assert asked(tmp_path, server, [f"[fault:{fault}]"], **patience)[0].total == 1
+    assert ask_of(tmp_path, server, [f"[fault:{fault}]"], **patience)[0].total == 1
     assert server.sent[fault] == 4
 
 
 def test_retry_after_is_waited_for(tmp_path: Path, server: FakeOpenAI) -> None:
-    asked(tmp_path, server, ["[fault:429]"], max_retries=1)  # the header asks for one second
+    ask_of(tmp_path, server, ["[fault:429]"], max_retries=1)  # the header asks for one second
     (first, _), (second, _) = server.times
     assert 1.0 <= second - first < 3.0
 
 
 def test_without_retry_after_the_wait_is_ours(tmp_path: Path, server: FakeOpenAI) -> None:
-    asked(tmp_path, server, ["[fault:429_bare]"], max_retries=1)
+    ask_of(tmp_path, server, ["[fault:429_bare]"], max_retries=1)
     (first, _), (second, _) = server.times
     assert second - first < 0.9  # the first wait is at most .01 s; the rest is the machine's
 
 
 def test_a_passing_fault_is_overcome(tmp_path: Path, server: FakeOpenAI) -> None:
     server.faults = {"500": 0.3, "drop_unbilled": 0.2}
-    tally, table = asked(tmp_path, server, 30, max_retries=20)
+    tally, table = ask_of(tmp_path, server, 30, max_retries=20)
     assert (tally.answered, tally.failed) == (30, 0)
     assert tally.retries == server.sent["500"] + server.sent["drop_unbilled"] > 0
     assert set(server.billed.values()) == {1}
@@ -144,12 +145,12 @@ def test_a_rejected_prompt_is_recorded_and_asked_again_only_when_told(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:
     prompts = [f"[fault:{fault}]", "fine"]
-    tally, table = asked(tmp_path, server, prompts)
+    tally, table = ask_of(tmp_path, server, prompts)
     assert (tally.answered, tally.rejected, tally.retries) == (1, 1, 0)
     assert table["text"].isna().tolist() == [True, False]
     assert ("malformed" if fault == "rejected" else "tokens") in table["error"].iloc[0]
-    assert asked(tmp_path, server, prompts)[0].total == 0
-    assert asked(tmp_path, server, prompts, again=True)[0].total == 1
+    assert ask_of(tmp_path, server, prompts)[0].total == 0
+    assert ask_of(tmp_path, server, prompts, again=True)[0].total == 1
     assert server.sent[fault] == 2
 
 
@@ -157,7 +158,7 @@ def test_a_rejected_prompt_is_recorded_and_asked_again_only_when_told(
 def test_what_is_no_prompts_fault_stops_at_once_and_charges_none(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:
-    tally, table = asked(tmp_path, server, [f"[fault:{fault}] {i}" for i in range(50)])
+    tally, table = ask_of(tmp_path, server, [f"[fault:{fault}] {i}" for i in range(50)])
     assert tally.stopped
     assert (tally.answered, tally.rejected) == (0, 0)
     assert sum(server.sent.values()) <= 8  # those in flight
@@ -169,7 +170,7 @@ def test_a_wrong_key_stops_at_once_and_is_not_repeated(
 ) -> None:
     wrong = "sk-wrong-key-9876543210abcdef"
     monkeypatch.setenv("FAKE_API_KEY", wrong)
-    tally, _ = asked(tmp_path, server, 50)
+    tally, _ = ask_of(tmp_path, server, 50)
     assert "401" in tally.stopped
     assert server.sent["wrong_key"] <= 8
     assert wrong not in tally.stopped + str(tally.errors)
@@ -181,14 +182,14 @@ def test_a_missing_key_is_told_before_anything_is_asked(
 ) -> None:
     monkeypatch.delenv("FAKE_API_KEY")
     with pytest.raises(NbbiasError, match="FAKE_API_KEY"):
-        asked(tmp_path, server, 3)
+        ask_of(tmp_path, server, 3)
     assert not server.sent
 
 
 def test_when_everything_is_rejected_the_fault_is_not_the_prompts(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
-    tally, _ = asked(tmp_path, server, [f"[fault:rejected] {i}" for i in range(200)])
+    tally, _ = ask_of(tmp_path, server, [f"[fault:rejected] {i}" for i in range(200)])
     assert "rejected" in tally.stopped
     assert 20 <= server.sent["rejected"] <= 40
 
@@ -198,8 +199,8 @@ def test_a_server_that_is_gone_ends_it_and_nothing_is_lost(
 ) -> None:
     monkeypatch.setenv("FAKE_API_KEY", KEY)
     with FakeOpenAI() as server:
-        assert asked(tmp_path, server, 5)[0].answered == 5
-    tally, table = asked(tmp_path, server, 200)
+        assert ask_of(tmp_path, server, 5)[0].answered == 5
+    tally, table = ask_of(tmp_path, server, 200)
     assert "no answer" in tally.stopped
     assert (tally.answered, tally.rejected) == (0, 0)
     assert table["text"].notna().sum() == 5
@@ -213,14 +214,14 @@ def test_calls_are_made_at_once_but_no_more_than_allowed(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
     server.delay = 0.05
-    asked(tmp_path, server, 40, concurrency=5)
+    ask_of(tmp_path, server, 40, concurrency=5)
     assert server.most_at_once == 5
 
 
 def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:
     # A call costs at most 4 tokens in (16 characters) and 50 out at 1000 a million: .054.
     prices = {MODEL: {"input": 1000.0, "output": 1000.0}}
-    tally, _ = asked(tmp_path, server, 100, prices=prices, max_cost=0.2)
+    tally, _ = ask_of(tmp_path, server, 100, prices=prices, max_cost=0.2)
     assert 0 < tally.cost <= 0.2
     assert "max_cost" in tally.stopped
     assert tally.answered < 100
@@ -230,14 +231,14 @@ def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:
 
 
 def test_replicates_are_calls_of_their_own(tmp_path: Path, server: FakeOpenAI) -> None:
-    _, table = asked(tmp_path, server, ["Once more."], replicates=2)
+    _, table = ask_of(tmp_path, server, ["Once more."], replicates=2)
     assert server.billed["Once more."] == 2
     assert sorted(table["text"]) == [f"Answer {n} to: Once more." for n in (1, 2)]
     assert table["sample"].tolist() == [1, 2]
 
 
 def test_the_same_words_under_two_ids_are_two_calls(tmp_path: Path, server: FakeOpenAI) -> None:
-    _, table = asked(tmp_path, server, ["Twice.", "Twice."])
+    _, table = ask_of(tmp_path, server, ["Twice.", "Twice."])
     assert server.billed["Twice."] == 2
     assert table["text"].nunique() == 2
 
@@ -253,9 +254,9 @@ def test_the_same_words_under_two_ids_are_two_calls(tmp_path: Path, server: Fake
 def test_whatever_can_change_the_answer_is_a_new_question(
     tmp_path: Path, server: FakeOpenAI, change: dict[str, Any]
 ) -> None:
-    asked(tmp_path, server, 2)
-    assert asked(tmp_path, server, 2)[0].total == 0
-    assert asked(tmp_path, server, 2, **change)[0].answered == 2
+    ask_of(tmp_path, server, 2)
+    assert ask_of(tmp_path, server, 2)[0].total == 0
+    assert ask_of(tmp_path, server, 2, **change)[0].answered == 2
 
 
 @pytest.mark.parametrize(
@@ -264,14 +265,14 @@ def test_whatever_can_change_the_answer_is_a_new_question(
 def test_what_cannot_change_it_is_not(
     tmp_path: Path, server: FakeOpenAI, change: dict[str, Any]
 ) -> None:
-    asked(tmp_path, server, 2)
-    assert asked(tmp_path, server, 2, **change)[0].total == 0
+    ask_of(tmp_path, server, 2)
+    assert ask_of(tmp_path, server, 2, **change)[0].total == 0
 
 
 def test_a_pilot_is_part_of_the_study(tmp_path: Path, server: FakeOpenAI) -> None:
-    assert asked(tmp_path, server, 30, limit=5)[0].answered == 5
-    assert asked(tmp_path, server, 30, limit=12)[0].answered == 7
-    assert asked(tmp_path, server, 30)[0].answered == 18
+    assert ask_of(tmp_path, server, 30, limit=5)[0].answered == 5
+    assert ask_of(tmp_path, server, 30, limit=12)[0].answered == 7
+    assert ask_of(tmp_path, server, 30)[0].answered == 18
 
 
 # --- the store gives out ----------------------------------------------------------------------
@@ -294,7 +295,7 @@ def test_a_full_disk_stops_it_and_paid_answers_are_rescued(
     rescue.mkdir()
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(rescue))
     long = [f"{i} " + "word " * 400 for i in range(60)]
-    tally, table = asked(tmp_path, server, long)
+    tally, table = ask_of(tmp_path, server, long)
     monkeypatch.setattr(store, "connect", opened)
     assert "the disk is full" in tally.stopped
     assert tally.rescued is not None
@@ -304,7 +305,7 @@ def test_a_full_disk_stops_it_and_paid_answers_are_rescued(
     assert rescued > 0
     assert table["text"].notna().sum() + rescued == sum(server.billed.values()) == tally.answered
     # With room again, they are taken in, and only the rest is asked.
-    plan = generate.of_params(tmp_path / "mine.yaml")
+    plan = asked.of_params(tmp_path / "mine.yaml")
     counts = recorded.take_in(plan, tally.rescued).set_index("what")["rows"]
     assert counts["filed"] == rescued
     assert generate.ask(plan).total == 60 - tally.answered
@@ -313,7 +314,7 @@ def test_a_full_disk_stops_it_and_paid_answers_are_rescued(
 
 def test_two_at_once_share_the_work(tmp_path: Path, server: FakeOpenAI) -> None:
     """One process asks half of it while another, played by its claims, holds the rest."""
-    plan = generate.of_params(params(tmp_path, server.url, suite(10), **QUICK))
+    plan = asked.of_params(params(tmp_path, server.url, suite(10), **QUICK))
     with closing(store.connect(plan.store_path)) as connection:
         until = time.time() + 1.5
         other = [(key, "elsewhere:1:1.0", until) for key in plan.calls["key"][:4]]

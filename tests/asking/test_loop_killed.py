@@ -23,7 +23,8 @@ import pytest
 import yaml
 from rich.console import Console
 
-from nbbias.asking import plan, view
+from nbbias.asking import view
+from nbbias.running import asked
 from tests.fake_openai import FAULTS, KEY, FakeOpenAI
 
 MODEL = "openai-api/fake/small"
@@ -90,7 +91,7 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FAKE_API_KEY", KEY)
             console = Console(file=io.StringIO(), width=200)
-            status = view.complete(plan.of_params(path), console)
+            status = view.complete(asked.of_params(path), console)
         after = filed(folder)
         faulty = sum(server.sent[k] for k in ("drop", "truncated", "no_json", "no_choices"))
         return {

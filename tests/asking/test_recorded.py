@@ -16,6 +16,7 @@ from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
 from nbbias.llmbi import measure
 from nbbias.news import corpus
+from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -39,7 +40,7 @@ def news_plan(folder: Path, url: str = "", **further: Any) -> Plan:
         "ways": ["neutral", "biased"], "replicates": 2, "first_wait": 0.01,
         "store_path": str(folder / "a.sqlite"), "export_path": str(folder / "out/a.parquet"),
     }  # fmt: skip
-    return generate.plan(Generate.model_validate(chosen | further))
+    return asked.laid_out(Generate.model_validate(chosen | further))
 
 
 # --- out --------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def test_answers_are_matched_by_prompt_id_or_by_the_very_text(tmp_path: Path) ->
 
 
 def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
-    plan = generate.plan(
+    plan = asked.laid_out(
         Generate.model_validate({
             "models": MODELS[:1], "prompts": "llmbi", "limit": 1, "temperature": [0.0, 0.5],
             "store_path": str(tmp_path / "a.sqlite"), "export_path": str(tmp_path / "a.parquet"),

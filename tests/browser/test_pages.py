@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from nbbias.pages import leaders
+from nbbias import studies as registry
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 
@@ -116,7 +116,7 @@ def test_a_table_is_saved_as_it_is_shown(page: Page, runs: Path) -> None:
 def test_every_leading_estimate_of_a_sample_stands_side_by_side(page: Page, runs: Path) -> None:
     opened(page, runs, "leaders.html")
     shown = page.locator("table .gt_title").all_inner_texts()
-    named = leaders.leads()
+    named = registry.leads()
     assert [what for what in named["what"] if f"{what}, sample" not in shown] == []
 
 

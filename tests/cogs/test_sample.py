@@ -11,8 +11,10 @@ from pydantic import ValidationError
 
 from nbbias import tables
 from nbbias.cogs import affinity, rbs, replies, sample, sentences, suite as cogs_suite
+from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
-from nbbias.studies import Cogs, Llmbi, NewsBias
+from nbbias.llmbi.params import Llmbi
+from nbbias.news.params import NewsBias
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:

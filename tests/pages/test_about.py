@@ -12,9 +12,8 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from nbbias import params, tables
+from nbbias import studies as registry, tables
 from nbbias.pages import about as page_about, page
-from nbbias.running import plan
 from nbbias.studies import STUDIES
 from tests.pages.test_page import HOSTILE, printing, written
 
@@ -22,7 +21,7 @@ ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4
 
 
 def described(**changes: Any) -> dict[str, Any]:
-    values = params.validate("llmbi", {}).model_dump()
+    values = registry.validate("llmbi", {}).model_dump()
     return {
         "study": "llmbi", "run": "sample", "parameters": values, "data": {},
         "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
@@ -31,18 +30,18 @@ def described(**changes: Any) -> dict[str, Any]:
 
 
 def told(folder: Path, **changes: Any) -> dict[str, Any]:
-    return page_about.about(folder, described(**changes), ENDED, home=plan.home())
+    return page_about.about(folder, described(**changes), ENDED, home=registry.home())
 
 
 def test_defaults_are_not_changed(tmp_path: Path) -> None:
     found = told(tmp_path)
     assert found["changed"] == 0
-    assert [row["name"] for row in found["parameters"]] == list(params.describe("llmbi")["name"])
+    assert [row["name"] for row in found["parameters"]] == list(registry.describe("llmbi")["name"])
 
 
 @pytest.mark.parametrize("stem", STUDIES)
 def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> None:
-    defaults = dict(zip(*params.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
+    defaults = dict(zip(*registry.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
     for row in page_about.parameters(stem, defaults):
         assert row["value"] == row["default"]
         assert yaml.safe_load(row["default"]) == defaults[row["name"]]
@@ -112,19 +111,19 @@ def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_pat
 
 @pytest.mark.parametrize("stem", STUDIES)
 def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
-    paper, software = page_about.citations(plan.home() / "CITATION.cff", stem)
+    paper, software = page_about.citations(registry.home() / "CITATION.cff", stem)
     assert "(20" in paper
     assert "nbbias" in software
 
 
 def test_a_reference_reads_as_one_writes_it() -> None:
-    paper, _ = page_about.citations(plan.home() / "CITATION.cff", "news_bias")
+    paper, _ = page_about.citations(registry.home() / "CITATION.cff", "news_bias")
     assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
     assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
 
 
 def test_all_references_are_cited_by_some_study() -> None:
-    read = yaml.safe_load((plan.home() / "CITATION.cff").read_text(encoding="utf-8"))
+    read = yaml.safe_load((registry.home() / "CITATION.cff").read_text(encoding="utf-8"))
     assert all(one["keywords"] for one in read["references"])
 
 
@@ -137,7 +136,7 @@ def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
     pages = []
     for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
         about = page_about.about(
-            tmp_path, described(), {**ENDED, "started": started}, home=plan.home()
+            tmp_path, described(), {**ENDED, "started": started}, home=registry.home()
         )
         made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
         found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
@@ -180,8 +179,8 @@ def test_a_page_holds_what_repeats_its_run(
     assert (f"nbbias run {folder.relative_to(tmp_path)}/params.yaml" in found.get_text()) == here
     assert found.a["href"] == "params.yaml"
     saved = tables.write(tmp_path / "saved.yaml", found.details.pre.get_text())
-    stem, read = params.read(saved)
-    assert (stem, params.validate(stem, read).model_dump()) == ("llmbi", values)
+    stem, read = registry.read(saved)
+    assert (stem, registry.validate(stem, read).model_dump()) == ("llmbi", values)
 
 
 def test_hostile_values_are_text(tmp_path: Path) -> None:

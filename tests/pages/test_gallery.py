@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import reading, tables
+from nbbias import reading, studies as registry, tables
 from nbbias.pages import compare, gallery, leaders, manifest
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
@@ -135,7 +135,7 @@ WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null":
 
 
 def test_every_study_names_what_leads_it() -> None:
-    assert set(STUDIES) <= set(leaders.leads()["study"])
+    assert set(STUDIES) <= set(registry.leads()["study"])
 
 
 def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> N
     shown = soup(tmp_path / "leaders.html")
     cells = [[td.get_text() for td in row.find_all("td")] for row in shown.tbody.find_all("tr")]
     assert cells == [
-        ["plain", "0.300", "0.200", "0.400", "0.100", "18"],
-        ["warm", "0.800", "0.700", "0.900", "0.100", "18"],
+        ["plain", "0.300 [0.200, 0.400]", "18", "0.100"],
+        ["warm", "0.800 [0.700, 0.900]", "18", "0.100"],
     ]
     assert "rank" not in shown.table.get_text()
     heads = [th.get_text() for th in shown.select("table .gt_col_heading")]
-    assert heads[4:6] == ["neutral prose", "n"]
+    assert heads == ["model", "estimate [CI]", "N", "neutral prose"]
 
 
 def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
@@ -173,19 +173,19 @@ def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path
         what: [th.get_text() for th in table.select(".gt_col_heading")]
         for what, table in shown.items()
     }
-    chance = ["by chance", "chance low", "chance high"]
-    between = ["estimate", "ci low", "ci high"]
-    assert heads["Representative"] == ["model", "bias", "nearest identity", *between, *chance, "n"]
-    assert heads["Affinity"] == ["model", "most chosen", "evaluator", *between, *chance, "n"]
+    numbers = ["estimate [CI]", "N", "by chance"]
+    assert heads["Representative"] == ["bias", "nearest identity", *numbers]
+    assert heads["Affinity"] == ["evaluator", "most chosen", *numbers]
+    assert all("All rows:" in table.get_text() for table in shown.values())
     rows_shown = [
-        [td.get_text() for td in row.find_all("td")][1:4]
+        [td.get_text() for td in row.find_all("td")][:3]
         for row in shown["Affinity"].tbody.find_all("tr")
     ]
     # Whoever was chosen most is a finding, and no order.
     assert rows_shown == [
-        ["white", "i", "0.200"],
-        ["white", "j", "0.200"],
-        ["black", "j", "0.300"],
+        ["i", "white", "0.200 [0.000, 0.400]"],
+        ["j", "white", "0.200 [0.000, 0.400]"],
+        ["j", "black", "0.300 [0.000, 0.400]"],
     ]
 
 
@@ -193,7 +193,7 @@ def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:
     row = {name: value for name, value in PLAIN.items() if name != "null"}
     finished(tmp_path, "a", claims(row))
     (section,) = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
-    assert "no level is given" in section["table"]
+    assert "this statistic has no level" in section["table"]
 
 
 def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nbbias import params, tables
+from nbbias import params, studies as registry, tables
 from nbbias.pages import gallery, manifest, share
 from nbbias.running import plan
 from nbbias.studies import STUDIES
@@ -63,9 +63,11 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "topics_seeds": [1],
     }
     given = {
-        name: value for name, value in given.items() if name in STUDIES["news_bias"].model_fields
+        name: value
+        for name, value in given.items()
+        if name in STUDIES["news_bias"].parameters.model_fields
     }
-    parameters = params.validate("news_bias", given)
+    parameters = registry.validate("news_bias", given)
     made = tmp_path / "runs" / "news_bias" / "own"
     notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": [
         f"generations_path = {given['generations_path']!r}", str(machine / "data/news.csv"),
@@ -183,16 +185,16 @@ def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
         assert (tmp_path / "mine" / "docs" / path.name).read_bytes() == path.read_bytes()
     for stem in STUDIES:
         assert (tmp_path / "mine" / "notebooks" / f"{stem}.ipynb").is_file()
-        read, values = params.read(tmp_path / "mine" / "params" / stem / "sample.yaml")
+        read, values = registry.read(tmp_path / "mine" / "params" / stem / "sample.yaml")
         assert read == stem
-        params.validate(stem, values)
+        registry.validate(stem, values)
 
 
 def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     share.new(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine")
-    assert plan.home() == tmp_path / "mine"
-    assert len(plan.sample_params()) == len(STUDIES)
+    assert registry.home() == tmp_path / "mine"
+    assert len(registry.samples()) == len(STUDIES)
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -285,20 +285,31 @@ def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
     assert "no estimate" in explorer.estimates(tables.estimates([], study="x")).data
 
 
-def test_models_statistic_and_correction_are_chosen() -> None:
+def test_statistic_and_models_are_chosen() -> None:
     live = show("estimates", small_study())
-    measure = part(live, widgets.Dropdown, "Measure")
     claim = part(live, widgets.Dropdown, "Statistic")
     models = part(live, widgets.SelectMultiple, "Models")
-    claim.value = "share difference"
+    shown = {label for label, _ in claim.options}
+    assert {"word, gender: bias", "word, gender: share difference"} < shown
+    assert sum(map(len, (rows_of(live, value) for _, value in claim.options))) == len(
+        small_study()["estimates"]
+    )
+    claim.value = "word, gender: share difference"
     assert len(soup(read(live)).select("tbody tr")) == 4
     models.value = ("fewer",)
     assert len(soup(read(live)).select("tbody tr")) == 2
-    before = read(live)
-    part(live, widgets.Dropdown, "Correction").value = "none"
-    assert read(live) != before
-    measure.value = measure.options[-1][1]
-    assert claim.value in dict(claim.options).values()
+    assert "fewer" in soup(read(live)).tbody.get_text()
+
+
+def rows_of(live: widgets.VBox, claim: str) -> list[Any]:
+    part(live, widgets.Dropdown, "Statistic").value = claim
+    return soup(read(live)).select("tbody tr")
+
+
+def test_no_correction_can_be_chosen_after_the_fact() -> None:
+    live = show("estimates", small_study())
+    described = {w.description for w in inside(live) if hasattr(w, "description")}
+    assert described == {"Statistic", "Models", ""}
 
 
 def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -> None:
@@ -316,7 +327,7 @@ def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -
     assert len(soup(read(live)).select("tbody tr")) == 3
     models.value = ("all models",)
     assert len(soup(read(live)).select("tbody tr")) == 1
-    part(live, widgets.Dropdown, "Measure").value = "detection"
+    part(live, widgets.Dropdown, "Statistic").value = "detection: accuracy"
     judges = part(live, widgets.SelectMultiple, "Judges")
     assert len(soup(read(live)).select("tbody tr")) == 2
     judges.value = ("two",)
@@ -334,6 +345,11 @@ def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
     assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
     assert all("chance or reference" in one for one in heads)
     assert "neutral prose" in page.get_text()
+    named = explorer.estimates(
+        tables.estimates(rows, study="cogs"), found={("rbs", "rbs"): "furthest <b>"}
+    )
+    heads = [[th.get_text() for th in table.select("th")] for table in soup(named.data)("table")]
+    assert [one[1] for one in heads] == ["furthest <b>", "group", "group"]
 
 
 def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
-from statsmodels.stats.multitest import multipletests
 
 from nbbias import tables
 from nbbias.reading import explorer
@@ -60,45 +58,14 @@ def test_judges_with_an_instrument_each_stand_in_one_table() -> None:
     assert "accuracy, another" in explorer.claims(twice)
 
 
-@pytest.mark.parametrize(
-    ("correction", "method"),
-    [("Holm, over the rows shown", "holm"), ("Benjamini-Hochberg, over the rows shown", "fdr_bh")],
-)
-def test_a_correction_is_that_of_statsmodels_over_the_rows_shown(
-    correction: str, method: str
-) -> None:
-    rows = table().iloc[:4]
-    found = explorer.chosen(rows, correction=correction)
-    expected = multipletests([0.01, 0.02, 0.03], method=method)[1]
-    np.testing.assert_allclose(found["p_adjusted"].iloc[:3], expected)
-    assert np.isnan(found["p_adjusted"].iloc[3])
-    few = explorer.chosen(rows, models=["m"], correction=correction)
-    np.testing.assert_allclose(few["p_adjusted"], multipletests([0.01, 0.02], method=method)[1])
-
-
-def test_the_studys_own_correction_and_none() -> None:
-    rows = table().iloc[:4]
-    assert explorer.chosen(rows).equals(rows)
-    none = explorer.chosen(rows, correction="none")
-    assert none["p_adjusted"].equals(none["p_value"].rename("p_adjusted"))
-    assert explorer.chosen(rows, models=[]).empty
-
-
-def test_rows_over_all_models_stay_and_count_in_the_correction() -> None:
+def test_rows_over_all_models_are_named_so() -> None:
     over_all = table().iloc[:1].assign(model=np.nan, p_value=0.04)
-    rows = pd.concat([table().iloc[:4], over_all], ignore_index=True)
-    named = explorer.whose_claims(rows)
+    named = explorer.whose_claims(pd.concat([table().iloc[:4], over_all], ignore_index=True))
     assert named.name == "model"
     assert list(named.unique()) == ["m", "n", "all models"]
-    whole = explorer.chosen(rows, models=named.unique(), correction="Holm, over the rows shown")
-    assert len(whole) == 5
-    expected = multipletests([0.01, 0.02, 0.03, 0.04], method="holm")[1]
-    np.testing.assert_allclose(whole["p_adjusted"].dropna(), expected)
-    assert len(explorer.chosen(rows, models=["all models"])) == 1
-    assert len(explorer.chosen(rows, models=["m"])) == 2
 
 
-def test_without_models_rows_are_chosen_by_judge() -> None:
+def test_without_models_rows_are_of_judges() -> None:
     rows = [
         {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
         for judge in ("one", "two", None)
@@ -106,7 +73,6 @@ def test_without_models_rows_are_chosen_by_judge() -> None:
     found = tables.estimates(rows, study="biasalert")
     assert explorer.whose_claims(found).name == "judge"
     assert list(explorer.whose_claims(found)) == ["one", "two", "all judges"]
-    assert explorer.chosen(found, models=["two"])["judge"].tolist() == ["two"]
     neither = tables.estimates([rows[2]], study="cogs")
     assert list(explorer.whose_claims(neither)) == ["all models"]
 

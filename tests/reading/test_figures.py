@@ -308,3 +308,85 @@ def test_the_figure_of_printed_scores_draws_every_prompt_of_five_models() -> Non
     table = of_models(pd.DataFrame(own | {"printed_model": "gpt-4"}), 5)
     figure = llmbi_figures.printed(table)
     assert [markers(ax) for ax in filled(figure)] == [[(1.0, 1), (2.0, 0)]] * 5
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+CLAIMS = pd.DataFrame(
+    [
+        {"panel": "a", "cell": "m", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2},
+        {"panel": "a", "cell": "n", "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan},
+        {"panel": "b", "cell": "m", "estimate": 0.3, "ci_low": np.nan, "ci_high": np.nan},
+    ]
+).assign(null=[0.0, np.nan, 0.1], null_low=[-0.1, np.nan, np.nan], null_high=[0.1, np.nan, np.nan])
+
+
+def legend(figure: Figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_claims_are_drawn_in_panels_and_the_legend_names_what_is_there() -> None:
+    figure = figures.claims(CLAIMS, "share")
+    one, other = filled(figure)
+    assert (labels(one), markers(one)) == (["m", "n"], [(0.1, 1)])
+    assert (labels(other), markers(other)) == (["m"], [(0.3, 0)])
+    assert {ax.get_xlabel() for ax in figure.axes} == {"share"}
+    assert one.get_xlim() == other.get_xlim()
+    assert legend(figure) == ["mean with its interval", "by chance"]
+    assert legend(figures.claims(CLAIMS.iloc[2:], words={"estimate": "score"})) == ["score"]
+
+
+def test_panels_that_measure_different_things_share_no_scale() -> None:
+    figure = figures.claims(CLAIMS, lambda own: f"of {own['panel'].iloc[0]}")
+    one, other = figure.axes
+    assert (one.get_xlabel(), other.get_xlabel()) == ("of a", "of b")
+    assert one.get_xlim() != other.get_xlim()
+
+
+def test_chance_without_a_range_is_a_tick_where_it_has_a_name() -> None:
+    def ticks(figure: Figure) -> list[float]:
+        lines = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "|"]
+        return [float(line.get_xdata()[0]) for line in lines if np.isfinite(line.get_xdata()[0])]
+
+    named = figures.claims(CLAIMS, words={"tick": "false alarms"})
+    assert ticks(named) == [0.1]
+    assert "false alarms" in legend(named)
+    assert ticks(figures.claims(CLAIMS)) == []
+
+
+def test_printed_values_have_their_colour_and_a_gap_of_their_own() -> None:
+    rows = CLAIMS.assign(side=["ours", "ours", "printed"], column="x").iloc[[0, 2, 2]]
+    rows.iloc[2, rows.columns.get_loc("estimate")] = np.nan
+    figure = figures.claims(rows, by=("panel", "column"), words={"printed": "elsewhere"})
+    ours, theirs = filled(figure)
+    assert {line.get_color() for line in theirs.lines if line.get_marker() == "o"} == {
+        figures.PRINTED
+    }
+    assert figures.PRINTED not in {line.get_color() for line in ours.lines}
+    assert "not printed" in [text.get_text() for text in theirs.texts]
+    assert legend(figure) == ["mean with its interval", "by chance", "elsewhere"]
+
+
+def test_a_reference_is_a_dashed_line_and_a_panel_may_hold_more() -> None:
+    rows = CLAIMS.assign(reference=[0.5, 0.5, np.nan])
+    figure = figures.claims(rows, words={"line": "best"}, draw=figures.zero)
+    one, other = filled(figure)
+    dashed = [
+        [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in (one, other)
+    ]
+    assert dashed == [[0.5], []]
+    assert all(any(line.get_ls() == ":" for line in ax.lines) for ax in (one, other))
+    assert legend(figure)[-1] == "best"
+    shown = figures.claims(CLAIMS, draw=figures.unit).axes[0].get_xlim()
+    assert shown == (-0.03, 1.03)
+
+
+def test_no_claim_says_so() -> None:
+    figure = figures.claims(CLAIMS.head(0))
+    assert "nothing of this was measured" in [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_cells_are_named_by_what_tells_them_apart() -> None:
+    rows = pd.DataFrame({"source": ["CNN", "AP"], "model": "m", "prompt": None})
+    assert figures.cells(rows).tolist() == ["CNN", "AP"]
+    assert figures.cells(rows.head(1)).tolist() == ["m"]

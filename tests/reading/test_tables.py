@@ -154,9 +154,11 @@ def test_what_was_not_measured_and_what_has_no_interval_say_why() -> None:
     own = estimates(
         {"ci_low": None, "ci_high": None, "reason": "one prompt"},
         {"estimate": None, "ci_low": None, "ci_high": None, "reason": "no answer", "model": "b"},
+        {"reason": "no test of one answer", "model": "c"},
     )
     assert reading.readable(own, ["model"]).rows["estimate"].tolist() == [
         f"{MINUS}0.500 (no interval: one prompt)", "not measured: no answer",
+        f"{MINUS}0.500 [{MINUS}0.750, {MINUS}0.250] (no test of one answer)",
     ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import psutil
 import pytest
 
-from nbbias import params
+from nbbias import studies as registry
 from nbbias.pages import about, manifest
 from nbbias.running import plan as run_plan, run
 from nbbias.tables import ParameterError
@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fill(project: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
     """Write the project's notebook and a params file."""
-    parameters = nbformat.v4.new_code_cell(params.cell_source("llmbi"))
+    parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
     parameters.metadata["tags"] = ["parameters"]
     code = [nbformat.v4.new_code_cell(source) for source in cells]
     notebook = nbformat.v4.new_notebook(cells=[parameters, *code])
@@ -81,10 +81,10 @@ def test_every_problem_of_every_file_is_told_at_once(tmp_path: Path) -> None:
 
 
 def test_overrides_win_and_are_validated() -> None:
-    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=2.0"])
-    assert one.parameters.lambda_factor == 2.0
+    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+    assert one.parameters.lambda_factor == 0.001
     with pytest.raises(ParameterError, match="lambda_factor"):
-        run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+        run_plan.plan([SAMPLE], overrides=["lambda_factor=much"])
 
 
 def test_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:
@@ -158,13 +158,13 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
         project,
         "import pandas as pd\n"
         "import matplotlib.pyplot as plt\n"
-        "from nbbias import outputs\n"
-        "out = outputs.folder('llmbi')\n"
+        "from nbbias import tables\n"
+        "out = tables.folder('llmbi')\n"
         "table = pd.DataFrame({'x': [0.1 + 0.2, None]})\n"
-        "outputs.save_table(table, 'scores', out=out)\n"
-        "outputs.save_finding('Seed {}.'.format(seed), figure='f', out=out)\n"
+        "tables.save_table(table, 'scores', out=out)\n"
+        "tables.save_finding('Seed {}.'.format(seed), figure='f', out=out)\n"
         "fig, ax = plt.subplots()\n"
-        "outputs.save_figure(fig, 'f', data=table, alt='a', out=out)",
+        "tables.save_figure(fig, 'f', data=table, alt='a', out=out)",
     )
     out = project / "runs"
     assert start(path, out) == {"llmbi/sample": "ok"}
@@ -219,8 +219,8 @@ def test_a_kernel_that_dies_is_a_failure(project: Path) -> None:
 def test_a_failed_run_leaves_no_stale_success(project: Path) -> None:
     path = fill(
         project,
-        "from nbbias import outputs\n"
-        "outputs.save_finding('x', figure='', out=outputs.folder('llmbi'))",
+        "from nbbias import tables\n"
+        "tables.save_finding('x', figure='', out=tables.folder('llmbi'))",
     )
     start(path, project / "runs")
     fill(project, "raise ValueError('no')")

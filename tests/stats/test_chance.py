@@ -58,9 +58,7 @@ def draw(
     seed: int = 1,
     **more: bool,
 ) -> dict[str, float]:
-    return stats.mean_of_draws(
-        pools, observed=observed, draws=draws, confidence=0.95, seed=seed, **more
-    )
+    return stats.mean_of_draws(pools, observed=observed, sure=stats.Sure(0.95, draws, seed), **more)
 
 
 @given(

@@ -312,3 +312,21 @@ def test_a_pair_with_a_gap_is_left_out_of_the_correlation() -> None:
 def test_too_few_pairs_or_no_variation_is_no_correlation(second: pd.Series) -> None:
     row = stats.rank_correlation(X, second, confidence=0.95)
     assert np.isnan([row["rho"], row["ci_low"], row["ci_high"], row["p_value"]]).all()
+
+
+# --- shares -----------------------------------------------------------------------------------
+
+
+@given(st.lists(st.sampled_from([1.0, 0.0, np.nan]), max_size=20))
+def test_a_share_of_units_is_that_of_their_count(hits: list[float]) -> None:
+    found = stats.share_interval(pd.Series(hits, dtype=float), confidence=0.9)
+    total = sum(one == one for one in hits)
+    expected = stats.proportion_interval(hits.count(1.0), total, confidence=0.9)
+    assert found["n_lost"] == len(hits) - total
+    for name, value in expected.items():
+        assert found[name] == value or (np.isnan(found[name]) and np.isnan(value))
+
+
+def test_a_share_is_told_of_yes_and_no_with_gaps_too() -> None:
+    found = stats.share_interval(pd.array([True, None, False], dtype="boolean"), confidence=0.9)
+    assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 2, 1)

@@ -58,7 +58,7 @@ def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason
 
 def boot(values: Any, clusters: Any, **settings: Any) -> dict[str, Any]:
     return stats.cluster_bootstrap(
-        values, clusters, **({"draws": 2000, "confidence": 0.95, "seed": 1} | settings)
+        values, clusters, sure=stats.Sure(**({"draws": 2000, "seed": 1} | settings))
     )
 
 

@@ -18,9 +18,29 @@ def test_one_fit_is_the_plain_test() -> None:
     found = stats.pooled_mean(pd.DataFrame({0: values}), confidence=0.9)
     assert found == stats.one_sample(values, confidence=0.9) | {"n_lost": 0}
     hits = pd.DataFrame({0: [1.0, 0, 0, 1, np.nan]})
-    assert stats.pooled_share(hits, confidence=0.9) == stats.proportion_interval(
-        2, 4, confidence=0.9
-    )
+    share = stats.proportion_interval(2, 4, confidence=0.9) | {"n_lost": 1}
+    assert stats.pooled_share(hits, confidence=0.9) == share
+
+
+@pytest.mark.parametrize("fits", [1, 3])
+def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
+    values = pd.DataFrame(np.random.default_rng(4).normal(0.1, 1, (12, fits)))
+    values.iloc[2] = np.nan
+    bounds = (-0.1, 0.1)
+    tested = stats.pooled_mean(values, confidence=0.9, bounds=bounds)
+    found = stats.pooled_mean(values, confidence=0.9, bounds=bounds, tested=False)
+    assert found == {name: tested[name] for name in found}
+    assert set(tested) - set(found) == {
+        "test", "statistic_value", "df", "p_value", "effect_size",
+    }  # fmt: skip
+    assert (found["n"], found["n_lost"]) == (11, 1)
+
+
+def test_values_alike_that_are_not_tested_give_no_reason() -> None:
+    values = pd.DataFrame({1: [0.2] * 4, 2: [0.2] * 4})
+    found = stats.pooled_mean(values, confidence=0.95, tested=False)
+    assert found["reason"] is None
+    assert found["ci_low"] == found["ci_high"] == pytest.approx(0.2)
 
 
 def test_two_fits_by_hand() -> None:

@@ -21,8 +21,8 @@ from pydantic import (
 from nbbias import params
 from nbbias.asking import call, prompts
 from nbbias.asking.call import Transport
-from nbbias.params import InputFile, Parameters, Seed
-from nbbias.tables import SAMPLE, DataError, NbbiasError, ParameterError, resolve
+from nbbias.params import InputFile, Seed
+from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -78,7 +78,7 @@ class Generate(BaseModel):
         description="as inspect_ai names them: openai/gpt-4o-mini, anthropic/…, google/…, hf/…, "
         "vllm/…, ollama/…, or openai-api/<service>/<model> for any compatible server",
     )
-    prompts: Literal["news", "llmbi", "cogs", "bold", "table"] = Field(
+    prompts: str = Field(
         description="what is asked: news for headlines, LLMBI's 18 prompts, the 3,240 of CoGS, "
         "BOLD's openings, or a table of your own with prompt_id and prompt",
     )
@@ -182,7 +182,7 @@ class Generate(BaseModel):
             for name in ("template", "biased_template")
             if (words := getattr(self, name)) and slot not in prompts.slots(words)
         ]
-        if self.prompts_path == SAMPLE and self.prompts not in {"llmbi", "cogs"}:
+        if self.prompts_path == SAMPLE and self.prompts in prompts.KINDS:
             told.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         idle = [name for name in self.prices if name not in self.models]
         if idle:
@@ -223,8 +223,8 @@ class Generate(BaseModel):
         )  # fmt: skip
 
 
-def block(values: Mapping[str, Any], *, where: str) -> Generate:
-    """Check a `generate:` block; every breach at once, keys first.
+def block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()) -> Generate:
+    """Check a `generate:` block; every breach at once, keys first. `suites` are the studies'.
 
     Raises
     ------
@@ -236,57 +236,13 @@ def block(values: Mapping[str, Any], *, where: str) -> Generate:
     found = params.key_breaches(values)
     named = {name for breach in found for name in [breach.split(":")[0].split(".")[0]]}
     try:
-        checked = params.validate_model(Generate, values, where=where)
+        checked = params.validate(Generate, values, where=where)
     except ParameterError as error:
         others = [b for b in error.breaches if b.split(":")[0].split(".")[0] not in named]
         found += others
+    known, asked = (*prompts.KINDS, *suites), values.get("prompts")
+    if isinstance(asked, str) and asked not in known:
+        found.append(f"prompts: no prompts called {asked!r}; known: {', '.join(known)}")
     if found:
         raise ParameterError(where, [f"generate.{breach}" for breach in found])
     return checked
-
-
-def take(
-    stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[Path] = ()
-) -> tuple[Parameters, Generate | None]:
-    """Check a study's parameters and its `generate:` block together.
-
-    The file that the block exports need not be there yet, nor those in `to_come`.
-
-    Returns
-    -------
-    parameters, block
-        The study's, and the block or None.
-
-    Raises
-    ------
-    ParameterError
-        Every breach of both.
-    """
-    own = {name: value for name, value in values.items() if name != "generate"}
-    found, chosen = params.key_breaches(own), None
-    if "generate" in values:
-        try:
-            chosen = block(values["generate"], where=where)
-        except ParameterError as error:
-            found += error.breaches
-    if chosen is not None and len(chosen.temperatures) > 1 and stem != "cogs":
-        told = f"{stem} does not tell answers at several apart; give one"
-        found.append(f"generate.temperature: {told}")
-    absent = {*to_come, *_named(values.get("generate"))}
-    try:
-        parameters = params.validate(stem, own, where=where, to_come=absent)
-    except ParameterError as error:
-        found += [params.redact(breach) for breach in error.breaches]
-    if found:
-        raise ParameterError(where, list(dict.fromkeys(found)))
-    return parameters, chosen
-
-
-def _named(values: Any) -> frozenset[Path]:
-    """Return the file that a block exports, whether or not the block is in order."""
-    default = Generate.model_fields["export_path"].default
-    path = values.get("export_path", default) if isinstance(values, Mapping) else None
-    try:
-        return frozenset({resolve(path).absolute()}) if isinstance(path, str) else frozenset()
-    except NbbiasError:
-        return frozenset()

@@ -14,15 +14,16 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nbbias import __version__, params
-from nbbias.asking import call as asking, loop, params as asking_params, prompts, store
+from nbbias.asking import call as asking, loop, prompts, store
 from nbbias.asking.loop import Call, Desk, Tally
 from nbbias.asking.params import Generate
-from nbbias.tables import SAMPLE, DataError, ParameterError, is_file, resolve
+from nbbias.tables import DataError, resolve
 
 #: Characters a token holds in English, by and large; only estimates rest on it.
 CHARACTERS_PER_TOKEN = 4
@@ -49,14 +50,20 @@ class Plan(NamedTuple):
         return resolve(self.block.export_path)
 
 
-def plan(chosen: Generate, *, where: str = "generate") -> Plan:
+def plan(
+    chosen: Generate,
+    *,
+    where: str = "generate",
+    suites: Mapping[str, prompts.Suite] = MappingProxyType({}),
+) -> Plan:
     """Lay out every call: each prompt, for each model and temperature, `replicates` times.
 
     Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
-    a call of its own, with the next `replicate`.
+    a call of its own, with the next `replicate`. `suites` are the prompts of single studies.
     """
     suite = prompts.read(
-        chosen.prompts, chosen.prompts_path, ways=chosen.ways, template=chosen.template,
+        chosen.prompts, chosen.prompts_path, suites=suites, ways=chosen.ways,
+        template=chosen.template,
         biased_template=chosen.biased_template, ideologies=chosen.ideologies,
     )  # fmt: skip
     suite = prompts.sample(suite, limit=chosen.limit, seed=chosen.seed)
@@ -213,42 +220,3 @@ def _cost(row: Any, chosen: Generate) -> float:
         return 0.0
     n_in = -(-(len(row.prompt) + len(chosen.system)) // CHARACTERS_PER_TOKEN)
     return (n_in * price.input + chosen.max_tokens * price.output) / 1e6
-
-
-def of_params(path: Path, *, dry_run: bool = False) -> Plan:
-    """Return the plan of a params file, its other parameters checked too.
-
-    For a dry run the study's own files need not be there yet (`not_there` names them): what asking
-    comes to is worth knowing before the other side of a corpus is got.
-
-    Raises
-    ------
-    ParameterError
-        Everything that is wrong with the file, at once; or it has no `generate:` block.
-    """
-    stem, values = params.read(path)
-    absent = list(_absent(stem, values).values()) if dry_run else []
-    chosen = asking_params.take(stem, values, where=str(path), to_come=absent)[1]
-    if chosen is None:
-        told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
-        raise ParameterError(
-            str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
-        )
-    return plan(chosen, where=str(path))
-
-
-def not_there(laid_out: Plan, path: Path) -> list[str]:
-    """Return what must be there before anything is asked: the study's files that are not."""
-    absent = _absent(*params.read(path)).items()
-    return [f"{name}: no such file: {f}" for name, f in absent if f != laid_out.export_path]
-
-
-def _absent(stem: str, values: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the input files that a study's parameters name and that are not there."""
-    fields = params.study(stem).model_json_schema()["properties"]
-    named = {
-        name: resolve(value).absolute()
-        for name, value in values.items()
-        if fields.get(name, {}).get("format") == "file" and isinstance(value, str)
-    }
-    return {name: f for name, f in named.items() if values[name] != SAMPLE and not is_file(f)}

@@ -8,9 +8,10 @@ biased, completion). Any table with the first two columns is a suite of prompts.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,12 @@ import yaml
 
 from nbbias import tables
 from nbbias.tables import SAMPLE, DataError, data_path, read_table
+
+#: The kinds of prompts that belong to no single study.
+KINDS = ("news", "bold", "table")
+
+#: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
+Suite = Callable[[str], pd.DataFrame]
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -125,15 +132,6 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     return table.astype("str").reset_index(drop=True)
 
 
-def llmbi_suite(*, template: str = "{prompt}") -> pd.DataFrame:
-    """Return the 18 prompts of LLMBI (Oketunji et al. 2023, Listing 3) with `dimension`."""
-    from nbbias.llmbi import measure  # which takes a while to load
-
-    suite = measure.prompts()
-    ids = [f"llmbi-{number:02d}" for number in range(1, len(suite) + 1)]
-    return checked(_templated(suite.assign(prompt_id=ids), template), where="llmbi prompts")
-
-
 def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     """Return BOLD's openings (Dhamala et al. 2021) as prompts to be continued.
 
@@ -148,18 +146,6 @@ def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     table = table.assign(prompt_id=ids, article_id=ids, source=table["domain"], way="completion")
     table = table[table["prompt"].fillna("").str.strip() != ""]
     return checked(_templated(table, template), where=str(path))
-
-
-def cogs(path: str | Path = SAMPLE, *, template: str = "{prompt}") -> pd.DataFrame:
-    """Return the prompts of CoGS (Kumar et al. 2024): those without an identity first.
-
-    `task`, `topic`, `theme`, `axis` and `identity` pass through to the answers. `path` is a suite
-    of your own, laid over the shipped one.
-    """
-    from nbbias.cogs import suite as cogs_suite  # which takes a while to load
-
-    suite = cogs_suite.load([path])
-    return checked(_templated(cogs_suite.prompts(suite), template), where="cogs prompts")
 
 
 def table(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
@@ -203,15 +189,16 @@ def read(
     kind: str,
     path: str,
     *,
+    suites: Mapping[str, Suite] = MappingProxyType({}),
     ways: Sequence[str] = ("neutral",),
     template: str = "",
     biased_template: str = "",
     ideologies: Sequence[str] = ("Androcentrism",),
 ) -> pd.DataFrame:
-    """Return a study's PROMPTS: `kind` is ``news``, ``llmbi``, ``cogs``, ``bold`` or ``table``.
+    """Return PROMPTS: `kind` is one of `KINDS`, or the name of a study's own among `suites`.
 
-    `ways`, `ideologies` and `biased_template` belong to ``news``, whose `path` names headlines;
-    ``llmbi`` needs no path, and ``cogs`` only for a suite of your own.
+    `ways`, `ideologies` and `biased_template` belong to ``news``, whose `path` names headlines.
+    A study's own suite may do without a path, or take one that is laid over it.
     """
     if kind == "news":
         asked = ideologies if "biased" in ways else ()
@@ -219,10 +206,9 @@ def read(
             read_headlines(path), neutral="neutral" in ways, ideologies=asked,
             template=template, biased_template=biased_template,
         )  # fmt: skip
-    if kind == "llmbi":
-        return llmbi_suite(template=template or "{prompt}")
-    if kind == "cogs":
-        return cogs(path, template=template or "{prompt}")
+    words = template or "{prompt}"
+    if kind in suites:
+        return checked(_templated(suites[kind](path), words), where=f"{kind} prompts")
     if path == SAMPLE:
         raise DataError(kind, "name the file of prompts in prompts_path")
-    return {"bold": bold, "table": table}[kind](path, template=template or "{prompt}")
+    return {"bold": bold, "table": table}[kind](path, template=words)

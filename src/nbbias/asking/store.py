@@ -1,12 +1,9 @@
 """The store of answers: one SQLite file a corpus, from which nothing is lost or asked twice.
 
 An answer is filed under the hash of everything that could have changed it: model, base URL,
-messages, parameters, and the number of the repeat. Whoever wants to ask claims the key first
-(`nbbias.claims`).
-
-Claims on what is about to be asked, so that two processes never pay for one answer.
-
-A claim has an owner and runs out; those of a process that is no more are taken over.
+messages, parameters, and the number of the repeat. Whoever wants to ask claims the key first, so
+that two processes never pay for one answer. A claim has an owner and runs out; those of a process
+that is no more are taken over.
 """
 
 from __future__ import annotations

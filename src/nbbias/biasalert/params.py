@@ -1,4 +1,4 @@
-"""The parameters of `biasalert`."""
+"""The parameters of BiasAlert, and the record that is the study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
-from nbbias.params import NONE, InputFile, OptionalFile, Parameters, no_twins
+from nbbias.params import NONE, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE
 from nbbias.text import toxicity
 
@@ -137,3 +137,16 @@ class Biasalert(Parameters):
             "sample": self.answers_path == SAMPLE,
         }
         return [tag for tag, there in parts.items() if not there]
+
+
+STUDY = Study(
+    stem="biasalert",
+    parameters=Biasalert,
+    tags=("part:pairs", "part:answers", "part:unseen"),
+    leads=(
+        Lead(
+            "detection", "accuracy", "Accuracy of detection",
+            "1: every text judged as people labelled it",
+        ),
+    ),
+)  # fmt: skip

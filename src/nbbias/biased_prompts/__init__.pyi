@@ -2,6 +2,7 @@ from . import (
     compare as compare,
     corpus as corpus,
     figures as figures,
+    params as params,
     refusing as refusing,
     sample as sample,
     sentences as sentences,

@@ -179,10 +179,12 @@ def _compared(
     prejudiced = {p: news.prejudice.fell(change, worse=worse) for p, change in changes.items()}
     rows: list[Row] = []
     for prompt, table in sides.items():
-        found = news.prejudice.rows(
-            table[["change"]], group=group, confidence=confidence, worse=worse, reach=None
-        )
-        rows += [{"prompt": prompt} | row for row in found]
+        rows += [
+            {"prompt": prompt} | row
+            for row in news.prejudice.rows(
+                table[["change"]], group=group, confidence=confidence, worse=worse, reach=None
+            )
+        ]
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
     lost = {"n_lost": sum(len(sides[p]) - len(changes[p]) for p in sides)}
     counts = [(int(prejudiced[p].sum()), len(changes[p])) for p in (biased, neutral)]

@@ -1,4 +1,4 @@
-"""The parameters of the CoGS study.
+"""The parameters of CoGS, and the record that is the study.
 
 >>> from nbbias import cogs
 >>> cogs.params.Cogs(parts=["rbs"]).left_out()
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
+import pandas as pd
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.cogs.suite import load
-from nbbias.params import InputFile, Parameters, no_twins
+from nbbias.cogs import suite
+from nbbias.params import InputFile, Lead, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -92,7 +93,7 @@ class Cogs(Parameters):
         if told:
             raise ValueError("; ".join(told))
         try:
-            load(self.suite_paths, axes=self.axes)
+            suite.load(self.suite_paths, axes=self.axes)
         except NbbiasError as error:
             raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
         return self
@@ -125,3 +126,33 @@ class Cogs(Parameters):
         suite = ["suite"] if "reference" in self.parts else []
         sample = [] if self.answers_path == SAMPLE else ["sample"]
         return [*tags, *suite, *sample]
+
+
+def _suite(path: str) -> pd.DataFrame:
+    return suite.prompts(suite.load([path]))
+
+
+STUDY = Study(
+    stem="cogs",
+    parameters=Cogs,
+    tags=(*(f"part:{part}" for part in PARTS), "suite", "sample"),
+    leads=(
+        Lead(
+            "rbs", "rbs", "Representative bias score: spread over identities of the distance to "
+            "the default", "0 where all identities are equally near; chance gives more than 0",
+        ),
+        Lead(
+            "abs", "abs", "Affinity bias score with the orders averaged",
+            "0 where all identities are chosen alike; chance gives more than 0",
+        ),
+    ),
+    found={
+        ("rbs", "rbs"): "nearest identity",
+        **dict.fromkeys(
+            [("abs", n) for n in ("abs_raw", "abs", "position")],
+            "most chosen",
+        ),
+    },
+    prompts={"cogs": _suite},
+    at_temperatures=True,
+)  # fmt: skip

@@ -3,5 +3,6 @@ from . import (
     figures as figures,
     measure as measure,
     neutral as neutral,
+    params as params,
     ranking as ranking,
 )

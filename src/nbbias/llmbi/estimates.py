@@ -130,7 +130,7 @@ def _against_neutral(
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     null = stats.mean_of_draws(
         list(pools[scored.index]), weights=(1 / in_prompt / in_dimension).to_numpy(),
-        observed=row["estimate"], sampled=True, draws=draws, confidence=confidence, seed=seed,
+        observed=row["estimate"], sampled=True, sure=stats.Sure(confidence, draws, seed),
     )  # fmt: skip
     if np.isnan(null["null"]) and not row.get("reason"):
         row = row | {"reason": "the neutral prose is shorter than the answers"}

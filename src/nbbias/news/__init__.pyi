@@ -14,6 +14,7 @@ from . import (
     tone as tone,
     topics as topics,
     words as words,
+    words_apart as words_apart,
 )
 from .claims import Level as Level
 from .corpus import Read as Read, annotate as annotate, pair as pair, read as read

@@ -201,6 +201,13 @@ def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if len(parts) else tables.estimates([], study="")
 
 
+def together(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return ESTIMATES and CHANCE of all levels."""
+    both = [(level.estimates, level.chance) for level in levels]
+    found, chance = (pd.concat(parts, ignore_index=True) for parts in zip(*both, strict=True))
+    return found, chance
+
+
 def losses(scores: pd.DataFrame) -> pd.DataFrame:
     """Count what was lost at each step, by cell; the parts add up to the pairs.
 

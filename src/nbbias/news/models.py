@@ -73,9 +73,7 @@ def overall(units: pd.DataFrame, *, value: str, sure: stats.Sure) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
-        found = stats.cluster_bootstrap(
-            own[value], article, draws=sure.draws, confidence=sure.confidence, seed=sure.seed
-        )
+        found = stats.cluster_bootstrap(own[value], article, sure=sure)
         rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
     columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]
     return pd.DataFrame(rows, columns=[*_KEYS, "model", *columns])

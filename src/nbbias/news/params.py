@@ -1,4 +1,4 @@
-"""The parameters of the studies of generated news."""
+"""The parameters of the studies of generated news, and the record that is news_bias."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import InputFile, Parameters
+from nbbias.params import InputFile, Lead, Parameters, Study
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -151,39 +151,20 @@ class NewsBias(News):
     )
 
 
-class BiasedPrompts(News):
-    """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
-
-    generations_path: InputFile = Field(
-        SAMPLE,
-        description="answers to both prompts: columns article_id, model, prompt (or method), text "
-        "(source, sample, refused)",
-    )
-    biases: list[str] = Field(
-        ["gender"],
-        min_length=1,
-        description=lexicons.choices(["gender"]),
-    )
-    focus: dict[str, str] = Field(
-        {"gender": "female"},
-        min_length=1,
-        description="the group of a bias that is compared: the declared family of tests",
-    )
-    neutral_prompt: str = Field(
-        "neutral", min_length=1, description="value of the column prompt that stands for neutral"
-    )
-    biased_prompt: str = Field(
-        "biased", min_length=1, description="value of the column prompt that stands for biased"
-    )
-    correction: Literal["holm", "fdr_bh"] = Field(
-        "holm", description="correction over a family: holm (family-wise) or fdr_bh"
-    )
-
-    @model_validator(mode="after")
-    def _two_prompts(self) -> Self:
-        if self.neutral_prompt == self.biased_prompt:
-            raise ValueError(f"biased_prompt: {self.biased_prompt} is the neutral prompt already")
-        idle = [bias for bias in self.biases if bias not in self.focus]
-        if idle:
-            raise ValueError(f"focus: name the group of {', '.join(idle)} that is compared")
-        return self
+STUDY = Study(
+    stem="news_bias",
+    parameters=NewsBias,
+    tags=tuple(f"level:{level}" for level in LEVELS),
+    leads=(
+        Lead(
+            "word", "bias",
+            "Mean distance of a text's shares of group words from its original's",
+            "0 where both name groups alike; words dealt at random give more than 0",
+        ),
+        Lead(
+            "document", "bias",
+            "Mean distance of a text's content on groups' topics from its original's",
+            "0 where both are about the same groups' topics; dealt words give more than 0",
+        ),
+    ),
+)  # fmt: skip

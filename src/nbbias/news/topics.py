@@ -39,20 +39,17 @@ FAMILIES = ("share_difference", "share_difference_common", "bias")
 
 
 def level(
-    read: Read, fitted: Fitted, *, sure: stats.Sure, sample_pairs: int = 50, min_pairs: int = 1,
+    read: Read, fitted: Fitted, dealt: pd.DataFrame, *, sure: stats.Sure, min_pairs: int = 1,
     study: str = "news_bias",
 ) -> Level:  # fmt: skip
     """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
 
     Parameters
     ----------
-    read, fitted
-        What `news.annotate` and `news.fits.fit` returned.
+    read, fitted, dealt
+        What `news.annotate`, `news.fits.fit` and `chance` returned.
     sure
-        Level of the intervals, deals behind each chance level, and their start. A deal costs
-        inferences: some 20 must do.
-    sample_pairs
-        As in `chance`.
+        Level of the intervals.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
     study
@@ -71,14 +68,15 @@ def level(
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> how = news.fits.Fitting(n_topics=5, seeds=[1])
     >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
-    >>> topics = news.topics.level(read, fitted, sure=stats.Sure(draws=5), sample_pairs=5)
+    >>> sure = stats.Sure(draws=5)
+    >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, sure=sure)
+    >>> topics = news.topics.level(read, fitted, dealt, sure=sure)
     >>> list(topics.chance["reference"].unique())
     ['topics']
     """
     scores = pair_scores(read, fitted)
-    levels = chance(read, fitted, sample_pairs=sample_pairs, sure=sure)
     found = estimates(
-        scores, lexicon=read.lexicon, chance=levels, sure=sure, min_pairs=min_pairs, study=study
+        scores, lexicon=read.lexicon, chance=dealt, sure=sure, min_pairs=min_pairs, study=study
     )
     return Level(scores, claims.losses(scores), found, claims.reference(found, "topics"))
 

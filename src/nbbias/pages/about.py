@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from nbbias import params, tables
+from nbbias import params, studies, tables
 from nbbias.pages import share
 from nbbias.tables import escape
 
@@ -125,17 +125,14 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     Value and default are written as a params file would.
     """
     rows = []
-    for row in params.describe(stem).to_dict("records"):
+    for row in studies.describe(stem).to_dict("records"):
         value = values.get(row["name"], row["default"])
-        told = {"value": _plain(value), "default": _plain(row["default"])}
+        told = {
+            name: params.as_yaml(one, flow=True)
+            for name, one in {"value": value, "default": row["default"]}.items()
+        }
         rows.append({**row, **told, "changed": value != row["default"]})
     return rows
-
-
-def _plain(value: object) -> str:
-    """Write a value as a params file would."""
-    text = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=10_000)
-    return text.removesuffix("\n...\n").strip()
 
 
 def citations(path: Path, stem: str) -> list[str]:

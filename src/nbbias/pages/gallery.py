@@ -14,9 +14,11 @@ import jinja2
 
 from nbbias import tables
 from nbbias.pages import compare, leaders, manifest, page, share
-from nbbias.running.plan import SITE
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape, visible
+
+#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
+SITE = ".nbbias-site"
 
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
@@ -65,7 +67,7 @@ def write(out: Path) -> Path:
         old.unlink()
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
-    asks = {stem: model.__doc__ for stem, model in STUDIES.items()}
+    asks = {stem: one.parameters.__doc__ for stem, one in STUDIES.items()}
     _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
     return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs, asks=asks)
 

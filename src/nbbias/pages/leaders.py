@@ -12,33 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import reading, tables
-from nbbias.reading import explorer
-from nbbias.tables import data_path
+from nbbias import reading, studies, tables
 
 COLUMNS = [
-    *(
-        "study",
-        "run",
-        "what",
-        "reading",
-        "group_is",
-        "null_is",
-        "bias",
-        "group",
-        "source",
-        "prompt",
-    ),
-    *("evaluator", "model", "estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "n"),
-    *("instrument", "reason"),
+    *("study", "run", "what", "reading", "group_is", "null_is", "bias", "group", "source"),
+    *("prompt", "evaluator", "model", "statistic", *tables.ESTIMATE_VALUES),
 ]
 _ABOUT = ("bias", "group", "source", "prompt", "evaluator")
-_NUMBERS = ("ci_low", "ci_high", "null", "null_low", "null_high", "n")
-
-
-def leads() -> pd.DataFrame:
-    """Return which statistics stand for a study: `what` they measure, the `reading`, `null_is`."""
-    return pd.read_csv(data_path("leads.csv"))
 
 
 def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
@@ -62,7 +42,7 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         estimates = tables.saved_table(out / one["folder"], "estimates")
         if estimates is None:
             continue
-        rows = estimates.merge(leads(), on=["study", "measure", "statistic"])
+        rows = estimates.merge(studies.leads(), on=["study", "measure", "statistic"])
         if "judge" in rows:
             rows["model"] = rows["judge"].where(rows["judge"].notna(), rows["model"])
         # Of a study's finer rows (by task, topic, dimension) the whole stands for it.
@@ -73,7 +53,8 @@ def table(out: Path, runs: Sequence[dict[str, Any]]) -> pd.DataFrame:
         whole_there = over_all.groupby([rows["measure"], rows["statistic"]]).transform("any")
         rows = rows[over_all | ~whole_there]
         claimed = zip(rows["measure"], rows["statistic"], strict=True)
-        rows["group_is"] = [explorer.FOUND.get(key, "group") for key in claimed]
+        said = studies.STUDIES[str(one["study"])].found
+        rows["group_is"] = [said.get(key, "group") for key in claimed]
         found.append(rows.assign(run=str(one["run"])).reindex(columns=COLUMNS))
     whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
     return whole.dropna(subset=["model"]).reset_index(drop=True)
@@ -83,24 +64,17 @@ def sections(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """Return what a page shows: by statistic and run a heading, the reading, and a table."""
     shown = []
     for (study, what, run), own in rows.groupby(["study", "what", "run"], sort=False):
-        about = [name for name in _ABOUT if own[name].nunique() > 1]
-        null, group = str(own["null_is"].iloc[0]), str(own["group_is"].iloc[0])
-        compared = null.removeprefix("by ")
+        group, null = str(own["group_is"].iloc[0]), str(own["null_is"].iloc[0])
         # What was found of a row sorts nothing.
-        by = [name for name in about if name != "group" or group == name]
-        ordered = own.sort_values([*by, "estimate"], na_position="last")
-        columns = [name for name in _NUMBERS if ordered[name].notna().any()]
-        if ordered["estimate"].isna().any():
-            columns.append("reason")
-        instruments = "; ".join(ordered["instrument"].dropna().unique())
-        html = reading.show(
-            ordered[["model", *about, "estimate", *columns]], title=f"{what}, {run}",
-            labels={
-                "null": null, "null_low": f"{compared} low", "null_high": f"{compared} high",
-                "group": group,
-            },
-            note=f"{own['reading'].iloc[0]}. Instrument: {instruments or 'none named'}."
-            + ("" if "null" in columns else " Chance: no level is given for this statistic."),
-        ).data  # fmt: skip
+        by = [name for name in _ABOUT if name != "group" or group == name]
+        keys = [*by, "model", *(["group"] if group != "group" else [])]
+        instruments = "; ".join(own["instrument"].dropna().unique())
+        unknown = "" if own["null"].notna().any() else " Chance: this statistic has no level."
+        table = reading.readable(
+            own.sort_values([*by, "estimate"], na_position="last"), keys, rows=None,
+            title=f"{what}, {run}", labels={"null": null, "group": group},
+            note=f"{own['reading'].iloc[0]}. Instrument: {instruments or 'none named'}.{unknown}",
+        )  # fmt: skip
+        html = reading.show(table).data
         shown.append({"study": study, "what": what, "run": run, "table": html})
     return shown

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import tables
+from nbbias import studies, tables
 from nbbias.params import Parameters, input_files
 
 NAME = "manifest.json"
@@ -82,10 +82,7 @@ def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
     Times, paths and the commit stand in the manifest, so that two runs of the
     same parameters give the same notebook.
     """
-    from nbbias.params import study
-
-    model = study(stem)
-    checked = model.model_validate({n: parameters[n] for n in model.model_fields})
+    checked = studies.check(stem, parameters)
     rows = [("data", name, tables.file_sha256(path)) for name, path in input_files(checked).items()]
     rows += [("version", name, number) for name, number in tables.versions().items()]
     rows.append(("seed", "seed", str(checked.seed)))

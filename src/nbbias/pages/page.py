@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import unescape
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +26,7 @@ _TABLE_CELL = re.compile(
     r'<td (?:style="([^"]*)" )?(?:headers="[^"]*" )?class="gt_row gt_(left|right|center)">'
 )
 _CONTENTS = "<!-- contents -->"
+_TITLE = re.compile(r'class="gt_heading gt_title[^>]*>(.*?)</td>', re.DOTALL)
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
@@ -53,6 +55,33 @@ class Slim(Preprocessor):
             if "text/html" in data:
                 data["text/html"] = slim(data["text/html"])
         return cell, resources
+
+
+class Fold(Preprocessor):
+    """Fold what only a reviewer looks up: cells tagged ``appendix``, a run of them in one fold.
+
+    The fold is named after the tables in it, or after the words that it begins with.
+    """
+
+    def preprocess(
+        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
+    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
+        tagged = ["appendix" in cell.metadata.get("tags", ()) for cell in nb.cells]
+        for folded, numbered in groupby(range(len(nb.cells)), key=tagged.__getitem__):
+            if folded:
+                run = [nb.cells[number] for number in numbered]
+                run[0].metadata["fold"] = _named(run)
+                run[-1].metadata["unfold"] = True
+        return nb, resources
+
+
+def _named(cells: list[nbformat.NotebookNode]) -> str:
+    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    titles = [found[1] for data in shown for found in _TITLE.finditer(data.get("text/html", ""))]
+    if titles:
+        return unescape("; ".join(titles))
+    words = next((cell.source for cell in cells if cell.cell_type == "markdown"), "more")
+    return words.lstrip("#* ").splitlines()[0].split(". ")[0].rstrip(".*")
 
 
 def slim(text: str) -> str:
@@ -96,7 +125,7 @@ def write_page(
     """
     exporter = HTMLExporter(
         template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Mathematics, Slim], exclude_input_prompt=True,
+        preprocessors=[Mathematics, Slim, Fold], exclude_input_prompt=True,
         exclude_output_prompt=True,
     )  # fmt: skip
     node = nbformat.read(notebook, as_version=4)

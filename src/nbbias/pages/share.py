@@ -15,11 +15,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-import yaml
-
-from nbbias import tables
+from nbbias import params, studies, tables
 from nbbias.pages import manifest as pages_manifest
-from nbbias.running import plan
 from nbbias.tables import NbbiasError, data_path, is_file, visible
 
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
@@ -72,8 +69,8 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     for path in sorted(data_path("lexicons").iterdir()):
         packed[f"lexicons/{path.name}"] = path.read_bytes()
     packed |= {kept: path.read_bytes() for kept, path in lists.values()}
-    if (plan.home() / "CITATION.cff").is_file():
-        packed["CITATION.cff"] = (plan.home() / "CITATION.cff").read_bytes()
+    if (studies.home() / "CITATION.cff").is_file():
+        packed["CITATION.cff"] = (studies.home() / "CITATION.cff").read_bytes()
     if target.is_dir():
         whole = folder.resolve()
         target /= f"{whole.parent.name}-{whole.name}.zip"
@@ -129,7 +126,7 @@ def new(folder: Path) -> int:
         raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
     if told := tables.unwritable(folder):
         raise NbbiasError(str(folder), told)
-    source, written = plan.home(), 0
+    source, written = studies.home(), 0
     for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff"):
         for path in sorted(source.glob(pattern)):
             copy = folder / path.relative_to(source)
@@ -147,8 +144,7 @@ _TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg", ".yaml"}
 
 def yaml_of(stem: str, parameters: Mapping[str, Any]) -> str:
     """Return all parameters of a run as a params file."""
-    values = {"study": stem, **parameters}
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
+    return params.as_yaml({"study": stem, **parameters})
 
 
 def names(

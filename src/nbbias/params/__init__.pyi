@@ -1,9 +1,11 @@
 from .base import (
     NONE as NONE,
     InputFile as InputFile,
+    Lead as Lead,
     OptionalFile as OptionalFile,
     Parameters as Parameters,
     Seed as Seed,
+    Study as Study,
     no_twins as no_twins,
 )
 from .keys import (
@@ -14,14 +16,11 @@ from .keys import (
     redact_known as redact_known,
 )
 from .values import (
+    as_yaml as as_yaml,
     cell_source as cell_source,
-    check as check,
     describe as describe,
-    describe_model as describe_model,
     input_files as input_files,
     override as override,
-    read as read,
-    study as study,
+    read_yaml as read_yaml,
     validate as validate,
-    validate_model as validate_model,
 )

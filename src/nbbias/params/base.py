@@ -1,9 +1,12 @@
-"""What the parameters of every study share: strictness, input files, intervals and seeds."""
+"""What every study is and has: a record, strict parameters, input files, intervals and seeds."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Annotated, NamedTuple
 
+import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 
 from nbbias import tables
@@ -52,6 +55,39 @@ class Parameters(BaseModel):
     def left_out(self) -> list[str]:
         """Return the tags of the notebook's cells that are no part of a run."""
         return []
+
+
+class Lead(NamedTuple):
+    """An estimate that stands for its study where models are shown side by side.
+
+    `what` the statistic measures, how it is `reading`, and what its null is (`null_is`).
+    """
+
+    measure: str
+    statistic: str
+    what: str
+    reading: str
+    null_is: str = "by chance"
+
+
+class Study(NamedTuple):
+    """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
+
+    `stem` names its notebook, params, figures and tests; its question is the docstring of its
+    `parameters`. `tags` are those of cells that a run may leave out. `leads` stand for it beside
+    other studies. `found` says what the column `group` holds where that was found and not chosen,
+    by measure and statistic. `prompts` are suites to ask models, by name: each is given a path and
+    returns `prompt_id`, `prompt`, and columns of its own. `at_temperatures`: whether answers at
+    several temperatures are told apart.
+    """
+
+    stem: str
+    parameters: type[Parameters]
+    tags: tuple[str, ...] = ()
+    leads: tuple[Lead, ...] = ()
+    found: Mapping[tuple[str, str], str] = MappingProxyType({})
+    prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
+    at_temperatures: bool = False
 
 
 def no_twins(names: list[str]) -> list[str]:

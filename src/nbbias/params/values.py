@@ -1,24 +1,25 @@
-"""Parameters from YAML, from the command line or from a notebook, checked and described.
-
-The parameters themselves, one strict model per study, stand in `nbbias.studies`.
-"""
+"""Parameters from YAML or from the command line, checked and described, whatever they are of."""
 
 from __future__ import annotations
 
 import difflib
-import math
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
-import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.error import YAMLError
+from ruamel.yaml.nodes import ScalarNode
+from ruamel.yaml.representer import SafeRepresenter
 
 from nbbias import tables
 from nbbias.params.base import NONE, Parameters
-from nbbias.studies import STUDIES
 from nbbias.tables import SAMPLE, ParameterError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -27,24 +28,24 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def validate(
-    stem: str,
+    model: type[Model],
     values: Mapping[str, Any],
     *,
     where: str = "parameters",
-    to_come: Collection[Path] = (),
-) -> Parameters:
-    """Check values against a study's model and report every breach at once.
+    **context: Any,
+) -> Model:
+    """Check values against a strict model and report every breach at once.
 
     Parameters
     ----------
-    stem
-        The study, a key of `STUDIES`.
+    model
+        The parameters of a study, or another strict model.
     values
         Parameter names and values; those left out take their defaults.
     where
         The file that holds them, for the message.
-    to_come
-        Files that need not be there yet.
+    **context
+        What validators are told, such as `to_come`, files that need not be there yet.
 
     Raises
     ------
@@ -52,35 +53,10 @@ def validate(
         Unknown names (with the nearest known one), wrong types, values out of
         range, files that are not there.
     """
-    return validate_model(study(stem, where=where), values, where=where, to_come=to_come)
-
-
-def validate_model(
-    model: type[Model],
-    values: Mapping[str, Any],
-    *,
-    where: str = "parameters",
-    to_come: Collection[Path] = (),
-) -> Model:
-    """Check values against a strict model of parameters, as `validate` does."""
     try:
-        return model.model_validate(dict(values), context={"to_come": to_come})
+        return model.model_validate(dict(values), context=context)
     except ValidationError as error:
         raise ParameterError(where, [_in_words(e, model) for e in error.errors()]) from None
-
-
-def check(stem: str, namespace: Mapping[str, Any]) -> None:
-    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
-    names = study(stem).model_fields
-    validate(stem, {n: namespace[n] for n in names if n in namespace}, where=f"{stem} parameters")
-
-
-def study(stem: str, *, where: str = "parameters") -> type[Parameters]:
-    """Return the model of a study, or say which studies there are."""
-    if stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
-    return STUDIES[stem]
 
 
 def input_files(parameters: Parameters) -> dict[str, Path]:
@@ -113,73 +89,68 @@ def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 
 def _yaml_hint(kind: str, given: object) -> str:
-    """YAML reads some plain words as another type; say so when that is the likely cause."""
-    if kind in {"float_type", "int_type"} and isinstance(given, str):
-        try:
-            number = float(given)
-        except ValueError:
-            return ""
-        if not math.isfinite(number) or (kind == "int_type" and number % 1):
-            return ""
-        plain = yaml.safe_dump(int(number) if kind == "int_type" else number).split()[0]
-        return f" (YAML reads that as text; write {plain})"
+    """Say what to write where a plain word is of another type than its parameter."""
     if kind in {"string_type", "literal_error"} and not isinstance(given, str):
         return " (YAML reads that as another type than text; put it in quotes)"
+    if kind == "bool_type" and str(given).lower() in {"yes", "no", "on", "off"}:
+        return " (write true or false)"
     return ""
 
 
 # --- YAML -----------------------------------------------------------------------------------
 
 
-class _Loader(yaml.SafeLoader):
-    """YAML 1.1 without its traps: no base-60 numbers, no dates, no key that stands twice."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = []
-        for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"{key} stands twice", key_node.start_mark
-                )
-            seen.append(key)
-        return super().construct_mapping(node, deep)
+class _Constructor(SafeConstructor):
+    """What YAML may hold: no date, which no parameter is."""
 
 
-def _plain_number(loader: _Loader, node: yaml.ScalarNode) -> object:
-    """Leave 1:30 (read as 90) and 010 (read as 8) as the text that the user wrote."""
-    text = node.value
-    digits = text.lstrip("+-")
-    if ":" in text or (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()):
-        return text
-    kind = node.tag.rsplit(":", 1)[-1]
-    return getattr(loader, f"construct_yaml_{kind}")(node)
+class _Representer(SafeRepresenter):
+    """How YAML is written: text in quotes, unless nothing in it can mean anything else."""
+
+    def represent_str(self, text: str) -> ScalarNode:
+        style = None if _PLAIN.fullmatch(text) else '"'
+        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:int", _plain_number)
-_Loader.add_constructor("tag:yaml.org,2002:float", _plain_number)
-_Loader.add_constructor("tag:yaml.org,2002:timestamp", lambda _, node: node.value)
+_PLAIN = re.compile(r"[\w./$~ -]+", re.ASCII)
+_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_scalar)
+_Representer.add_representer(str, _Representer.represent_str)
+
+
+def _yaml() -> YAML:
+    """Return YAML 1.2, in which ``1:30``, ``yes`` and ``no`` are text and no key stands twice."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Constructor, yaml.Representer = _Constructor, _Representer
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    yaml.width = 10_000  # a folded line would be read as another
+    return yaml
+
+
+def as_yaml(value: object, *, flow: bool = False) -> str:
+    """Write a value as a params file holds it, or (`flow`) as ``-p name=value`` takes it."""
+    yaml, text = _yaml(), StringIO()
+    yaml.default_flow_style = flow
+    yaml.dump(value, text)
+    return text.getvalue().removesuffix("\n...\n").strip() + ("" if flow else "\n")
 
 
 def _parse(text: str, *, where: str) -> Any:
     try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.YAMLError as error:
+        return _yaml().load(text)
+    except (YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise ParameterError(where, f"not readable as YAML: {line}{problem}") from None
 
 
-def read(path: Path) -> tuple[str, dict[str, Any]]:
-    """Read a params file: the study's stem and the values it sets.
-
-    The stem is the key ``study`` or, without one, the name of the file's folder.
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read the names and values of a params file.
 
     Raises
     ------
     ParameterError
-        The file is missing, is no YAML mapping, or names no known study.
+        The file is missing, or is no YAML mapping.
     """
     where = str(path)
     try:
@@ -192,12 +163,7 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     values = {} if values is None else values
     if not isinstance(values, dict):
         raise ParameterError(where, "must hold lines of the form 'name: value'")
-    values = {str(name): value for name, value in values.items()}
-    stem = values.pop("study", path.absolute().parent.name)
-    if not isinstance(stem, str) or stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        raise ParameterError(where, f"no study called {stem!r}; set 'study:' to one of: {known}")
-    return stem, values
+    return {str(name): value for name, value in values.items()}
 
 
 def override(assignment: str) -> tuple[str, Any]:
@@ -211,13 +177,11 @@ def override(assignment: str) -> tuple[str, Any]:
 # --- description ----------------------------------------------------------------------------
 
 
-def describe(stem: str) -> pd.DataFrame:
-    """Return a study's parameters, one row each: name, type, default, range, meaning."""
-    return describe_model(study(stem))
+def describe(model: type[BaseModel]) -> pd.DataFrame:
+    """Return the parameters of a strict model, one row each: name, type, default, range, meaning.
 
-
-def describe_model(model: type[BaseModel]) -> pd.DataFrame:
-    """Return the parameters of a strict model, one row each, those of all studies last."""
+    Those that all studies share come last.
+    """
     schema = model.model_json_schema()["properties"]
     own = [name for name in model.model_fields if name not in Parameters.model_fields]
     shared = [name for name in Parameters.model_fields if name in model.model_fields]
@@ -267,10 +231,10 @@ def _range(schema: Mapping[str, Any]) -> str:
     return ", ".join(bounds)
 
 
-def cell_source(stem: str) -> str:
+def cell_source(model: type[BaseModel]) -> str:
     """Return the source of the notebook's `parameters` cell: ``name: type = value  # help``."""
     lines = []
-    for row in describe(stem).itertuples():
+    for row in describe(model).itertuples():
         choices = f"; {row.range}" if row.range and row.type != "dict" else ""
         lines.append(f"{row.name}: {row.type} = {row.default!r}  # {row.meaning}{choices}")
     return "\n".join(lines)

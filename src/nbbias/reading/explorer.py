@@ -1,13 +1,12 @@
 """Look through a run's estimates: every measure and bias, each row drawn beside its numbers.
 
-Choose among estimates: by measure, bias, statistic and model, with the correction of one's own.
-
-Tables only; `reading.explorer` shows them.
+Two forms show the same table: tabs and folds that need no kernel, for pages and recorded runs; and
+in an open notebook a choice of statistic and models, which the drawn table follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
@@ -15,9 +14,19 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import stats, tables
-from nbbias.reading import live as explore_live, markup, sentences
+from nbbias import tables
+from nbbias.reading import live as explorer_live, markup
+from nbbias.reading.tables import p_in_table
 from nbbias.tables import ESTIMATE_KEYS, escape
+
+#: By measure and statistic, what `group` holds where it is a finding.
+Found = Mapping[tuple[str, str], str]
+
+FOUND: Found = {
+    ("rbs", "rbs"): "nearest identity",
+    **{("abs", way): "most chosen"
+       for way in ("abs_raw", "abs", "abs_model", "position", "position_model")},
+}  # fmt: skip
 
 #: Rows of one statistic that a page shows; the table of estimates holds all.
 _ROWS = 150
@@ -32,40 +41,48 @@ _ABOUT = (
 _WIDTH, _MIDDLE = 200, 9
 
 
-def estimates(table: pd.DataFrame) -> HTML | widgets.VBox:
+def estimates(table: pd.DataFrame, *, found: Found = FOUND) -> HTML | widgets.VBox:
     """Look through a table of ESTIMATES.
 
     Parameters
     ----------
     table
         ESTIMATES of one study.
+    found
+        By measure and statistic, what `group` is called where it is a finding of the row, not
+        what the row is about, such as ``"nearest identity"``.
 
     Returns
     -------
     HTML or VBox
-        Tabs and folds in a recorded run; in an open notebook models, measure, statistic and
-        correction can be chosen, and the drawn table follows.
+        Tabs and folds in a recorded run; in an open notebook statistic and models can be chosen.
+
+    Examples
+    --------
+    >>> row = {"model": "gpt-4", "measure": "llmbi", "statistic": "index", "estimate": 0.5}
+    >>> shown = still(tables.estimates([row], study="llmbi"))
+    >>> "<circle" in shown.data, "gpt-4" in shown.data
+    (True, True)
     """
     if table.empty:
         return markup.framed(markup.note("There is no estimate."), title=_TITLE)
-    return live(table) if tables.watched() else still(table)
+    return live(table, found=found) if tables.watched() else still(table, found=found)
 
 
 # --- without a kernel -------------------------------------------------------------------------
 
 
-def still(table: pd.DataFrame) -> HTML:
+def still(table: pd.DataFrame, *, found: Found = FOUND) -> HTML:
     """Return the form that needs no kernel: a tab a measure and bias, a fold a statistic."""
     panels = {}
     for label, family in claim_families(table).items():
-        found = claims(family)
         panels[label] = "".join(
             markup.fold(
                 f"{escape.html(name)} <small>· {_counted(rows)}</small>",
-                _drawn(rows),
+                _drawn(rows, found),
                 opened=not i,
             )
-            for i, (name, rows) in enumerate(found.items())
+            for i, (name, rows) in enumerate(claims(family).items())
         )
     return markup.framed(markup.tabs(panels, called="Measure"), title=_TITLE, about=_ABOUT)
 
@@ -74,14 +91,14 @@ def _counted(rows: pd.DataFrame) -> str:
     return "1 row" if len(rows) == 1 else f"{len(rows):,} rows"
 
 
-def _drawn(rows: pd.DataFrame) -> str:
+def _drawn(rows: pd.DataFrame, found: Found) -> str:
     """Return rows as a table with a drawing of each."""
     cut = rows.head(_ROWS)
     more = len(rows) - len(cut)
     keys = row_keys(cut)
     low, high = reach(cut)
-    found = FOUND.get((cut["measure"].iloc[0], cut["statistic"].iloc[0]))
-    named = [found if found and key == "group" else key for key in keys]
+    group = found.get((cut["measure"].iloc[0], cut["statistic"].iloc[0]), "group")
+    named = [group if key == "group" else key for key in keys]
     head = "".join(f'<th scope="col">{escape.html(name)}</th>' for name in named)
     head += f'<th scope="col" aria-label="drawn">{_axis(low, high)}</th>'
     numbers = ("estimate", "interval", "chance or reference", "N", "lost", "p", "p adjusted")
@@ -102,11 +119,10 @@ def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
     interval = _range(row["ci_low"], row["ci_high"])
     chance = _range(row["null_low"], row["null_high"]) or markup.number(row["null"])
     cells = [markup.number(row["estimate"]), interval or markup.number(float("nan")), chance]
+    cells += [f"{row[count]:,.0f}" for count in ("n", "n_lost")]
     cells += [
-        f"{row['n']:,.0f}",
-        f"{row['n_lost']:,.0f}",
-        _p(row["p_value"]),
-        _p(row["p_adjusted"]),
+        markup.number(p) if pd.isna(p) else escape.html(p_in_table(p))
+        for p in (row["p_value"], row["p_adjusted"])
     ]
     told = "".join(f"<td>{cell}</td>" for cell in cells)
     return f"<tr>{named}<td>{_dots(row, low, high)}</td>{told}</tr>"
@@ -116,12 +132,6 @@ def _range(low: float, high: float) -> str:
     if pd.isna(low) or pd.isna(high):
         return ""
     return f"{markup.number(low)} to {markup.number(high)}"
-
-
-def _p(value: float) -> str:
-    if pd.isna(value):
-        return markup.number(value)
-    return escape.html(sentences.p_value(value).removeprefix("p = ").removeprefix("p "))
 
 
 # --- drawings ---------------------------------------------------------------------------------
@@ -160,63 +170,42 @@ def _svg(inside: str) -> str:
 # --- with a kernel ----------------------------------------------------------------------------
 
 
-def live(table: pd.DataFrame) -> widgets.VBox:
-    """Return the form of an open notebook."""
-    families = claim_families(table)
-    family = explore_live.chooser("Measure", explore_live.options(families))
-    claim = explore_live.chooser("Statistic", wide=True)
-    models = widgets.SelectMultiple(description="Models", rows=5)
-    correction = explore_live.chooser(
-        "Correction", [(name, name) for name in CORRECTIONS], wide=True
-    )
+def live(table: pd.DataFrame, *, found: Found) -> widgets.VBox:
+    """Return the form of an open notebook: one statistic at a time, of the models chosen.
+
+    Nothing is corrected anew: a correction chosen after the fact would be no correction.
+    """
+    parts = {
+        f"{family}: {name}": rows
+        for family, own in claim_families(table).items()
+        for name, rows in claims(own).items()
+    }
+    claim = explorer_live.chooser("Statistic", explorer_live.options(parts), wide=True)
+    models = widgets.SelectMultiple(rows=5)
     shown = widgets.HTML()
-    found: dict[str, pd.DataFrame] = {}
 
-    def choose_family(*_: object) -> None:
-        found.clear()
-        found.update(claims(families[family.value]))
-        explore_live.offer(claim, explore_live.options(found))
-        choose_claim()
-
-    def choose_claim(*_: object) -> None:
-        if claim.value is None:
-            return
-        whose = whose_claims(found[claim.value])
-        named = whose.unique()
+    def choose(*_: object) -> None:
+        whose = whose_claims(parts[claim.value])
         models.description = f"{whose.name}s".capitalize()
-        models.options = explore_live.options(named)
-        models.value = tuple(named)
+        models.options = explorer_live.options(whose.unique())
+        models.value = tuple(whose.unique())
         draw()
 
     def draw(*_: object) -> None:
-        rows = chosen(found[claim.value], models=models.value or None, correction=correction.value)
-        shown.value = markup.framed(_drawn(rows), title=claim.label, about=_ABOUT).data
+        rows = parts[claim.value]
+        whose = whose_claims(rows)
+        rows = rows[whose.isin(models.value or whose)]
+        shown.value = markup.framed(_drawn(rows, found), title=claim.label, about=_ABOUT).data
 
-    family.observe(choose_family, "value")
-    claim.observe(choose_claim, "value")
+    claim.observe(choose, "value")
     models.observe(draw, "value")
-    correction.observe(draw, "value")
-    choose_family()
-    row = explore_live.row
-    return explore_live.Live(
-        [row(family, claim), row(models, correction), shown], still=lambda: still(table)
+    choose()
+    return explorer_live.Live(
+        [explorer_live.row(claim, models), shown], still=lambda: still(table, found=found)
     )
 
 
-#: Name → method of `stats.adjust`; None: as the study corrected, "": not at all.
-CORRECTIONS: dict[str, str | None] = {
-    "as in the study": None,
-    "none": "",
-    "Holm, over the rows shown": "holm",
-    "Benjamini-Hochberg, over the rows shown": "fdr_bh",
-}
-
-#: What `group` holds where it is a finding, not what the estimate is about: by measure, statistic.
-FOUND = {
-    ("rbs", "rbs"): "nearest identity", ("abs", "abs_raw"): "most chosen",
-    ("abs", "abs"): "most chosen", ("abs", "abs_model"): "most chosen",
-    ("abs", "position"): "most chosen", ("abs", "position_model"): "most chosen",
-}  # fmt: skip
+# --- choosing ---------------------------------------------------------------------------------
 
 _FAMILY = ["measure", "bias"]
 _CLAIM = ["statistic", "instrument"]
@@ -262,26 +251,6 @@ def whose_claims(rows: pd.DataFrame) -> pd.Series:
     named = [key for key in ("model", "judge") if key in rows and rows[key].notna().any()]
     key = named[0] if named else "model"
     return rows[key].astype(object).fillna(f"all {key}s")
-
-
-def chosen(
-    rows: pd.DataFrame,
-    *,
-    models: Collection[str] | None = None,
-    correction: str = "as in the study",
-) -> pd.DataFrame:
-    """Return the rows of some models, with `p_adjusted` by a correction of `CORRECTIONS`.
-
-    Models are named as `whose` names them: judges, where no row has a model.
-
-    A correction over the rows shown takes them as one family: two groups whose differences
-    mirror each other count twice there, so it is no milder than the study's.
-    """
-    own = rows if models is None else rows[whose_claims(rows).isin(list(models))]
-    method = CORRECTIONS[correction]
-    if not method:
-        return own if method is None else own.assign(p_adjusted=own["p_value"])
-    return stats.adjust(own, method=method)
 
 
 def reach(rows: pd.DataFrame) -> tuple[float, float]:

@@ -1,11 +1,12 @@
-"""Figures: a table in, a Figure out: panels, legends and their style. Nothing is computed here.
+"""Figures: a table in, a Figure out, in panels, with marks, a legend and one style.
 
-Marks drawn into given Axes: bars, intervals, points. Nothing is computed here.
+`claims` draws estimates with their intervals as all studies do; where a figure needs more, `panels`
+and `grid` lay out panels and the marks draw into given Axes. Nothing is computed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -16,6 +17,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias.tables import escape
@@ -148,6 +150,113 @@ def grid(
     return figure
 
 
+def claims(
+    rows: pd.DataFrame, axis: str | Callable[[pd.DataFrame], str] = "", *,
+    by: str | tuple[str, str] = "panel", words: Mapping[str, str] | None = None,
+    draw: Draw | None = None, width: float = 11.0,
+) -> Figure:  # fmt: skip
+    """Draw estimates with their intervals over what chance gives, with one legend below.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES with `cell`, their names. Where there is a column `side`, all but
+        ``"ours"`` are printed values, in their colour; where there is a column `reference`, its
+        value in a panel is a dashed line.
+    axis
+        What is measured; of a panel's rows where panels differ, which then share no scale.
+    by
+        The column whose values are the panels, or the two columns whose values name rows and
+        columns of panels.
+    words
+        What the legend calls `estimate`, `band` (the range of chance), `printed`, `line` (the
+        reference) and `tick`: chance levels without a range are drawn only where they have a name.
+        What is not drawn is not named. `missing`: what stands where there is no estimate.
+    draw
+        Adds to a panel, such as `zero` or `unit`.
+
+    Examples
+    --------
+    >>> row = {"panel": "gender", "cell": "gpt-4", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}
+    >>> rows = pd.DataFrame([row | {"null": 0.0, "null_low": -0.1, "null_high": 0.1}])
+    >>> figure = claims(rows, "difference of shares", words={"band": "by chance"}, draw=zero)
+    >>> [text.get_text() for text in figure.legends[0].get_texts()]
+    ['mean with its interval', 'by chance']
+    """
+    named = {"estimate": "mean with its interval", "band": "by chance", **(words or {})}
+    label = axis if callable(axis) else lambda _: axis
+
+    def each(own: pd.DataFrame, ax: Axes) -> None:
+        printed = _printed(own).all()
+        gap = "not printed" if printed else named.get("missing", "not measured")
+        intervals(own, ax, label="cell", missing=gap, colour=PRINTED if printed else INK)
+        if "tick" in named:
+            for y, (null, low) in zip(_places(own), own[["null", "null_low"]].values, strict=True):
+                if np.isnan(low):
+                    ax.plot(null, y, "|", color=MUTED, ms=11, zorder=2)
+        for value in own["reference"].dropna().unique()[:1] if "reference" in own else ():
+            ax.axvline(value, color=MUTED, ls="--", lw=1, zorder=0)
+        ax.set_xlabel(label(own))
+        if draw is not None:
+            draw(own, ax)
+
+    if isinstance(by, tuple):
+        figure = grid(rows, each, rows=by[0], columns=by[1], width=width)
+    else:
+        groups = [own for _, own in rows.groupby(by, sort=False)]
+        figure = panels(
+            rows, each, by=by, width=width, height=1.5 + 0.3 * max(map(len, groups), default=1),
+            share_x=len({label(own) for own in groups}) < 2,
+        )  # fmt: skip
+    if len(rows):
+        legend_below(figure, figure.axes[0], extra=_keys(rows, named))
+    return figure
+
+
+def _printed(rows: pd.DataFrame) -> pd.Series:
+    return rows["side"] != "ours" if "side" in rows else pd.Series(False, index=rows.index)
+
+
+def _keys(rows: pd.DataFrame, named: Mapping[str, str]) -> list[Artist]:
+    """Return the legend's entries for what the rows hold."""
+    printed = _printed(rows)
+    drawn: dict[str, tuple[bool, Callable[[str], Artist]]] = {
+        "estimate": (not printed.all(), lambda label: interval_key(label=label)),
+        "band": (rows["null_low"].notna().any(), band_key),
+        "tick": ((rows["null"].notna() & rows["null_low"].isna()).any(),
+                 lambda label: Line2D([], [], color=MUTED, marker="|", ls="none", ms=9,
+                                      label=label)),
+        "line": ("reference" in rows and rows["reference"].notna().any(),
+                 lambda label: Line2D([], [], color=MUTED, ls="--", lw=1, label=label)),
+        "printed": (printed.any(), lambda label: interval_key(colour=PRINTED, label=label)),
+    }  # fmt: skip
+    return [key(named[kind]) for kind, (there, key) in drawn.items() if there and kind in named]
+
+
+def zero(_: pd.DataFrame, ax: Axes) -> None:
+    """Draw where nothing differs; for `claims`."""
+    ax.axvline(0, color=MUTED, lw=1, ls=":", zorder=0)
+
+
+def unit(_: pd.DataFrame, ax: Axes) -> None:
+    """Show all that a share can be; for `claims`."""
+    ax.set_xlim(-0.03, 1.03)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+
+
+def cells(rows: pd.DataFrame, keys: Sequence[str] = ("source", "model", "prompt")) -> pd.Series:
+    """Name rows by the keys that tell them apart, or by their model where none does.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"source": "CNN", "model": ["a", "b"], "prompt": ["x", "y"]})
+    >>> cells(rows).tolist()
+    ['a · x', 'b · y']
+    """
+    varying = [key for key in keys if rows[key].nunique() > 1]
+    return rows[varying or ["model"]].astype(str).agg(" · ".join, axis=1)
+
+
 def _nothing(width: float) -> Figure:
     figure, ax = plt.subplots(figsize=(width, 1.0))
     ax.set_axis_off()
@@ -194,6 +303,22 @@ def interval_key(*, colour: str = INK, label: str = "mean with its interval") ->
     return Line2D([], [], color=colour, marker="o", ms=5, lw=1.4, label=label)
 
 
+def band_key(label: str = "by chance") -> Patch:
+    """Return the legend's entry for the range that chance gives.
+
+    Examples
+    --------
+    >>> band_key("neutral prose").get_label()
+    'neutral prose'
+    """
+    return Patch(color=BAND, label=label)
+
+
+def _places(rows: pd.DataFrame) -> np.ndarray:
+    """Return where rows are drawn: n - 1, ..., 0, so that the first stands on top."""
+    return np.arange(len(rows))[::-1].astype(float)
+
+
 def _name_rows(ax: Axes, names: pd.Series) -> None:
     """Label rows drawn at n - 1, ..., 0, so that the first stands on top, with room around."""
     ax.set_yticks(np.arange(len(names))[::-1], [escape.drawn(str(name)) for name in names])
@@ -224,7 +349,7 @@ def stacked_terms(
     colours
         One per term.
     """
-    at = np.arange(len(table))[::-1]
+    at = _places(table)
     left = np.zeros(len(table))
     for (column, name), colour in zip(terms.items(), colours, strict=True):
         values = table[column].fillna(0).to_numpy()
@@ -254,7 +379,7 @@ def intervals(
     colour
         That of the estimates.
     """
-    at = np.arange(len(table))[::-1].astype(float)
+    at = _places(table)
     for y, row in zip(at, table.itertuples(), strict=True):
         if np.isfinite(row.null_low):
             ax.fill_betweenx(
@@ -306,7 +431,7 @@ def beside(table: pd.DataFrame, ax: Axes, *, label: str, printed: str = "printed
     printed
         What the printed values are, for the legend.
     """
-    at = np.arange(len(table))[::-1]
+    at = _places(table)
     ax.hlines(at, table["ours"], table["printed"], color=BAND, lw=3, zorder=1)
     ax.plot(
         table["printed"], at, "D", mfc="none", mec=PRINTED, mew=1.5, ms=9, ls="none",
@@ -329,19 +454,12 @@ def agreement(table: pd.DataFrame, ax: Axes, *, x: str, y: str, hue: str) -> Axe
 
 def shares(table: pd.DataFrame, ax: Axes, *, label: str, mean: str, worst: str) -> Axes:
     """Draw a mean share and the largest one as a dot and an open ring on a line, one row each."""
-    at = np.arange(len(table))[::-1]
+    at = _places(table)
     ax.hlines(at, table[mean], table[worst], color=BAND, lw=3, zorder=1)
     ax.plot(table[mean], at, "o", color=INK, ms=6, ls="none", label="mean over settings", zorder=3)
     ax.plot(
-        table[worst],
-        at,
-        "o",
-        mfc="white",
-        mec=INK,
-        ms=6,
-        ls="none",
-        label="worst setting",
+        table[worst], at, "o", mfc="white", mec=INK, ms=6, ls="none", label="worst setting",
         zorder=2,
-    )
+    )  # fmt: skip
     _name_rows(ax, table[label])
     return ax

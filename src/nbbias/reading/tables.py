@@ -14,7 +14,7 @@ import pandas as pd
 from great_tables import GT, html, loc, style
 from IPython.display import HTML
 
-from nbbias.reading.sentences import number
+from nbbias.reading.sentences import number, p_value
 from nbbias.tables import ESTIMATE_KEYS, escape, visible
 
 _ROWS_AT_ONCE = 30
@@ -92,10 +92,10 @@ def readable(
     -------
     Table
         The keys that vary (the last ones in one column where there is no room), ``estimate [95%
-        CI]`` in one cell, with the reason where it was not measured or has no interval, `n`,
+        CI]`` in one cell, with the reason where something was not measured, `n`,
         `n_lost` where there is any, `null` with its range where it says more than 0, and
-        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys stand
-        together, in the order in which they came.
+        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows that are alike in all keys
+        but the last stand together, in the order in which they came.
 
     Examples
     --------
@@ -116,13 +116,13 @@ def readable(
         keys = [*keys, "statistic"]
     labels = {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
     labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS} | labels
-    varying = [key for key in keys if own[key].nunique(dropna=False) > 1]
+    named = [key for key in keys if own[key].notna().any()] or list(keys)[:1]
+    varying = [key for key in named if own[key].nunique(dropna=False) > 1] or named[:1]
     constant = [
         f"{labels.get(key, key)} {_in_words(key, own[key].iloc[0])}"
-        for key in keys
-        if len(own) > 1 and own[key].notna().any() and key not in varying
+        for key in named
+        if len(own) and key not in varying
     ]
-    varying = varying or list(keys)[:1]
     note = [whole.note] if whole.note else []
     note += [f"All rows: {'; '.join(constant)}."] if constant else []
     if rows is not None and len(own) > rows:
@@ -133,7 +133,9 @@ def readable(
         )
         own = own.loc[far.index[:rows]]
     else:
-        own = own.sort_values(varying, kind="stable", key=lambda v: pd.factorize(v)[0])
+        together = varying[:-1]
+        if together:
+            own = own.sort_values(together, kind="stable", key=lambda v: pd.factorize(v)[0])
     shown, headings = _cells(own, whole.decimals, labels)
     named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
     frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
@@ -167,9 +169,9 @@ def _estimate(row: Mapping[str, Any], decimals: int) -> str:
     if not np.isfinite(row["estimate"]):
         return f"not measured: {why}"
     told = number(row["estimate"], decimals=decimals)
-    if np.isfinite(row["ci_low"]):
-        return told + _range(row["ci_low"], row["ci_high"], decimals)
-    return f"{told} (no interval: {why})" if why else told
+    told += _range(row["ci_low"], row["ci_high"], decimals)
+    no_interval = "" if np.isfinite(row["ci_low"]) else "no interval: "
+    return f"{told} ({no_interval}{why})" if why else told
 
 
 def _range(low: float, high: float, decimals: int) -> str:
@@ -239,7 +241,7 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     whole = [name for name in whole if name not in p_values]
     fractional = [name for name in numeric if name not in {*whole, *p_values}]
     if p_values:
-        printed = printed.fmt(_p_in_table, columns=p_values)
+        printed = printed.fmt(p_in_table, columns=p_values)
     if fractional:
         printed = printed.fmt_number(columns=fractional, decimals=decimals)
     if whole:
@@ -273,8 +275,15 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     )
 
 
-def _p_in_table(p: float) -> str:
-    return "<\N{NO-BREAK SPACE}.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+def p_in_table(p: float) -> str:
+    """Write a p value as `p_value` does, below a heading that says what it is.
+
+    Examples
+    --------
+    >>> p_in_table(0.0312)
+    '.031'
+    """
+    return p_value(p).removeprefix("p").lstrip(" =").replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:

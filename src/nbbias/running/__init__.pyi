@@ -1,1 +1,1 @@
-from . import execute as execute, plan as plan, run as run
+from . import asked as asked, execute as execute, plan as plan, run as run

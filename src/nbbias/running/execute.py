@@ -17,8 +17,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from nbbias import tables
-from nbbias.running import plan
+from nbbias import studies, tables
 from nbbias.tables import NbbiasError
 
 try:
@@ -72,8 +71,8 @@ def lab(arguments: Sequence[str] = ()) -> int:
 
     Arguments, such as ``--no-browser``, go to JupyterLab. The exit status is JupyterLab's.
     """
-    home = plan.home()
-    if home == plan.PACKAGE:
+    home = studies.home()
+    if home == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
     # Of several things to open JupyterLab takes the first: the user's, if one was named.

@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbbias import params, tables
-from nbbias.asking import params as asking_params
+from nbbias import params, studies, tables
 from nbbias.asking.params import Generate
-from nbbias.pages import manifest, share
+from nbbias.pages import gallery, manifest, share
 from nbbias.params import Parameters
-from nbbias.studies import STUDIES
+from nbbias.running.asked import take
+from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
-
-#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
-SITE = ".nbbias-site"
 
 
 @dataclass
@@ -36,26 +33,6 @@ class Run:
     @property
     def label(self) -> str:
         return f"{self.stem}/{self.name}"
-
-
-#: The folder of the package: where it is installed, notebooks and params lie in it.
-PACKAGE = Path(__file__).parents[1]
-
-
-def home() -> Path:
-    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
-            return folder
-    checkout = PACKAGE.parents[1]
-    return checkout if (checkout / "notebooks").is_dir() else PACKAGE
-
-
-def sample_params() -> list[Path]:
-    """Return every study's sample parameters."""
-    return [
-        path for stem in STUDIES if (path := home() / "params" / stem / "sample.yaml").is_file()
-    ]
 
 
 def plan(
@@ -97,7 +74,7 @@ def plan(
         problems.append(
             ParameterError(", ".join(twice), "two files would write to one folder; rename one")
         )
-    if (out / SITE).exists():
+    if (out / gallery.SITE).exists():
         refused = "is a site, which is made anew from runs elsewhere; name another folder"
         problems.append(NbbiasError(str(out), refused))
     for folder in dict.fromkeys([out, *folders]):
@@ -113,10 +90,10 @@ def plan(
 
 
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
-    stem, values = params.read(path)
+    stem, values = studies.read(path)
     values |= changed
     try:
-        parameters, asks = asking_params.take(stem, values, where=str(path))
+        parameters, asks = take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)

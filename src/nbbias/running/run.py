@@ -18,7 +18,8 @@ from typing import Any
 from nbbias import tables
 from nbbias.pages import manifest, share
 from nbbias.running import execute
-from nbbias.running.plan import Run, home
+from nbbias.running.plan import Run
+from nbbias.studies import home
 
 log = logging.getLogger("nbbias")
 

@@ -16,6 +16,7 @@ from .intervals import (
     paired_difference as paired_difference,
     proportion_interval as proportion_interval,
     rank_correlation as rank_correlation,
+    share_interval as share_interval,
     swaps as swaps,
     two_sample as two_sample,
 )

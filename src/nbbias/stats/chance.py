@@ -1,4 +1,8 @@
-"""What each measure is by chance, or by the tone of ordinary prose."""
+"""What each measure is by chance, or by the tone of ordinary prose: deals, draws, and one tail.
+
+A study deals what it measures (words, sentences, identities, verdicts), scores every deal as it
+scored what was observed, and puts the two beside each other by `tail`.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,8 @@ from typing import Literal
 
 import numpy as np
 from scipy import stats
+
+from nbbias.stats.sure import Sure
 
 
 def tail(
@@ -94,6 +100,11 @@ def windows(texts: Iterable[str], *, n_words: int) -> list[str]:
     list of str
         As many full windows as the prose holds; a remainder is left out. Empty
         when the prose is shorter than one window.
+
+    Examples
+    --------
+    >>> windows(["one two three", "four five"], n_words=2)
+    ['one two', 'three four']
     """
     if n_words < 1:
         raise ValueError(f"n_words must be at least 1, but is {n_words}")
@@ -108,9 +119,7 @@ def mean_of_draws(
     weights: np.ndarray | None = None,
     observed: float = np.nan,
     sampled: bool = False,
-    draws: int,
-    confidence: float,
-    seed: int,
+    sure: Sure,
 ) -> dict[str, float]:
     """Return what the mean of several scores is when each comes from its own pool.
 
@@ -126,35 +135,36 @@ def mean_of_draws(
     sampled
         Whether the pools are samples themselves, all cut from one prose: then their own
         uncertainty widens the range and the p value.
-    draws
-        Means drawn: each takes one score from every pool, with replacement.
-    confidence
-        Share of the drawn means between `null_low` and `null_high`.
-    seed
-        Start of the draws.
+    sure
+        Level of the range; means drawn, each with one score from every pool (with replacement),
+        and their start.
 
     Returns
     -------
     dict
-        `null`, the expected mean (exact); `null_low` and `null_high`, between
-        which the drawn means lie; `p_value`, two-sided: the share of drawn means (the
-        observed one counted in) at least as far from `null` as `observed`. All NaN
-        without pools or when a pool is empty.
+        As `tail`, two-sided; `null` is the exactly expected mean. All NaN without pools or when a
+        pool is empty.
+
+    Examples
+    --------
+    >>> pools = [np.array([0.0, 1.0]), np.array([0.0, 1.0])]
+    >>> mean_of_draws(pools, sure=Sure(draws=200))
+    {'null': 0.5, 'null_low': 0.0, 'null_high': 1.0, 'p_value': nan}
     """
     if not pools or any(len(pool) == 0 for pool in pools):
         return dict.fromkeys(("null", "null_low", "null_high", "p_value"), np.nan)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(sure.seed)
     share = np.full(len(pools), 1.0) if weights is None else np.asarray(weights, dtype=float)
     share = share / share.sum()
     expected = float(share @ [pool.mean() for pool in pools])
-    means = share @ np.array([rng.choice(pool, size=draws) for pool in pools])
+    means = share @ np.array([rng.choice(pool, size=sure.draws) for pool in pools])
     if sampled:
         # The same places of the prose for every pool: pools of other lengths share its chance.
-        places = rng.random((draws, min(map(len, pools))))
+        places = rng.random((sure.draws, min(map(len, pools))))
         for pool, own in zip(pools, share, strict=True):
             redrawn = pool[(places * len(pool)).astype(int)].mean(axis=1)
             means += own * (pool.mean() - redrawn)
-    return tail(observed, means, confidence=confidence, sided="two", null=expected)
+    return tail(observed, means, confidence=sure.confidence, sided="two", null=expected)
 
 
 def dealt(
@@ -209,6 +219,13 @@ def permuted_counts(
     array of int
         Draws by pairs by groups: the counts that fall to the first text. The rest of a pair's
         pooled words fall to the second. Multivariate hypergeometric.
+
+    Examples
+    --------
+    >>> first, second = np.array([[1, 1]]), np.array([[0, 2]])
+    >>> drawn = permuted_counts(first, second, draws=50, rng=np.random.default_rng(0))
+    >>> drawn.shape, set(drawn.sum(axis=2).ravel().tolist())
+    ((50, 1, 2), {2})
     """
     pooled = first + second
     left = np.broadcast_to(first.sum(axis=1), (draws, len(first))).copy()
@@ -239,6 +256,14 @@ def expected_differences(
         E|d|, where d is the first text's share of the group minus the second's; P(d < 0);
         E[d; d < 0]; and P(the second text has words of the group). Each group's count is
         hypergeometric, so the expectations are sums over its support.
+
+    Examples
+    --------
+    One word of two groups on either side: half the deals change sides.
+
+    >>> absolute, below, *_ = expected_differences(np.array([[1, 0]]), np.array([[0, 1]]))
+    >>> absolute.tolist(), below.tolist()
+    ([[1.0, 1.0]], [[0.5, 0.5]])
     """
     shape = first.shape
     totals = [np.broadcast_to(side.sum(1)[:, None], shape) for side in (first, second)]

@@ -16,6 +16,10 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import DescrStatsW
 
+from nbbias.stats.sure import Sure
+
+Row = dict[str, Any]
+
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
 
@@ -29,7 +33,7 @@ def all_alike(values: np.ndarray) -> bool:
 
 def mean_interval(
     values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> dict[str, Any]:
+) -> Row:
     """Return a mean with its t interval.
 
     Parameters
@@ -46,6 +50,12 @@ def mean_interval(
     dict
         `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Without values the
         estimate is NaN, with one value the interval is; `reason` says so.
+
+    Examples
+    --------
+    >>> row = mean_interval(pd.Series([1.0, 2.0, 3.0, np.nan]), confidence=0.95)
+    >>> row["estimate"], round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"], row["n_lost"]
+    (2.0, -0.48, 4.48, 3, 1)
     """
     values = np.asarray(values, dtype=float)
     kept = values[~np.isnan(values)]
@@ -62,14 +72,13 @@ def mean_interval(
     low, high = np.clip(
         described.tconfint_mean(alpha=1 - confidence), *(bounds or (-np.inf, np.inf))
     )
-    return row | {
-        "estimate": float(described.mean), "ci_low": low, "ci_high": high, "reason": None,
-    }  # fmt: skip
+    ends = {"ci_low": float(low), "ci_high": float(high)}
+    return row | {"estimate": float(described.mean), **ends, "reason": None}
 
 
 def one_sample(
     values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> dict[str, Any]:
+) -> Row:
     """Test a mean against 0.
 
     Returns
@@ -78,6 +87,12 @@ def one_sample(
         As `mean_interval`, with the t-test's `test`, `statistic_value`, `df`, `p_value`
         (two-sided) and `effect_size`, Cohen's d (the mean over the standard deviation, signed).
         The test is NaN where there are fewer than two values or all are alike.
+
+    Examples
+    --------
+    >>> row = one_sample(pd.Series([1.0, 2.0, 3.0]), confidence=0.95)
+    >>> round(row["statistic_value"], 3), row["df"], round(row["p_value"], 3), row["effect_size"]
+    (3.464, 2.0, 0.074, 2.0)
     """
     row = mean_interval(values, confidence=confidence, bounds=bounds) | {
         "test": "one-sample t", "statistic_value": np.nan, "df": np.nan, "p_value": np.nan,
@@ -91,12 +106,11 @@ def one_sample(
     if all_alike(kept):
         return row | {"reason": "all values are alike: no test"}
     t, p, df = DescrStatsW(kept).ttest_mean(0)
-    return row | {
-        "statistic_value": t, "df": df, "p_value": p, "effect_size": kept.mean() / spread,
-    }  # fmt: skip
+    test = {"statistic_value": float(t), "df": float(df), "p_value": float(p)}
+    return row | test | {"effect_size": float(kept.mean() / spread)}
 
 
-def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> dict[str, Any]:
+def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> Row:
     """Test the mean of `first - second` over the units that both have.
 
     Parameters
@@ -112,6 +126,14 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
         As `mean_interval`, with the paired t-test's `test`, `statistic_value`,
         `df`, `p_value` (two-sided) and `effect_size`, Cohen's d of the differences
         (their mean over their standard deviation, signed).
+
+    Examples
+    --------
+    >>> first = pd.Series({"a": 3.0, "b": 5.0, "c": 4.0, "d": 9.0})
+    >>> second = pd.Series({"a": 2.0, "b": 3.0, "c": 1.0})
+    >>> row = paired_difference(first, second, confidence=0.95)
+    >>> row["estimate"], row["n"], row["n_lost"], row["test"]
+    (2.0, 3, 1, 'paired t')
     """
     both = pd.concat([first, second], axis=1, keys=["first", "second"])
     row = one_sample(both["first"] - both["second"], confidence=confidence)
@@ -134,6 +156,13 @@ def swaps(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
         Settings by pairs. A pair is one that the reference orders; True where the setting
         orders it strictly the other way round. Pairs that the reference ties have no
         order to swap and are left out.
+
+    Examples
+    --------
+    >>> reference = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0})
+    >>> settings = pd.DataFrame({"a": [1.0], "b": [4.0], "c": [3.0]})  # b and c change places
+    >>> swaps(settings, reference=reference).tolist()
+    [[False, False, True]]
     """
     first, second = np.triu_indices(len(reference), k=1)
     # Rounded, so that noise in the last digits neither orders a tie nor swaps it.
@@ -154,6 +183,13 @@ def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) 
         `rho`, `ci_low`, `ci_high`, `n` (pairs without a gap) and `p_value` (two-sided). The
         interval is Fisher's z with the variance of Bonett and Wright (2000). NaN with fewer
         than four pairs or where one side does not vary.
+
+    Examples
+    --------
+    >>> first, second = pd.Series([1, 2, 3, 4, 5]), pd.Series([1, 3, 2, 4, 5])
+    >>> row = rank_correlation(first, second, confidence=0.95)
+    >>> round(row["rho"], 2), row["n"]
+    (0.9, 5)
     """
     both = pd.concat([first, second], axis=1).dropna().to_numpy()
     n = len(both)
@@ -168,17 +204,48 @@ def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) 
     }  # fmt: skip
 
 
-def proportion_interval(count: int, total: int, *, confidence: float) -> dict[str, Any]:
-    """Return a share with its Wilson interval; NaN with a reason when there is nothing to share."""
+def proportion_interval(count: int, total: int, *, confidence: float) -> Row:
+    """Return a share with its Wilson interval; NaN with a reason when there is nothing to share.
+
+    Examples
+    --------
+    >>> row = proportion_interval(1, 4, confidence=0.95)
+    >>> row["estimate"], round(row["ci_low"], 3), round(row["ci_high"], 3), row["n"]
+    (0.25, 0.046, 0.699, 4)
+    """
     if total == 0:
         return dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan) | {
             "n": 0, "reason": "no unit to take a share of",
         }  # fmt: skip
     low, high = proportion_confint(count, total, alpha=1 - confidence, method="wilson")
-    return {"estimate": count / total, "ci_low": low, "ci_high": high, "n": total, "reason": None}
+    ends = {"ci_low": float(low), "ci_high": float(high)}
+    return {"estimate": count / total, **ends, "n": total, "reason": None}
 
 
-Row = dict[str, Any]
+def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
+    """Return the share of units that are so, with its Wilson interval.
+
+    Parameters
+    ----------
+    hits
+        1 or True where it is so, 0 or False where not; a gap is left out and counted as lost.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        As `proportion_interval`, and `n_lost`.
+
+    Examples
+    --------
+    >>> row = share_interval(pd.Series([True, False, None, False, False]), confidence=0.95)
+    >>> row["estimate"], row["n"], row["n_lost"]
+    (0.25, 4, 1)
+    """
+    known = pd.Series(hits).dropna().astype(float)
+    row = proportion_interval(int(known.sum()), len(known), confidence=confidence)
+    return row | {"n_lost": len(hits) - len(known)}
 
 
 def two_sample(
@@ -190,11 +257,19 @@ def two_sample(
     two rows, by `test`: `estimate` (mean of the first minus that of the second), `ci_low`,
     `ci_high`, `statistic_value`, `df`, two-sided `p_value`, `effect_size` (Cohen's d
     with the pooled standard deviation, the same in both), `n_first`, `n_second`, `reason`.
+
+    Examples
+    --------
+    >>> table = two_sample(pd.Series([1.0, 2, 3]), pd.Series([2.0, 3, 7]))
+    >>> table[["test", "estimate", "df"]].round(2)
+                     test  estimate    df
+    0  Student's t, pooled      -2.0  4.00
+    1            Welch's t      -2.0  2.56
     """
     a, b = (np.asarray(side, dtype=float) for side in (first, second))
     a, b = a[~np.isnan(a)], b[~np.isnan(b)]
     reason = "needs two values on each side" if min(len(a), len(b)) < 2 else None
-    if reason is None and max(np.ptp(a), np.ptp(b)) <= 1e-12 * max(1.0, np.abs([*a, *b]).max()):
+    if reason is None and max(np.ptp(a), np.ptp(b)) <= _ROUNDING * max(1.0, np.abs([*a, *b]).max()):
         reason = "on each side all values are alike: no test"
     rows = []
     for test, pooled in (("Student's t, pooled", True), ("Welch's t", False)):
@@ -213,14 +288,30 @@ def two_sample(
 
 
 def cluster_bootstrap(
-    values: pd.Series | np.ndarray, clusters: pd.Series | np.ndarray,
-    *, draws: int, confidence: float, seed: int,
-) -> Row:  # fmt: skip
+    values: pd.Series | np.ndarray, clusters: pd.Series | np.ndarray, *, sure: Sure
+) -> Row:
     """Return a mean with its percentile interval when values come in clusters.
 
-    `clusters` names the cluster of each value, such as its article: whole clusters are drawn, as
-    often as `draws` says. With fewer than about 20 clusters the interval is too narrow. Returns
-    `estimate` (mean of all values), `ci_low`, `ci_high`, `n`, `clusters`, `n_lost`, `reason`.
+    Parameters
+    ----------
+    values
+        Numbers; NaN are left out and counted as lost.
+    clusters
+        The cluster of each value, such as its article: whole clusters are drawn.
+    sure
+        Level of the interval, resamples, and their start.
+
+    Returns
+    -------
+    dict
+        `estimate` (mean of all values), `ci_low`, `ci_high`, `n`, `clusters`, `n_lost`, `reason`.
+        With fewer than about 20 clusters the interval is too narrow.
+
+    Examples
+    --------
+    >>> row = cluster_bootstrap(np.array([1.0, 1, 5, np.nan]), list("aabb"), sure=Sure(draws=200))
+    >>> row["estimate"].__round__(3), row["clusters"], row["n_lost"]
+    (2.333, 2, 1)
     """
     data = pd.DataFrame({"value": np.asarray(values, float), "cluster": np.asarray(clusters)})
     kept = data[data["value"].notna()]
@@ -235,8 +326,8 @@ def cluster_bootstrap(
     found = bootstrap(
         (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
-        paired=True, vectorized=True, method="percentile", n_resamples=draws, batch=200,
-        confidence_level=confidence, rng=np.random.default_rng(seed),
+        paired=True, vectorized=True, method="percentile", n_resamples=sure.draws, batch=200,
+        confidence_level=sure.confidence, rng=np.random.default_rng(sure.seed),
     ).confidence_interval  # fmt: skip
     return row | {"ci_low": float(found.low), "ci_high": float(found.high)}
 
@@ -246,6 +337,11 @@ def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05
 
     For `n` units or pairs, in standard deviations (of the differences, for pairs); `power`: how
     likely it would be found at level `alpha`. NaN for fewer than two units.
+
+    Examples
+    --------
+    >>> round(minimum_detectable_effect(34), 2), round(minimum_detectable_effect(199), 2)
+    (0.5, 0.2)
     """
     if n < 2:
         return np.nan

@@ -54,6 +54,19 @@ def anova_tukey(
         One row per pair of models: `model`, `other`, `estimate` (mean of `model` minus mean of
         `other`), `ci_low`, `ci_high` and `p_adjusted` (Tukey's honest significant difference),
         `n_model`, `n_other`, `reason`.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "article_id": [1, 2, 3, 4] * 2,
+    ...         "model": ["a"] * 4 + ["b"] * 4,
+    ...         "score": [0.1, 0.4, 0.5, 0.8, 0.2, 0.6, 0.6, 1.1],
+    ...     }
+    ... )
+    >>> anova, pairs = anova_tukey(scores, value="score")
+    >>> anova[["models", "n"]].to_dict("records"), pairs["estimate"].round(3).tolist()
+    ([{'models': 2, 'n': 8}], [-0.175])
     """
     whole, rows = [], []
     for key, own in _cells(scores, value):
@@ -104,6 +117,21 @@ def mixed_model(
         Fitted by REML. Estimates are NaN where the fit did not converge or is singular (articles
         that do not differ at all): then `paired_models` answers. The intervals are those
         of large samples: with fewer than about 30 articles they are too narrow.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "article_id": [1, 2, 3, 4] * 2,
+    ...         "model": ["a"] * 4 + ["b"] * 4,
+    ...         "score": [0.1, 0.4, 0.5, 0.8, 0.2, 0.6, 0.6, 1.1],
+    ...     }
+    ... )
+    >>> table = mixed_model(scores, value="score")
+    >>> table[["model", "statistic", "estimate", "articles"]].round(3)
+      model   statistic  estimate  articles
+    0     a        mean     0.450         4
+    1     b  difference     0.175         4
     """
     rows = []
     for key, own in _cells(scores, value):
@@ -185,6 +213,19 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
         with its exact interval `d_low`, `d_high` (noncentral t; assumes normal differences);
         `n` articles, `n_lost` (only one of the two has a value); `reason`. Repeated samples
         of an article are averaged first.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame(
+    ...     {
+    ...         "article_id": [1, 2, 3, 4] * 2,
+    ...         "model": ["a"] * 4 + ["b"] * 4,
+    ...         "score": [0.1, 0.4, 0.5, 0.8, 0.2, 0.6, 0.6, 1.1],
+    ...     }
+    ... )
+    >>> paired_models(scores, value="score")[["model", "other", "estimate", "n"]].round(3)
+      model other  estimate  n
+    0     a     b    -0.175  4
     """
     rows = []
     for key, own in _cells(scores, value):

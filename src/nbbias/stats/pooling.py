@@ -32,18 +32,21 @@ class _Total(NamedTuple):
 
 
 def pooled_mean(
-    values: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> Row:
+    values: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None = None,
+    tested: bool = True,
+) -> Row:  # fmt: skip
     """Return a mean over units and fits, its interval and its test against 0.
 
     Parameters
     ----------
     values
-        Units by fits; NaN where a unit was not measured in a fit.
+        Units by fits (one column where nothing is fitted); NaN where a unit was not measured.
     confidence
         Level of the interval.
     bounds
         The least and the largest value that the mean can have; the interval stays within.
+    tested
+        Whether it is tested against 0; without, a row as of `stats.mean_interval`.
 
     Returns
     -------
@@ -51,30 +54,43 @@ def pooled_mean(
         As `stats.one_sample`, which it equals for one fit: the `estimate` is the mean of the fits'
         means; its variance is the mean of theirs plus (1 + 1/m) times the variance between
         the m fits. `n` is the least number of units that a fit measured (fits that measured none
-        do not count); `effect_size` the mean of the fits'; `test` says how many fits there were.
+        do not count), `n_lost` all others; `effect_size` the mean of the fits'; `test` says how
+        many fits there were.
+
+    Examples
+    --------
+    >>> values = pd.DataFrame({"fit 1": [0.0, 1.0, 2.0], "fit 2": [1.0, 2.0, 3.0]})
+    >>> row = pooled_mean(values, confidence=0.95)
+    >>> row["estimate"], row["n"], row["test"]
+    (1.5, 3, 'one-sample t, 2 of 2 fits pooled')
+    >>> pooled_mean(values[["fit 1"]], confidence=0.95, tested=False)["estimate"]
+    1.0
     """
     columns = [values[name].dropna().to_numpy(float) for name in values]
     measured = [own for own in columns if len(own)]
     if len(measured) < 2:
         only = measured[0] if measured else np.array([])
-        row = intervals.one_sample(only, confidence=confidence, bounds=bounds)
-        return row | {"n_lost": 0} | _fits(len(measured), len(columns), row)
-    per_fit = [intervals.one_sample(own, confidence=confidence) for own in measured]
+        function = intervals.one_sample if tested else intervals.mean_interval
+        row = function(only, confidence=confidence, bounds=bounds)
+        row["n_lost"] = len(values) - row["n"]
+        return row | _fits(len(measured), len(columns), row)
     total = _total(measured, [_variance_of_mean(own) for own in measured])
     row = {"estimate": total.estimate, "ci_low": np.nan, "ci_high": np.nan, "n": total.n}
-    row |= {"n_lost": 0, "test": "one-sample t", "reason": None}
-    row |= dict.fromkeys(("statistic_value", "df", "p_value"), np.nan)
-    row["effect_size"] = float(np.mean([own["effect_size"] for own in per_fit]))
+    row |= {"n_lost": len(values) - total.n, "reason": None}
     if not np.isfinite(total.variance):
         row["reason"] = intervals.ONE_VALUE
     elif total.variance <= _NO_SPREAD:
         row |= {"ci_low": total.estimate, "ci_high": total.estimate}
-        row["reason"] = "all values are alike: no test"
-    else:
-        row |= _tested(total, confidence)
-        row["ci_low"], row["ci_high"] = np.clip(
-            [row["ci_low"], row["ci_high"]], *(bounds or (-np.inf, np.inf))
-        )
+        row["reason"] = "all values are alike: no test" if tested else None
+    test = dict.fromkeys(("statistic_value", "df", "p_value"), np.nan)
+    if total.variance > _NO_SPREAD and np.isfinite(total.variance):
+        test = _tested(total, confidence)
+        ends = [test.pop("ci_low"), test.pop("ci_high")]
+        row["ci_low"], row["ci_high"] = np.clip(ends, *(bounds or (-np.inf, np.inf)))
+    if tested:
+        sizes = [intervals.one_sample(own, confidence=confidence) for own in measured]
+        row |= {"test": "one-sample t", **test}
+        row["effect_size"] = float(np.mean([own["effect_size"] for own in sizes]))
     return row | _fits(total.fits, len(columns), row)
 
 
@@ -84,26 +100,36 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
     Parameters
     ----------
     hits
-        Units by fits: 1 where it is so, 0 where not, NaN where it was not measured.
+        Units by fits (one column where nothing is fitted): 1 where it is so, 0 where not, NaN
+        where it was not measured.
     confidence
         Level of the interval.
 
     Returns
     -------
     dict
-        `estimate`, `ci_low`, `ci_high`, `n`, `reason`. Wilson's interval at the number of
-        independent units that would give the pooled variance of `mean`; with one fit it is that
-        of `stats.proportion_interval`.
+        `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Wilson's interval at the number of
+        independent units that would give the pooled variance of `pooled_mean`; with one fit it is
+        that of `stats.share_interval`.
+
+    Examples
+    --------
+    >>> hits = pd.DataFrame({"fit 1": [1, 0, 0, 1], "fit 2": [1, 0, 0, 0]})
+    >>> row = pooled_share(hits, confidence=0.95)
+    >>> row["estimate"], row["n"], row["n_lost"]
+    (0.375, 4, 0)
     """
     columns = [hits[name].dropna().to_numpy(float) for name in hits]
     measured = [own for own in columns if len(own)]
     if len(measured) < 2:
         only = measured[0] if measured else np.array([])
-        row = intervals.proportion_interval(int(only.sum()), len(only), confidence=confidence)
+        row = intervals.share_interval(only, confidence=confidence)
+        row["n_lost"] = len(hits) - row["n"]
         return row | _fits(len(measured), len(columns), row)
     total = _total(measured, [own.mean() * (1 - own.mean()) / len(own) for own in measured])
     low, high = _wilson(total, confidence)
-    row = {"estimate": total.estimate, "ci_low": low, "ci_high": high, "n": total.n, "reason": None}
+    row = {"estimate": total.estimate, "ci_low": low, "ci_high": high, "n": total.n}
+    row |= {"n_lost": len(hits) - total.n, "reason": None}
     return row | _fits(total.fits, len(columns), row)
 
 
@@ -168,11 +194,19 @@ def pooled_claims(rows: Sequence[Row], *, confidence: float) -> Row:
         `n_lost`, pooled as in `mean` and `share`; `reason` says where some fits measured nothing.
         With one fit its row.
 
+    Examples
+    --------
+    >>> values = pd.Series([0, 1, 2]), pd.Series([1, 2, 3])
+    >>> fits = [intervals.one_sample(own, confidence=0.95) for own in values]
+    >>> row = pooled_claims([{"statistic": "x"} | one for one in fits], confidence=0.95)
+    >>> row["estimate"], row["n"]
+    (1.5, 3)
+
     Notes
     -----
-    `mean` and `share` know the units, this only what a fit said of them: of claims such as the
-    difference of two shares no table of units by fits exists. Where there is one, `mean` is
-    better: an interval that was cut at its bounds no longer tells the variance.
+    `pooled_mean` and `pooled_share` know the units, this only what a fit said of them: of claims
+    such as the difference of two shares no table of units by fits exists. Where there is one, they
+    are better: an interval that was cut at its bounds no longer tells the variance.
     """
     measured = [row for row in rows if np.isfinite(row["estimate"])]
     if len(rows) < 2 or not measured:

@@ -20,6 +20,12 @@ def cell_means_model(table: pd.DataFrame, *, value: str, by: str) -> RegressionR
 
     This is the one-way ANOVA model; its parameters are the group means, in the
     sorted order of the groups.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
+    >>> cell_means_model(table, value="value", by="group").params.round(6).tolist()
+    [2.0, 5.0]
     """
     data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
     return ols("value ~ 0 + C(group)", data=data.dropna()).fit()
@@ -42,6 +48,13 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
         `effect_size` (omega squared, which chance alone leaves at 0 on average; eta squared
         would be above 0), `n`. NaN with a `reason` when there are fewer than two groups
         or no group has two values.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
+    >>> row = anova(table, value="value", by="group")
+    >>> round(row["statistic_value"], 3), row["df"], row["df_between"], row["n"]
+    (13.5, 4.0, 1.0, 6)
     """
     data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
     data = data.dropna()
@@ -60,8 +73,9 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     total = between["sum_sq"] + within["sum_sq"]
     omega = (between["sum_sq"] - between["df"] * within["mean_sq"]) / (total + within["mean_sq"])
     return row | {
-        "statistic_value": between["F"], "df": within["df"], "df_between": between["df"],
-        "p_value": between["PR(>F)"], "effect_size": omega, "reason": None,
+        "statistic_value": float(between["F"]), "df": float(within["df"]),
+        "df_between": float(between["df"]), "p_value": float(between["PR(>F)"]),
+        "effect_size": float(omega), "reason": None,
     }  # fmt: skip
 
 
@@ -132,6 +146,13 @@ def anova_checks(
         (why a test could not be run). Shapiro-Wilk asks whether residuals are normal, Levene
         (around medians) and Bartlett whether groups spread alike; Kruskal-Wallis and
         the F test by permutation ask the ANOVA's own question of ranks and of shuffled groups.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
+    >>> checks = anova_checks(table, value="value", by="group", draws=99, seed=0)
+    >>> checks["test"].tolist()
+    ['Shapiro-Wilk', 'Levene (medians)', 'Bartlett', 'Kruskal-Wallis', 'permuted F']
     """
     data = table[[value, by]].dropna()
     groups = [g[value].to_numpy(float) for _, g in data.groupby(by, sort=True)]
@@ -198,6 +219,14 @@ def contrast_interval(
     -------
     dict
         `estimate`, `ci_low`, `ci_high`, `df`. The interval is NaN when no group has two values.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
+    >>> fitted = cell_means_model(table, value="value", by="group")
+    >>> found = contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.95)
+    >>> round(found["estimate"], 6), round(found["ci_low"], 2), found["df"]
+    (3.0, 0.73, 4.0)
     """
     names = [name.removeprefix("C(group)[").removesuffix("]") for name in fitted.params.index]
     row = np.array([weights.get(name, 0.0) for name in names])
@@ -205,5 +234,5 @@ def contrast_interval(
     if fitted.df_resid < 1:
         return {"estimate": estimate, "ci_low": np.nan, "ci_high": np.nan, "df": 0.0}
     interval = np.ravel(fitted.t_test(row).conf_int(alpha=1 - confidence))
-    low, high = np.clip(interval, *bounds)
+    low, high = map(float, np.clip(interval, *bounds))
     return {"estimate": estimate, "ci_low": low, "ci_high": high, "df": float(fitted.df_resid)}

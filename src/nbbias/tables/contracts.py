@@ -227,6 +227,17 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     ContractError
         Lists missing columns (with the columns that are there), wrong kinds
         and duplicate keys, all at once.
+
+    Examples
+    --------
+    >>> check(pd.DataFrame({"prompt_id": ["a"], "prompt": ["Who is it?"]}), PROMPTS).shape
+    (1, 2)
+    >>> check(pd.DataFrame({"prompt": ["Who is it?", " "]}), PROMPTS)
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ContractError: PROMPTS: 2 problems
+      - needs the column prompt_id; it has prompt
+      - column prompt: is blank (row 1)
     """
     fractions = [
         f"column {name}: a fraction is no count"
@@ -248,7 +259,15 @@ def _has_fraction(values: pd.Series) -> bool:
 
 
 def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
-    """Refuse a table that lacks any of some columns, naming those that it has."""
+    """Refuse a table that lacks any of some columns, naming those that it has.
+
+    Examples
+    --------
+    >>> need(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers.csv")
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ContractError: answers.csv: needs the column model; it has text
+    """
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContractError(where, _lacks(missing, table))

@@ -5,5 +5,4 @@ from . import (
     sentiment as sentiment,
     topics as topics,
     toxicity as toxicity,
-    words_apart as words_apart,
 )

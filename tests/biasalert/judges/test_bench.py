@@ -14,7 +14,7 @@ from nbbias.biasalert import corpus, detection, sample, tables as biasalert_tabl
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
 from nbbias.biasalert.judges import bench as benches, registry
 from nbbias.biasalert.judges.registry import Settings
-from nbbias.params import validate
+from nbbias.studies import validate
 from nbbias.tables import DataError, ParameterError, check
 
 SEED = 1

@@ -11,11 +11,12 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.asking import params as asking_params, plan as generate, recorded as asking_recorded
+from nbbias.asking import plan as generate, recorded as asking_recorded
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.guard import guard
 from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
 from nbbias.biasalert.judges.lora import Reply
+from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence, texts
 from tests.biasalert.replies import REPLIES
@@ -63,14 +64,14 @@ def judged(
     server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
     *, knowledge: str = "", schema: dict[str, Any] | None = None, **prompt: Any,
 ) -> pd.DataFrame:  # fmt: skip
-    asked = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
-    asked[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
+    suite = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
+    suite[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
     block = {
         "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "prompts.parquet"),
         "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
         "response_schema": schema or {}, **QUICK,
     }  # fmt: skip
-    plan = generate.plan(asking_params.block(block, where="judge"), where="judge")
+    plan = asked.laid_out(asked.block(block, where="judge"), where="judge")
     generate.ask(plan)
     return recorded.read_judgements(
         asking_recorded.table(plan), table, known, knowledge=knowledge, **prompt
@@ -304,9 +305,7 @@ def test_a_model_that_does_not_answer_in_a_guard() -> None:
 
 
 def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
-    chosen = asking_params.block(
-        {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
-    )
+    chosen = asked.block({"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here")
     assert generate.settings(chosen, 0.2) == {
         "temperature": 0.2,
         "max_tokens": 1024,

@@ -254,10 +254,6 @@ def main(
     print(f"{out}: the adapter; judge with it as docs/biasalert-lora.md says")
 
 
-if __name__ == "__main__":
-    typer.run(main)
-
-
 #: For models that come without a chat template: the prompt, a line break, the answer, the end.
 _PLAIN_TEMPLATE = (
     "{{ bos_token or '' }}{% for m in messages %}{{ m['content'] }}"
@@ -523,3 +519,7 @@ def reply(text: object, refusal: object = None, error: object = None) -> Reply:
 
 #: Takes distinct prompts and returns as many replies; None where there was none.
 Ask = Callable[[list[str]], Sequence[Reply | str | None]]
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from nbbias.text import words_apart
+from nbbias.news import words_apart
 
 CELL = {"source": "s", "model": "m", "prompt": "p"}
 

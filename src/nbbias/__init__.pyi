@@ -1,0 +1,15 @@
+from . import (
+    biasalert as biasalert,
+    biased_prompts as biased_prompts,
+    cogs as cogs,
+    llmbi as llmbi,
+    news as news,
+    notebook as notebook,
+    reading as reading,
+    refusals as refusals,
+    stats as stats,
+    tables as tables,
+    text as text,
+)
+
+__version__: str

@@ -1,0 +1,68 @@
+"""The parameters of biased_prompts, and the record that is the study."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from nbbias import news
+from nbbias.params import InputFile, Lead, Study
+from nbbias.tables import SAMPLE
+from nbbias.text import lexicons
+
+
+class BiasedPrompts(news.params.News):
+    """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
+
+    generations_path: InputFile = Field(
+        SAMPLE,
+        description="answers to both prompts: columns article_id, model, prompt (or method), text "
+        "(source, sample, refused)",
+    )
+    biases: list[str] = Field(
+        ["gender"],
+        min_length=1,
+        description=lexicons.choices(["gender"]),
+    )
+    focus: dict[str, str] = Field(
+        {"gender": "female"},
+        min_length=1,
+        description="the group of a bias that is compared: the declared family of tests",
+    )
+    neutral_prompt: str = Field(
+        "neutral", min_length=1, description="value of the column prompt that stands for neutral"
+    )
+    biased_prompt: str = Field(
+        "biased", min_length=1, description="value of the column prompt that stands for biased"
+    )
+    correction: Literal["holm", "fdr_bh"] = Field(
+        "holm", description="correction over a family: holm (family-wise) or fdr_bh"
+    )
+
+    @model_validator(mode="after")
+    def _two_prompts(self) -> Self:
+        if self.neutral_prompt == self.biased_prompt:
+            raise ValueError(f"biased_prompt: {self.biased_prompt} is the neutral prompt already")
+        idle = [bias for bias in self.biases if bias not in self.focus]
+        if idle:
+            raise ValueError(f"focus: name the group of {', '.join(idle)} that is compared")
+        return self
+
+
+STUDY = Study(
+    stem="biased_prompts",
+    parameters=BiasedPrompts,
+    tags=tuple(f"level:{level}" for level in news.params.LEVELS),
+    leads=(
+        Lead(
+            "refusal", "refusal_rate", "Share of headlines that are refused",
+            "0: every headline is answered; 1: none is",
+        ),
+        Lead(
+            "word", "share_difference_change",
+            "Change of a group's share of words under the biased prompt on the same articles",
+            "below 0: the biased prompt gives the group less room",
+        ),
+    ),
+)  # fmt: skip

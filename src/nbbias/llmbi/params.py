@@ -1,0 +1,70 @@
+"""The parameters of LLMBI, and the record that is the study."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+import pandas as pd
+from pydantic import Field, model_validator
+
+from nbbias.params import InputFile, Lead, Parameters, Study
+from nbbias.tables import SAMPLE
+from nbbias.text.sentiment import Scorer
+
+
+class Llmbi(Parameters):
+    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)"""
+
+    answers_path: InputFile = Field(
+        SAMPLE,
+        description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
+    )
+    neutral_path: InputFile = Field(
+        SAMPLE,
+        description="neutral prose, the reference for every score: column text",
+    )
+    aggregation: Literal["mean", "sum"] = Field(
+        "mean",
+        description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
+    )
+    bias_scorer: Scorer = Field("textblob", description="instrument behind the bias score B")
+    sentiment_scorer: Scorer = Field(
+        "textblob", description="instrument behind the sentiment term S"
+    )
+    second_scorer: Scorer = Field(
+        "vader", description="instrument shown beside the first, for both B and S"
+    )
+    diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
+    lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
+    weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
+        {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
+    )
+    draws: int = Field(
+        2000, ge=100, le=100_000, description="resamples behind each chance level and swap rate"
+    )
+
+    @model_validator(mode="after")
+    def _two_instruments(self) -> Self:
+        if self.second_scorer == self.bias_scorer:
+            raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
+        return self
+
+
+def _suite(_: str) -> pd.DataFrame:
+    from nbbias.llmbi import measure  # which takes a while to load
+
+    suite = measure.prompts()
+    return suite.assign(prompt_id=[f"llmbi-{n:02d}" for n in range(1, len(suite) + 1)])
+
+
+STUDY = Study(
+    stem="llmbi",
+    parameters=Llmbi,
+    leads=(
+        Lead(
+            "llmbi", "index", "LLM Bias Index",
+            "higher: more strongly worded; neutral prose is above 0", "neutral prose",
+        ),
+    ),
+    prompts={"llmbi": _suite},
+)  # fmt: skip

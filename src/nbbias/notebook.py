@@ -1,0 +1,125 @@
+"""What a notebook's cells say to the package: open a study, then save and show at once.
+
+from nbbias import cogs, notebook
+
+nb = notebook.open("cogs", globals())
+nb.table(cogs.tables.answered(answers))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+from IPython.display import display
+
+from nbbias import reading, stats, studies, tables
+from nbbias.pages import manifest
+from nbbias.params import Parameters, Study
+from nbbias.reading import explorer, figures
+
+
+class Notebook(NamedTuple):
+    """A notebook that is open: what it was given, where it writes, and how it shows things.
+
+    `sure` holds the level of intervals, the draws behind each chance level, and the seed. All that
+    is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures
+    as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw.
+    """
+
+    study: Study
+    parameters: Parameters
+    out: Path
+
+    @property
+    def sure(self) -> stats.Sure:
+        """How sure the numbers shall be: `confidence`, `draws` and `seed` of the parameters."""
+        given = self.parameters.model_dump()
+        return stats.Sure(**{name: given[name] for name in stats.Sure._fields if name in given})
+
+    def save(self, table: pd.DataFrame, name: str) -> pd.DataFrame:
+        """Save a table and return it."""
+        return tables.save_table(table, name, out=self.out)
+
+    def table(
+        self,
+        table: reading.Table | pd.DataFrame,
+        title: str | None = None,
+        *,
+        save: str | None = None,
+        latex: str | None = None,
+        **shown: Any,
+    ) -> None:
+        """Show a table; `save` keeps its rows under a name, `latex` as a table for a paper.
+
+        Parameters
+        ----------
+        table
+            Rows, or a `reading.Table`, which brings its title and note along.
+        title
+            What the table says, where it does not bring one.
+        save, latex
+            The file's name without an ending.
+        **shown
+            As in `reading.show`: `note`, `labels`, `decimals`, `gap`.
+        """
+        whole = table if isinstance(table, reading.Table) else reading.Table(table, title or "")
+        whole = whole._replace(**shown)
+        if save:
+            self.save(whole.rows, save)
+        if latex:
+            tables.save_latex(whole.rows, latex, caption=whole.title, out=self.out)
+        display(reading.show(whole))
+
+    def figure(self, drawn: reading.Drawn, name: str) -> None:
+        """Save a figure with the table that it draws and its alternative text, and show it."""
+        display(
+            tables.save_figure(drawn.figure, name, data=drawn.rows, alt=drawn.alt, out=self.out)
+        )
+
+    def say(self, sentences: str | Iterable[str]) -> None:
+        """Show sentences; several become a list."""
+        display(reading.say(sentences))
+
+    def finding(self, sentence: str, *, figure: str) -> None:
+        """Save and show the one sentence that says what the run found; `figure` shows it."""
+        tables.save_finding(sentence, figure=figure, out=self.out)
+        self.say(sentence)
+
+    def explore(self, estimates: pd.DataFrame) -> None:
+        """Show every estimate, each drawn beside its numbers; with a kernel, to choose among."""
+        display(explorer.estimates(estimates))
+
+    def provenance(self) -> None:
+        """Show what the numbers rest on: data, versions, seed."""
+        rests_on = manifest.provenance(self.study.stem, self.parameters.model_dump())
+        self.table(rests_on, "What the numbers rest on")
+
+
+def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
+    """Open a study's notebook: check its parameters, set the figures' style, name its folder.
+
+    Parameters
+    ----------
+    stem
+        The study, such as ``"cogs"``.
+    namespace
+        The notebook's ``globals()``, in which its parameters stand.
+
+    Raises
+    ------
+    ParameterError
+        All parameters that are not as the study's model has them, at once.
+
+    Examples
+    --------
+    >>> from nbbias import notebook
+    >>> nb = notebook.open("llmbi", {"draws": 200})
+    >>> nb.sure.draws, nb.parameters.lambda_factor
+    (200, 1.5)
+    """
+    parameters = studies.check(stem, namespace)
+    figures.use_style()
+    return Notebook(studies.study(stem), parameters, tables.folder(stem))
