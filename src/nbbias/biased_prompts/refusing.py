@@ -9,11 +9,12 @@ import pandas as pd
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from nbbias import refusals, stats, tables
-from nbbias.news.corpus import ARTICLE
+from nbbias import news, refusals, stats, tables
 from nbbias.text import annotate
 
 Row = dict[str, Any]
+
+ARTICLE = news.corpus.ARTICLE
 
 STUDY = "biased_prompts"
 

@@ -21,9 +21,9 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.news import claims, prejudice
 from nbbias.news.claims import Level, Row
-from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
+from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
-from nbbias.text import annotate, lexicons, words_apart
+from nbbias.text import annotate, lexicons
 
 #: Why a pair has no word-level score, beyond what `news.corpus.pair` lost already.
 NO_WORDS = {
@@ -409,22 +409,3 @@ def dealt(
     order = rng.random((draws, len(both))).argsort(axis=1)[:, : len(first)]
     h = both[order].sum(axis=1)
     return h, both.sum(axis=0) - h
-
-
-# --- without a word list ----------------------------------------------------------------------
-
-
-def apart(read: Read, *, top: int = 10, confidence: float = 0.95) -> pd.DataFrame:
-    """Find the words in a group's sentences that set answers apart from their originals.
-
-    Returns
-    -------
-    DataFrame
-        As `text.words_apart.words_apart`, by bias, group and cell.
-    """
-    lost = read.pairs["lost"].notna()
-    pairs = read.pairs[[*CELL, *SIDES.values()]].copy()
-    pairs.loc[lost, list(SIDES.values())] = -1
-    group = read.sentences["group"].mask(read.sentences["group"] == NEUTRAL)
-    sentences = read.sentences.assign(group=group).join(said(read).rename("said"), on=SENTENCE)
-    return words_apart.words_apart(sentences, pairs, top=top, confidence=confidence)

@@ -17,18 +17,16 @@ from scipy.stats import norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import stats
+from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
 
 #: Words of two letters or more and nothing else: an apostrophe or hyphen ends a word, so
 #: that the two ways of typing an apostrophe do not make two words of one.
 _WORD = r"\b[^\W\d_]{2,}\b"
 
 _COLUMNS = [
-    *("word", "more_in", "n_answers", "n_originals", "log_odds", "z", "dispersion", "p_value"),
-    *("p_adjusted", "z_needed", "pairs", "words", "words_apart", "reason"),
+    *("bias", "group", *CELL, "word", "more_in", "n_answers", "n_originals", "log_odds", "z"),
+    *("dispersion", "p_value", "p_adjusted", "z_needed", "pairs", "words", "words_apart", "reason"),
 ]
-
-#: The two sides that are compared, and what a word that one of them has more of is "more in".
-_SIDES = {"generated_id": "answers", "original_id": "originals"}
 
 
 def log_odds(
@@ -92,24 +90,15 @@ def log_odds(
 
 
 def words_apart(
-    sentences: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    top: int = 10,
-    prior_size: float = 500,
-    min_texts: int = 5,
+    read: Read, *, top: int = 10, prior_size: float = 500, min_texts: int = 5,
     confidence: float = 0.95,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """Find the words in a group's sentences that set a model's answers apart from the originals.
 
     Parameters
     ----------
-    sentences
-        One row per sentence and `bias`: `text_id`, `start`, `end`, `group` (missing: it has none)
-        and `said`, its words.
-    pairs
-        One row per pair: `generated_id` and `original_id` (the texts, -1 where the pair does not
-        count), and the keys of its cell, all other columns.
+    read
+        What `news.annotate` returned.
     top
         The most words to show, by size of z, of every cell and group.
     prior_size
@@ -142,39 +131,43 @@ def words_apart(
     An original that serves two pairs of a cell counts once. Both sides are taken as independent;
     that they share their topics makes z smaller than it could be.
     """
-    keys = list(pairs.columns.difference([*_SIDES], sort=False))
-    texts = pd.Index(sentences["text_id"].unique())
-    words, counts, rows = _count_sentences(sentences, texts)
-    usable = pairs.assign(**{side: texts.get_indexer(pairs[side]) for side in _SIDES})
+    words, counts, rows = _count_sentences(read)
+    texts = read.texts.index
+    usable = read.pairs[read.pairs["lost"].isna()]
+    usable = usable[CELL].assign(
+        **{side: texts.get_indexer(usable[column]) for side, column in SIDES.items()}
+    )
+    cells = dict(iter(usable.groupby(CELL)))
     distinct = rows.drop_duplicates(["text", "start", "end"])
     prior = pd.Series(_by_text(distinct, counts, len(texts)).sum(axis=0), index=words)
     tables: list[pd.DataFrame] = []
     compared: list[dict[str, Any]] = []
-    for (bias, group), own in rows.groupby(["bias", "group"], sort=False):
+    for (bias, group), own in rows[rows["group"] != NEUTRAL].groupby(["bias", "group"], sort=False):
         of_text = _by_text(own, counts, len(texts))
-        for cell, here in usable.groupby(keys, sort=False):
-            both = pd.concat([here[side].isin(own["text"]) for side in _SIDES], axis=1)
-            here = here[both.all(axis=1)]
-            sides = [of_text[here[side].unique()] for side in _SIDES]
+        for cell, _ in read.pairs.groupby(CELL, sort=False):
+            here = cells.get(cell, usable.iloc[:0])
+            here = here[here["h"].isin(own["text"]) & here["o"].isin(own["text"])]
+            sides = [of_text[here[side].unique()] for side in SIDES]
             tested = _compare(sides, words, prior, prior_size=prior_size, min_texts=min_texts)
             tables.append(tested.assign(comparison=len(compared)))
-            key = {"bias": bias, "group": group} | dict(zip(keys, cell, strict=True))
+            key = {"bias": bias, "group": group} | dict(zip(CELL, cell, strict=True))
             compared.append(key | {"pairs": len(here), "words": len(tested)})
-    return _shown(compared, tables, ["bias", "group", *keys], top=top, confidence=confidence)
+    return _shown(compared, tables, top=top, confidence=confidence)
 
 
-def _count_sentences(
-    sentences: pd.DataFrame, texts: pd.Index
-) -> tuple[pd.Index, sparse.csr_array, pd.DataFrame]:
+def _count_sentences(read: Read) -> tuple[pd.Index, sparse.csr_array, pd.DataFrame]:
     """Count the words of each distinct sentence once, however many texts and biases have it.
 
     Returns the words, the counts (distinct sentences by words), and which of these (`said`) stands
     in which text (`text`), by `bias` and `group`.
     """
-    said, distinct = pd.factorize(sentences["said"].to_numpy(dtype=object))
-    rows = sentences[["bias", "group", "start", "end"]].assign(
-        text=texts.get_indexer(sentences["text_id"]), said=said
+    words = said(read)
+    numbers, distinct = pd.factorize(words)
+    of_sentence = pd.Series(numbers, words.index, name="said")
+    rows = read.sentences[[*SENTENCE, "bias", "group", "start", "end"]].join(
+        of_sentence, on=SENTENCE
     )
+    rows["text"] = read.texts.index.get_indexer(rows["text_id"])
     if not any(re.search(_WORD, one) for one in distinct):
         return pd.Index([], dtype="str"), sparse.csr_array((len(distinct), 0), dtype=int), rows
     counter = CountVectorizer(lowercase=True, token_pattern=_WORD)
@@ -216,12 +209,11 @@ def _dispersion(sides: list[sparse.csr_array]) -> np.ndarray:
 
 
 def _shown(
-    compared: list[dict[str, Any]], tables: list[pd.DataFrame], keys: list[str],
-    *, top: int, confidence: float,
-) -> pd.DataFrame:  # fmt: skip
+    compared: list[dict[str, Any]], tables: list[pd.DataFrame], *, top: int, confidence: float
+) -> pd.DataFrame:
     """Correct the whole family of tests, then keep what stands out of each comparison."""
     if not compared:
-        return pd.DataFrame(columns=[*keys, *_COLUMNS])
+        return pd.DataFrame(columns=_COLUMNS)
     tested = pd.concat(tables, ignore_index=True)
     tested = tested.rename(columns={"n_first": "n_answers", "n_second": "n_originals"})
     tested["p_value"] = 2 * norm.sf(tested["z"].abs())
@@ -240,4 +232,4 @@ def _shown(
     table.loc[empty & (table["words"] == 0), "reason"] = "no word is in enough texts"
     nobody = "no pair has a sentence of the group on both sides"
     table.loc[empty & (table["pairs"] == 0), "reason"] = nobody
-    return table[[*keys, *_COLUMNS]]
+    return table[_COLUMNS]
