@@ -17,7 +17,6 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 
 from nbbias import news, stats, tables
 from nbbias.biased_prompts.refusing import REFUSED, STUDY
-from nbbias.news.prejudice import WORSE
 
 Row = dict[str, Any]
 
@@ -140,7 +139,7 @@ def _bounded(row: Row) -> Row:
     """Keep the interval of an extent on its side of 0: it is of articles that fell."""
     if row["statistic"] != "prejudice_extent":
         return row
-    ends = (0.0, np.inf) if WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
+    ends = (0.0, np.inf) if news.prejudice.WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
     low, high = np.clip([row["ci_low"], row["ci_high"]], *ends)
     return row | {"ci_low": low, "ci_high": high}
 
@@ -174,7 +173,7 @@ def _compared(
     sides: Mapping[str, pd.DataFrame], can: set[str], group: str, measure: str, confidence: float
 ) -> list[Row]:
     (neutral, _), (biased, second) = sides.items()
-    worse = WORSE.get(measure, -1)
+    worse = news.prejudice.WORSE.get(measure, -1)
     changes = {prompt: table["change"].dropna() for prompt, table in sides.items()}
     prejudiced = {p: news.prejudice.fell(change, worse=worse) for p, change in changes.items()}
     rows: list[Row] = []

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from nbbias import news
 from nbbias.biased_prompts.sentences import EFFECTS
-from nbbias.news.prejudice import KINDS
 from nbbias.reading import Drawn, figures
 from nbbias.tables import escape
 
@@ -82,7 +82,7 @@ def prejudice(
 
     Of several instruments of a measure the first; by a fallback of toxicity nothing is drawn.
     """
-    own = _leading(estimates[estimates["statistic"].isin(KINDS)])
+    own = _leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
     own = own[own["prompt"].isin([neutral, biased])]
     what = own["statistic"].str.removeprefix("prejudice_")
     rows = own.assign(
@@ -113,7 +113,9 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     Of the same measures and groups. Extents are Student's, as printed; ours are those of the first
     instrument. Printed changes have no interval.
     """
-    kinds = {f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in KINDS}
+    kinds = {
+        f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in news.prejudice.KINDS
+    }
     ours = _leading(estimates[estimates["statistic"].isin(kinds)])
     there = ours[["measure", "bias", "group"]].drop_duplicates()
     theirs = printed[printed["statistic"].isin(kinds)].merge(there)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from nbbias import reading
+from nbbias import news, reading, refusals
 from nbbias.biased_prompts.refusing import EVERY
-from nbbias.news.prejudice import ROUNDING
 from nbbias.reading import escape, number, p_value
 
 #: The effect of the prompt proper, by statistic.
@@ -33,10 +32,11 @@ def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
     return text
 
 
-def detector(held_out: pd.DataFrame, rates: pd.DataFrame) -> str:
+def detector(rates: pd.DataFrame, held_out: pd.DataFrame | None = None) -> str:
     """Say how good the instrument of refusals is, or that refusals came recorded."""
     if (rates["instrument"] == "recorded").all():
         return "The corpus says itself which answers were refused; nothing was detected here."
+    held_out = refusals.held_out() if held_out is None else held_out
     mean = held_out[held_out["model"] == "mean"].set_index("method")
     own, models = mean.loc[_OWN], held_out[held_out["method"] == _OWN]
     worst = models[models["model"] != "mean"].sort_values("accuracy").iloc[0]
@@ -170,7 +170,7 @@ def bounds(estimates: pd.DataFrame) -> list[str]:
     for key, row in ends["if_none"].iterrows():
         low, high = row["estimate"], ends["if_all"].loc[key, "estimate"]
         assert isinstance(key, tuple)
-        if not high - low > ROUNDING:
+        if not high - low > news.prejudice.ROUNDING:
             continue
         known = answered.loc[(*key, row["prompt"])]
         several = estimates["instrument"].nunique() > 1

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from nbbias import refusals
+from nbbias.biased_prompts import corpus
 from nbbias.biased_prompts.refusing import NOBODY
 from nbbias.reading import Table, readable
 
@@ -52,6 +53,11 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         "N: with the refused articles that can count for the group. Wilson intervals.",
     ),
 }
+
+
+def wording(*, neutral: str, biased: str) -> Table:
+    """Return how news is asked for."""
+    return Table(corpus.wording(neutral=neutral, biased=biased), "How news is asked for")
 
 
 def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:

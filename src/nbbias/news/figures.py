@@ -136,15 +136,16 @@ _PRINTED = ("bias", "prejudice_share", "prejudice_extent")
 
 
 def printed_rows(
-    estimates: pd.DataFrame, paper: pd.DataFrame, *, focus: Mapping[str, str]
+    estimates: pd.DataFrame, *, focus: Mapping[str, str], paper: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return our values and the printed ones of seven models, named by `side`.
 
     Of every measure what the paper's Figures 2 to 7, A.1 and A.2 show: mean distance, and share and
     extent of prejudice against one group a bias; and its Table 1, the differences of the shares
-    of races. Where ours come from a fallback of toxicity the printed ones, by Detoxify, are left
-    out: they are on no scale with each other.
+    of races (`paper`, by default as shipped). Where ours come from a fallback of toxicity the
+    printed ones, by Detoxify, are left out: they are on no scale with each other.
     """
+    paper = tables.printed("fang2024") if paper is None else paper
     first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
     ours = estimates[(estimates["instrument"] == first) & estimates["statistic"].isin(_PRINTED)]
     in_focus = ours["group"].isna() | (ours["group"] == ours["bias"].map(focus))

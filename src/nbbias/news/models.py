@@ -12,6 +12,11 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.news.corpus import CELL
+from nbbias.stats import (
+    anova_tukey as anova_tukey,
+    mixed_model as mixed_model,
+    paired_models as paired_models,
+)
 
 _UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
 

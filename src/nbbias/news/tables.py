@@ -231,7 +231,12 @@ def apart(found: pd.DataFrame) -> Table:
         *("bias", "group", "model", "prompt", "word", "more_in", "n_answers", "n_originals"),
         *("log_odds", "z", "p_adjusted"),
     ]
-    note = "Three words a cell, by |z|. More in: the side that uses the word more."
+    note = (
+        "Without a word list: weighted log-odds with an informative Dirichlet prior (Monroe et al. "
+        "2008), between the sentences of a group in answers and in their originals. The first "
+        "words of each cell, by |z|. More in: the side that uses the word more. Holm over all "
+        "words that were compared."
+    )
     title = "Words that set answers apart from originals, by group"
     return Table(found[columns].dropna(subset="word"), title, note)
 
