@@ -56,7 +56,9 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
         own.merge(level.drop(columns="reference"), on=keys, how="left").assign(reference=name)
         for name, level in levels.groupby("reference", sort=False)
     ]
-    rows = pd.concat(by_reference) if by_reference else own.head(0).assign(reference="")
+    if not by_reference:  # nothing was measured: the rows stand there and say so
+        by_reference = [own.assign(reference=None, **dict.fromkeys(_RANGE, np.nan))]
+    rows = pd.concat(by_reference)
     several = rows["reference"].nunique() > 1
     names = ", " + rows["reference"].map(_BY) if several else ""
     rows = _cells(rows).assign(panel=rows["bias"] + names)

@@ -159,7 +159,7 @@ def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
     silent = "no group words in the answer"
     for level in levels:
         steps = of_first_instrument(level.losses)
-        measure = level.scores["measure"].iloc[0]
+        measure = "".join(level.scores["measure"].head(1))
         for bias, own in steps.groupby("bias", sort=False):
             parts = int(own.select_dtypes("number").drop(columns="pairs").to_numpy().sum())
             if parts != len(pairs):

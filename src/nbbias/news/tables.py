@@ -187,7 +187,7 @@ def lost(levels: Sequence[Level]) -> Table:
     rows: list[dict[str, Any]] = []
     for level in levels:
         steps = of_first_instrument(level.losses)
-        measure = level.scores["measure"].iloc[0]
+        measure = "".join(level.scores["measure"].head(1))
         for bias, own in steps.groupby("bias", sort=False):
             reasons = own.drop(columns=[*CELL, "bias", "pairs", "counted", "instrument"],
                                errors="ignore").sum().astype(int)  # fmt: skip
@@ -282,7 +282,7 @@ def mixed(compared: pd.DataFrame, *, confidence: float) -> Table:
     own = compared[compared["statistic"] == "difference"]
     own = own.assign(null=0.0, null_low=float("nan"), null_high=float("nan"), confidence=confidence)
     return readable(
-        own, ["measure", "bias", "group", "model", "reference", "prompt", "source"],
+        own, ["measure", "bias", "model", "reference", "prompt", "source"],
         title="Mixed model: signed differences between models",
         note="From the reference model, within articles. N: articles of the model. Holm over all "
         "differences; all rows are in tables/models_mixed.csv.",
