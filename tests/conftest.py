@@ -10,9 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
+from hypothesis import HealthCheck, settings
 
 from nbbias import cli
+from nbbias.reading import figures
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,6 +24,17 @@ ROOT = Path(__file__).parents[1]
 os.environ["NBBIAS_CACHE"] = "off"
 # Each worker has a core: threads of its own would only take turns with the other's.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# A busy machine is no fault of a test.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whatever asks for the research data."""
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,6 +70,16 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         return subprocess.CompletedProcess(given, int(end.value.code or 0), *capfd.readouterr())
 
     return run_it
+
+
+@pytest.fixture
+def style() -> Iterator[None]:
+    """Figures in the project's style, without a screen; nothing of them stays."""
+    with mpl.rc_context():
+        mpl.use("Agg")
+        figures.use_style()
+        yield
+    plt.close("all")
 
 
 @pytest.fixture

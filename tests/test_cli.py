@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import cli, studies as registry, tables
+from nbbias import cli, studies as registry
 from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
 from nbbias.running import execute
@@ -79,8 +79,7 @@ def test_answers_that_cannot_be_used_fail_the_run(
         (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is no folder"),
         (["studies", "--out", "{}/afile"], "afile: is no folder"),
         (["run", str(SAMPLE), "--out", "/proc/x"], "/proc/x: nothing can be written there"),
-        (["run", str(SAMPLE), "--out", "{}/site"], "is a site"),
-        (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is a file"),
+        (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is not empty"),
         (["site", "--runs", "{}/runs", "--out", "/proc/x"], "/proc/x: nothing can be written"),
         (["export", "{}/runs/llmbi/a", "--to", "/proc/x.zip"], "/proc/x.zip: "),
         (["export", "{}/runs/llmbi/a", "--to", "{}/afile/x.zip"], "afile"),
@@ -92,7 +91,6 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     arguments: list[str], told: str, tmp_path: Path, command: Command
 ) -> None:
     (tmp_path / "afile").write_text("mine")
-    tables.write(tmp_path / "site" / gallery.SITE, "[]")
     finished(tmp_path / "runs", "a", claims(PLAIN))
     done = command(*(part.format(tmp_path) for part in arguments))
     assert "Traceback" not in done.stderr

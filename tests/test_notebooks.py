@@ -96,7 +96,7 @@ def test_every_choice_of_parts_leaves_a_whole_notebook(parts: list[str]) -> None
 def test_tags_of_cells_are_known() -> None:
     parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
     known = {f"level:{level}" for level in LEVELS} | parts | {"parameters"}
-    known |= {"part:pairs", "part:answers", "part:unseen"}
+    known |= {"part:pairs", "part:answers", "part:unseen", "appendix"}
     for path in NOTEBOOKS:
         for cell in nbformat.read(path, as_version=4).cells:
             assert set(cell.metadata.get("tags", [])) <= known
@@ -124,7 +124,6 @@ def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.data
 def test_recorded_answers_give_the_recorded_and_printed_scores(
     data_folder: Path, tmp_path: Path
 ) -> None:

@@ -200,10 +200,12 @@ def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> Non
 
 @app.command()
 def site(
-    out: Annotated[Path, typer.Option("--out", help="The site's folder.")] = Path("site"),
+    out: Annotated[Path, typer.Option("--out", help="The site's folder, not there yet.")] = Path(
+        "site"
+    ),
     runs: Annotated[Path, typer.Option("--runs", help="Folder of all runs.")] = Path("runs"),
 ) -> None:
-    """Copy all finished runs, with pages about them, to a folder that any static host serves."""
+    """Copy all finished runs, with pages about them, to a new folder for any static host."""
     from nbbias.pages import gallery  # nbconvert takes seconds to import
 
     out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)

@@ -122,7 +122,6 @@ def test_what_cannot_be_parted_is_refused() -> None:
         split.split(table[table["biased"]], seed=0)
 
 
-@pytest.mark.data
 def test_redditbias_is_parted_seventy_to_thirty(data_folder: Path) -> None:
     table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table, seed=0)

@@ -244,7 +244,8 @@ def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> N
 def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
     table = compared(BOTH)
     wanted = {
-        "effects": ["share_difference_change"], "prejudice": ["prejudice_share", "prejudice_extent"],
+        "effects": ["share_difference_change"],
+        "prejudice": ["prejudice_share", "prejudice_extent"],
         "changes": ["prejudice_share_change", "prejudice_share_change_paired",
                     "prejudice_extent_change"],
         "bounds": ["prejudice_share_if_none", "prejudice_share_if_all"],

@@ -13,6 +13,7 @@ import scipy.stats
 
 from nbbias import stats, tables
 from nbbias.llmbi import estimates, measure
+from nbbias.stats import Sure
 from nbbias.text import sentiment
 
 FORMULA: dict[str, Any] = {
@@ -52,7 +53,7 @@ def estimated(
     formula = FORMULA | formula
     return estimates.estimates(
         measure.score_answers(measured, **formula), reference, formula=formula,
-        aggregation=aggregation, draws=draws, seed=seed,
+        aggregation=aggregation, sure=Sure(0.95, draws, seed),
     )  # fmt: skip
 
 
@@ -245,7 +246,7 @@ def test_the_anova_takes_prompts_not_answers_as_units() -> None:
 
 def test_checks_are_made_for_every_model() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1, 0.2], model="k")], ignore_index=True)
-    table = estimates.anova_checks(measure.score_answers(measured), draws=100, seed=1)
+    table = estimates.anova_checks(measure.score_answers(measured), sure=Sure(0.95, 100, 1))
     assert table.groupby("model", sort=False)["test"].nunique().to_dict() == {"m": 5, "k": 5}
 
 
@@ -373,7 +374,7 @@ def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
 def test_estimating_does_not_change_the_scores() -> None:
     scores = measure.score_answers(THREE)
     before = scores.copy()
-    estimates.estimates(scores, REFERENCE, formula=FORMULA, draws=100)
+    estimates.estimates(scores, REFERENCE, formula=FORMULA, sure=Sure(0.95, 100, 0))
     pd.testing.assert_frame_equal(scores, before)
 
 
@@ -409,17 +410,16 @@ def test_a_blank_answer_is_left_out_of_the_agreement() -> None:
 
 
 def test_other_prompts_have_no_printed_figure() -> None:
-    table = estimates.beside_printed(estimated(THREE), tables.printed("oketunji2023"))
+    table = estimates.beside_printed(estimated(THREE))
     assert len(table) == 6
     assert table["printed"].isna().all()
     assert set(table["printed_model"]) == {"gpt-4"}
 
 
-@pytest.mark.data
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
     answers = measure.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
     table = estimated(measure.measure(answers, scorers=["textblob"]))
-    beside = estimates.beside_printed(table, tables.printed("oketunji2023"))
+    beside = estimates.beside_printed(table)
     assert len(beside) == 18
     assert beside["difference"].abs().max() < 1e-4
 

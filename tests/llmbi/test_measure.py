@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import tables
+from nbbias import llmbi, tables
 from nbbias.llmbi import measure
 from nbbias.tables import ContractError, DataError, NbbiasError
 from nbbias.text import sentiment
@@ -111,9 +111,8 @@ def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
 def test_a_file_of_blank_answers_is_read_as_all_lost(blank: str | None, tmp_path: Path) -> None:
     table = measure.prompts().assign(model="m", text=blank)
     table.to_csv(tmp_path / "a.csv", index=False)
-    found = measure.losses(
-        measure.measure(measure.read_answers(tmp_path / "a.csv"), scorers=BOTH), scorer="textblob"
-    )
+    measured = measure.measure(measure.read_answers(tmp_path / "a.csv"), scorers=BOTH)
+    found = llmbi.tables.losses(measured, scorer="textblob").rows
     assert found[["read", "blank", "scored"]].to_numpy().tolist() == [[18, 18, 0]]
 
 
@@ -297,30 +296,6 @@ def test_with_two_instruments_lambda_can_change_the_order() -> None:
     assert orders[1][0] > orders[1][1]
 
 
-# --- losses and counts ------------------------------------------------------------------------
-
-
-def test_lost_and_scored_add_up_to_read() -> None:
-    table = answers(WARM, None, PLAIN, "", COLD, model=["a", "a", "a", "b", "b"])
-    found = measure.losses(measure.measure(table, scorers=BOTH), scorer="textblob")
-    assert found.to_dict("records") == [
-        {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1},
-        {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0},
-    ]
-
-
-def test_the_summary_counts_by_model() -> None:
-    table = answers(
-        "one two", "three", None, "four five six",
-        prompt=["p", "p", "q", "p"], sample=[1, 2, 1, 1], model=["a", "a", "a", "b"],
-        dimension=["D", "D", "E", "D"],
-    )  # fmt: skip
-    assert measure.summary(table).to_dict("records") == [
-        {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "samples": 2, "words": 1.0},
-        {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "samples": 1, "words": 3.0},
-    ]
-
-
 # --- the paper --------------------------------------------------------------------------------
 
 
@@ -329,7 +304,6 @@ def gpt4(data_folder: Path) -> Path:
     return data_folder / "llmbi" / "gpt4_responses.json"
 
 
-@pytest.mark.data
 def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
     recorded = json.loads(gpt4.read_text(encoding="utf-8"))
     measured = measure.measure(measure.read_answers(gpt4), scorers=["textblob"])
@@ -340,7 +314,6 @@ def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
     )
 
 
-@pytest.mark.data
 def test_recorded_gpt4_answers_score_as_printed_in_table_1(gpt4: Path) -> None:
     table = measure.score_answers(measure.measure(measure.read_answers(gpt4), scorers=["textblob"]))
     printed = tables.printed("oketunji2023").set_index("prompt")["llmbi_score"]

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nbbias.llmbi import measure, ranking
+from nbbias.stats import Sure
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob", "sentiment_scorer": "textblob",
@@ -40,7 +41,7 @@ MEASURED = measured_as([0.1, 0.3, -0.4, 0.2, 0.0, 0.9], [0.8, 0.1, 0.2, -0.2, 0.
 
 def tried(measured: pd.DataFrame = MEASURED, *, draws: int = 50, **formula: Any) -> pd.DataFrame:
     return ranking.alternatives(
-        measured, formula=FORMULA | formula, scorers=BOTH, draws=draws, seed=1
+        measured, formula=FORMULA | formula, scorers=BOTH, sure=Sure(0.95, draws, 1)
     )
 
 

@@ -454,7 +454,6 @@ def test_a_read_corpus_is_that_of_its_two_files(tmp_path: Path) -> None:
     ], axis=1))  # fmt: skip
 
 
-@pytest.mark.data
 def test_the_paper_s_headlines_are_read_as_originals(data_folder: Path, tmp_path: Path) -> None:
     table = pd.read_parquet(data_folder / "news" / "fang2024_headlines.parquet")
     renamed = table.rename(columns={"outlet": "source", "headline": "text"})

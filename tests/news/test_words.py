@@ -780,7 +780,6 @@ def test_no_pairs_at_all_give_an_empty_table() -> None:
 # --- a real corpus ----------------------------------------------------------------------------
 
 
-@pytest.mark.data
 @pytest.mark.slow
 def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: Path) -> None:
     originals, generations = corpus.read(

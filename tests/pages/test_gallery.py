@@ -322,70 +322,41 @@ def test_a_site_holds_finished_runs_without_the_paths_of_their_data(tmp_path: Pa
     assert copied["data"]["answers_path"]["path"] == "a.csv"
 
 
-def test_a_site_is_made_anew(tmp_path: Path) -> None:
-    out, site = tmp_path / "runs", tmp_path / "site"
-    folder = finished(out, "a", claims(PLAIN))
-    gallery.publish(out, site)
-    folder.rename(folder.with_name("b"))
-    gallery.publish(out, site)
-    assert [path.name for path in (site / "llmbi").iterdir()] == ["b"]
+@pytest.mark.parametrize("site", ["s", "elsewhere/a.txt", "elsewhere", "earlier", "link"])
+def test_a_site_takes_nobodys_place(site: str, tmp_path: Path) -> None:
+    finished(tmp_path / "s", "a", claims(PLAIN))
+    tables.write(tmp_path / "elsewhere" / "a.txt", "years of work")
+    gallery.publish(tmp_path / "s", tmp_path / "earlier")
+    (tmp_path / "link").symlink_to(tmp_path / "s")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(NbbiasError, match=r"is not empty|lies in"):
+        gallery.publish(tmp_path / "s", tmp_path / site)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-def test_a_folder_that_is_no_site_is_left_alone(tmp_path: Path) -> None:
-    out, mine = tmp_path / "runs", tmp_path / "mine"
-    finished(out, "a", claims(PLAIN))
-    tables.write(mine / "thesis.tex", "years of work")
-    with pytest.raises(NbbiasError, match="no earlier site"):
-        gallery.publish(out, mine)
-    assert (mine / "thesis.tex").read_text() == "years of work"
-
-
-@pytest.mark.parametrize(
-    ("out", "site"), [("s", "s"), ("s", "s/site"), ("s/runs", "s"), ("s", ".")]
-)
-def test_runs_are_never_published_over_themselves(out: str, site: str, tmp_path: Path) -> None:
-    folder = finished(tmp_path / out, "a", claims(PLAIN))
-    gallery.publish(tmp_path / out, tmp_path / "elsewhere")
-    tables.write(tmp_path / site / gallery.SITE, "")
+def test_a_site_does_not_lie_among_the_runs(tmp_path: Path) -> None:
+    finished(tmp_path / "s", "a", claims(PLAIN))
     with pytest.raises(NbbiasError, match="folder beside it"):
-        gallery.publish(tmp_path / out, tmp_path / site)
-    link = tmp_path / "link"
-    link.symlink_to(tmp_path / site)
-    with pytest.raises(NbbiasError, match="folder beside it"):
-        gallery.publish(tmp_path / out, link)
-    assert (folder / "tables" / "estimates.parquet").is_file()
-    assert gallery.runs(tmp_path / out)
+        gallery.publish(tmp_path / "s", tmp_path / "s" / "site")
+    assert not (tmp_path / "s" / "site").exists()
 
 
-@pytest.mark.parametrize("foreign", ["llmbi/b/tables/scores.parquet", "CNAME", ".git/HEAD"])
-def test_a_site_that_holds_something_else_is_not_made_anew(foreign: str, tmp_path: Path) -> None:
-    out, site = tmp_path / "runs", tmp_path / "site"
-    finished(out, "a", claims(PLAIN))
-    gallery.publish(out, site)
-    gallery.publish(out, site)
-    tables.write(site / foreign, "of somebody")
-    with pytest.raises(NbbiasError, match="did not write"):
-        gallery.publish(out, site)
-    assert (site / foreign).read_text() == "of somebody"
+def test_an_empty_folder_is_a_place_for_a_site(tmp_path: Path) -> None:
+    finished(tmp_path / "s", "a", claims(PLAIN))
+    (tmp_path / "site").mkdir()
+    assert gallery.publish(tmp_path / "s", tmp_path / "site").is_file()
 
 
-def test_a_site_that_fails_leaves_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out, site = tmp_path / "runs", tmp_path / "site"
-    finished(out, "a", claims(PLAIN))
-    gallery.publish(out, site)
-    before = {path: path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    finished(out, "b", claims(PLAIN))
+def test_a_site_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    finished(tmp_path / "runs", "a", claims(PLAIN))
 
     def full(_: Path) -> Path:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(gallery, "write", full)
     with pytest.raises(OSError, match="No space"):
-        gallery.publish(out, site)
-    assert {path: path.read_bytes() for path in site.rglob("*") if path.is_file()} == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["runs", "site"]
+        gallery.publish(tmp_path / "runs", tmp_path / "site")
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
 
 
 def test_pages_that_compare_take_nothing_else_away(tmp_path: Path) -> None:

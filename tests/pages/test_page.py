@@ -146,3 +146,22 @@ def test_the_same_notebook_is_the_same_page(tmp_path: Path) -> None:
     path = written(tmp_path, printing("x"))
     other = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="A title")
     assert path.read_bytes() == other.read_bytes()
+
+
+def test_cells_of_the_appendix_fold_under_the_titles_of_their_tables(tmp_path: Path) -> None:
+    told = nbformat.v4.new_markdown_cell
+    shown = nbformat.v4.new_code_cell("1")
+    table = reading.show(pd.DataFrame({"a": [1.5]}), title="Shares <b> & more").data
+    shown.outputs = [nbformat.v4.new_output("display_data", {"text/html": table})]
+    cells = [told("## Body"), told("Looked up."), shown, told("## Next"), told("**Why.** So.")]
+    for number in (1, 2, 4):
+        cells[number].metadata["tags"] = ["appendix"]
+    path = tmp_path / "notebook.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    found = soup(page.write_page(path, tmp_path / "index.html", title="t"))
+    folds = found.select("main details.appendix")
+    assert [fold.summary.get_text() for fold in folds] == ["Shares <b> & more", "Why"]
+    assert folds[0].select_one("table.gt_table") and "Looked up." in folds[0].get_text()
+    assert not any(fold.find("h2") for fold in folds)
+    headings = [one.get_text(strip=True).rstrip("¶") for one in found.select("main h2")]
+    assert headings == ["Body", "Next"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -15,18 +14,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from nbbias.llmbi import figures as llmbi_figures
 from nbbias.reading import figures
-from nbbias.text import sentiment
 
-
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 @pytest.fixture
@@ -253,61 +243,6 @@ def test_a_style_of_its_own_does_not_depend_on_the_style_before() -> None:
     with mpl.rc_context({"axes.labelsize": 40, "svg.hashsalt": "x"}):
         figures.use_style()
         assert (mpl.rcParams["axes.labelsize"], mpl.rcParams["svg.hashsalt"]) == (10, "nbbias")
-
-
-# --- the figures of LLMBI ---------------------------------------------------------------------
-
-MODELS = [f"model {i}" for i in range(5)]
-
-
-def of_models(table: pd.DataFrame, count: int) -> pd.DataFrame:
-    return pd.concat([table.assign(model=m) for m in MODELS[:count]], ignore_index=True)
-
-
-@pytest.mark.parametrize("count", [1, 5])
-def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: int) -> None:
-    prompts = estimates(statistic="prompt_mean", estimate=[0.1, 0.2, 0.3])
-    table = of_models(pd.concat([estimates(), prompts]), count)
-    figure = llmbi_figures.dimensions(table, pd.DataFrame())
-    assert len(filled(figure)) == count
-    for ax in filled(figure):
-        assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0), (0.1, 2), (0.2, 1), (0.3, 0)]
-    assert rendered(figure)
-
-
-def test_the_figure_of_components_draws_the_three_terms() -> None:
-    table = pd.DataFrame({
-        "model": "m", "dimension": ["a", "b"], "penalty": [0.2, 0.2], "weighted_bias": [0.1, 0.3],
-        "sentiment_term": [0.15, 0.45],
-    })  # fmt: skip
-    (ax,) = llmbi_figures.components(table).axes
-    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 2)
-    np.testing.assert_allclose(widths.T, table[["penalty", "weighted_bias", "sentiment_term"]])
-
-
-def test_the_figure_of_agreement_names_both_instruments() -> None:
-    table = pd.DataFrame({"polarity_textblob": [0.1], "polarity_vader": [0.3], "model": ["m"]})
-    (ax,) = llmbi_figures.agreement(table, first="textblob", second="vader").axes
-    assert sentiment.instrument("textblob") in ax.get_xlabel()
-    assert sentiment.instrument("vader") in ax.get_ylabel()
-
-
-def test_the_figure_of_swaps_draws_every_factor_between_0_and_1() -> None:
-    table = pd.DataFrame(
-        {"model": "m", "factor": ["a", "b"], "swapped": [0.0, 0.5], "swapped_worst": [0.0, 1.0]}
-    ).assign(no_difference=[np.nan, 0.25])
-    (ax,) = llmbi_figures.ranking_swaps(table).axes
-    assert labels(ax) == ["a", "b"]
-    low, high = ax.get_xlim()
-    assert low < 0
-    assert high > 1
-
-
-def test_the_figure_of_printed_scores_draws_every_prompt_of_five_models() -> None:
-    own = {"prompt": ["p", "q"], "ours": [1.0, 2.0], "printed": [1.0, np.nan]}
-    table = of_models(pd.DataFrame(own | {"printed_model": "gpt-4"}), 5)
-    figure = llmbi_figures.printed(table)
-    assert [markers(ax) for ax in filled(figure)] == [[(1.0, 1), (2.0, 0)]] * 5
 
 
 # --- claims -----------------------------------------------------------------------------------

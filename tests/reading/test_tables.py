@@ -189,8 +189,18 @@ def test_of_many_rows_those_furthest_from_the_reference_stay(
     assert len(table.rows) == 12
     assert table.rows["model"].iloc[0] == best
     assert f"The 12 rows furthest {from_what}" in table.note
-    assert "8 more rows in tables/estimates.csv." in table.note
+    assert "8 more in tables/estimates.csv." in table.note
     assert len(reading.readable(own, ["model"], rows=None).rows) == 20
+
+
+def test_of_many_rows_those_least_likely_by_chance_stay() -> None:
+    gap = {"ci_low": None, "ci_high": None}
+    rows = [{"model": f"m{i}", "estimate": i, "p_adjusted": 1.0 if i else 0.01, **gap}
+            for i in range(20)]  # fmt: skip
+    rows.append({"model": "untested", "estimate": 99, **gap})
+    table = reading.readable(estimates(*rows), ["model"])
+    assert table.rows["model"].tolist() == ["m0", *(f"m{i}" for i in range(19, 8, -1))]
+    assert "The 12 rows least likely by chance; 9 more in tables/estimates.csv." in table.note
 
 
 def test_keys_without_room_share_a_column_and_none_is_lost() -> None:

@@ -221,7 +221,6 @@ def test_simulated_news_refuses_nothing() -> None:
     assert not table["refused"].any()
 
 
-@pytest.mark.data
 def test_human_articles_refuse_nothing(data_folder: Path) -> None:
     """People who write articles do not refuse to: at most 1 in 60 may be mistaken."""
     articles = pd.read_parquet(data_folder / "news" / "llmfake_originals.parquet")["text"]
@@ -229,7 +228,6 @@ def test_human_articles_refuse_nothing(data_folder: Path) -> None:
     assert table["refused"].sum() <= 1
 
 
-@pytest.mark.data
 def test_people_s_labels_are_met_better_than_by_never_refusing(data_folder: Path) -> None:
     """A sample of the labelled answers; `tools/fit_refusals.py` holds models and prompts out."""
     table = pd.read_parquet(data_folder / "refusal" / "xstest_completions.parquet")

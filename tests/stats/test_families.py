@@ -89,6 +89,12 @@ def test_a_mirror_image_that_was_not_tested_stays_so() -> None:
     assert found.tolist() == pytest.approx([0.01, 0.01, np.nan, np.nan], nan_ok=True)
 
 
+def test_a_row_without_a_group_is_no_image() -> None:
+    rows = table([0.01, 0.02, 0.02], group=[None, "she", "he"])
+    found = stats.adjust(rows, mirror="group")["p_adjusted"]
+    assert found.tolist() == pytest.approx([0.02, 0.02, 0.02])
+
+
 def test_three_groups_mirror_nothing() -> None:
     rows = table([0.01, 0.02, 0.03], group=["a", "b", "c"])
     assert stats.adjust(rows, mirror="group").equals(stats.adjust(rows))
@@ -107,6 +113,7 @@ def test_images_are_matched_within_their_own_family_instrument_and_cell() -> Non
 
 def test_no_row_is_no_error() -> None:
     none = table([]).astype(float)
+    assert stats.adjust(none.assign(group=[]), mirror="group")["p_adjusted"].tolist() == []
     assert stats.adjust(none)["p_adjusted"].tolist() == []
     assert stats.adjust(none.assign(task=[]), family=["task"])["p_adjusted"].tolist() == []
 

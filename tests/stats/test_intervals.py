@@ -330,3 +330,47 @@ def test_a_share_of_units_is_that_of_their_count(hits: list[float]) -> None:
 def test_a_share_is_told_of_yes_and_no_with_gaps_too() -> None:
     found = stats.share_interval(pd.array([True, None, False], dtype="boolean"), confidence=0.9)
     assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 2, 1)
+
+
+# --- two shares -------------------------------------------------------------------------------
+
+
+def test_two_shares_are_newcombes_printed_example() -> None:
+    # Newcombe 1998, Table II: 56/70 - 48/80, method 10: .0524 to .3339.
+    found = stats.two_shares(np.arange(70) < 56, np.arange(80) < 48, confidence=0.95)
+    assert found["estimate"] == pytest.approx(0.2)
+    assert found["ci_low"] == pytest.approx(0.0524, abs=5e-5)
+    assert found["ci_high"] == pytest.approx(0.3339, abs=5e-5)
+    # The z of the pooled share, by hand.
+    pooled = 104 / 150
+    z = 0.2 / np.sqrt(pooled * (1 - pooled) * (1 / 70 + 1 / 80))
+    assert found["statistic_value"] == pytest.approx(z)
+    assert found["p_value"] == pytest.approx(2 * scipy.stats.norm.sf(z))
+    assert (found["n"], found["reason"]) == (150, None)
+
+
+def test_two_shares_squared_are_the_chi_squared_of_their_table() -> None:
+    found = stats.two_shares(np.array([1, 1, 1, 0]), np.array([1, 0, 0, np.nan]), confidence=0.9)
+    expected = scipy.stats.chi2_contingency([[3, 1], [1, 2]], correction=False)
+    assert found["statistic_value"] ** 2 == pytest.approx(expected.statistic)
+    assert found["p_value"] == pytest.approx(expected.pvalue)
+
+
+@given(st.lists(st.booleans(), min_size=1), st.lists(st.booleans(), min_size=1))
+@settings(max_examples=40, deadline=None)
+def test_sides_that_are_swapped_turn_the_difference_round(
+    first: list[bool], second: list[bool]
+) -> None:
+    there = stats.two_shares(np.array(first), np.array(second), confidence=0.9)
+    back = stats.two_shares(np.array(second), np.array(first), confidence=0.9)
+    assert there["estimate"] == pytest.approx(-back["estimate"])
+    assert there["ci_low"] == pytest.approx(-back["ci_high"])
+    assert there["ci_low"] - 1e-9 <= there["estimate"] <= there["ci_high"] + 1e-9
+
+
+def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> None:
+    none = stats.two_shares(np.array([]), np.array([1.0]), confidence=0.9)
+    assert np.isnan(none["estimate"]) and "no unit" in none["reason"]
+    alike = stats.two_shares(np.zeros(4), np.zeros(3), confidence=0.9)
+    assert alike["estimate"] == 0 and alike["ci_low"] < 0 < alike["ci_high"]
+    assert np.isnan(alike["p_value"]) and "alike" in alike["reason"]

@@ -5,4 +5,7 @@ from . import (
     neutral as neutral,
     params as params,
     ranking as ranking,
+    sentences as sentences,
+    tables as tables,
 )
+from .measure import llmbi as llmbi

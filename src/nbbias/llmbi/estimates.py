@@ -11,7 +11,11 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import neutral_pools
+from nbbias.stats import Sure
 from nbbias.text import sentiment
+
+#: The defaults of this study.
+SURE = Sure(draws=2000)
 
 ONE_ANSWER = "each prompt was answered once, so answers have no spread"
 
@@ -32,31 +36,29 @@ def components(scores: pd.DataFrame) -> pd.DataFrame:
         `model`, `dimension`, `prompts`, `mean_polarity` (signed: above 0 is praise), the
         means of `weighted_bias`, `penalty` and `sentiment_term`, and `score`, their sum.
         Prompts weigh alike, however often each was answered.
+
+    Examples
+    --------
+    >>> from nbbias.llmbi import measure
+    >>> measured = pd.DataFrame({"model": "m", "dimension": "Age", "prompt": ["p", "q"],
+    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, -0.3]})
+    >>> table = components(measure.score_answers(measured))
+    >>> table[["prompts", "mean_polarity", "score"]].round(3).to_dict("records")
+    [{'prompts': 2, 'mean_polarity': -0.1, 'score': 0.7}]
     """
     terms = ["polarity", "weighted_bias", "penalty", "sentiment_term", "score"]
     units = scores.groupby(["model", "dimension", "prompt"], sort=False)[terms].mean()
     grouped = units.groupby(["model", "dimension"], sort=False)
     table = grouped.mean().assign(prompts=grouped["score"].count()).reset_index()
     table = table.rename(columns={"polarity": "mean_polarity"})
-    together = table.sort_values("model", key=_first_seen, kind="stable", ignore_index=True)
+    together = pd.concat([own for _, own in table.groupby("model", sort=False)], ignore_index=True)
     return together[["model", "dimension", "prompts", "mean_polarity", *terms[1:]]]
 
 
-def _first_seen(values: pd.Series) -> pd.Series:
-    """Order by first appearance, so that rows of one model stand together."""
-    return pd.Series(pd.factorize(values)[0], index=values.index)
-
-
 def estimates(
-    scores: pd.DataFrame,
-    reference: pd.DataFrame,
-    *,
-    formula: Mapping[str, Any],
-    aggregation: str = "mean",
-    confidence: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
-) -> pd.DataFrame:
+    scores: pd.DataFrame, reference: pd.DataFrame, *, formula: Mapping[str, Any],
+    aggregation: str = "mean", sure: Sure = SURE,
+) -> pd.DataFrame:  # fmt: skip
     """Estimate the index of each model, its dimensions, its prompts, and how models differ.
 
     Parameters
@@ -69,10 +71,8 @@ def estimates(
         The settings that `llmbi.measure.score_answers` was called with.
     aggregation
         How weighted bias scores combine over dimensions, as in `llmbi.measure.llmbi`.
-    confidence
-        Level of the intervals.
-    draws, seed
-        Resamples behind each chance level, and their start.
+    sure
+        Level of the intervals; resamples behind each chance level.
 
     Returns
     -------
@@ -90,39 +90,65 @@ def estimates(
 
         `null` is what neutral prose of the same length scores; `n` counts prompts
         (answers for ``prompt_mean``).
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> answers = llmbi.measure.read_answers("sample")
+    >>> measured = llmbi.measure.measure(answers, scorers=["textblob"])
+    >>> prose = llmbi.neutral.read_neutral("sample")
+    >>> reference = llmbi.neutral.neutral_reference(
+    ...     prose, lengths=measured["n"], scorers=["textblob"]
+    ... )
+    >>> scores = llmbi.measure.score_answers(measured)
+    >>> table = llmbi.estimates.estimates(scores, reference, formula={})
+    >>> index = table[table["statistic"] == "index"].iloc[0]
+    >>> index["model"], int(index["n"]), bool(index["ci_low"] < index["estimate"])
+    ('plain-register', 18, True)
     """
-    pools = pd.Series(neutral_pools(scores, reference, **formula), index=scores.index)
-    options = {"confidence": confidence, "draws": draws, "seed": seed}
-    composite = pd.Series(np.nan, index=scores.index)
     rows: list[Row] = []
+    composite = pd.Series(np.nan, index=scores.index)
     for model, own in scores.groupby("model", sort=False):
-        at = own.index
-        factor = own["dimension"].nunique() if aggregation == "sum" else 1
-        summed = neutral_pools(own, reference, bias_factor=factor, **formula)
+        dimensions = own["dimension"].unique()
+        factor = len(dimensions) if aggregation == "sum" else 1
         # Values whose mean over dimensions is the composite index: (2.2) sums, Listing 1 averages.
-        composite[at] = own["score"] + (factor - 1) * own["weighted_bias"]
-        model_rows = [
-            *_index(own, composite[at], pd.Series(summed, index=at), **options),
-            *_dimensions(own, pools[at], **options),
-            *_prompts(own, pools[at], **options),
-            _anova(own),
+        composite[own.index] = whole = own["score"] + (factor - 1) * own["weighted_bias"]
+        summed, pools = (
+            pd.Series(neutral_pools(own, reference, bias_factor=f, **formula), index=own.index)
+            for f in (factor, 1)
+        )
+        equal = {"index": dict.fromkeys(dimensions, 1 / len(dimensions))}
+        single = {dimension: {dimension: 1.0} for dimension in dimensions}
+        found = [{"statistic": "index", **r} for _, r in _means(own, whole, summed, equal, sure)]
+        found += [
+            {"statistic": "dimension_mean", "dimension": dimension, **row}
+            for dimension, row in _means(own, own["score"], pools, single, sure)
         ]
-        rows += [{"model": model, **row} for row in model_rows]
-    rows += _differences(scores.assign(value=composite), confidence=confidence)
-    instrument = scores["instrument"].iloc[0]
-    return tables.estimates(rows, study="llmbi", measure="llmbi", instrument=instrument)
+        found += [*_prompts(own, pools, sure), _anova(own)]
+        rows += [{"model": model, **row} for row in found]
+    rows += _differences(scores.assign(value=composite), sure.confidence)
+    table = tables.estimates(
+        rows, study="llmbi", measure="llmbi", instrument=scores["instrument"].iloc[0],
+        confidence=sure.confidence,
+    )  # fmt: skip
+    table = stats.adjust(table, family=["model"], where={"statistic": "dimension_mean"})
+    return stats.adjust(table, where={"statistic": "difference"})
 
 
 def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """Average repeats: the prompt is the unit. NaN only where no answer was scored."""
+    """Average repeats: the prompt is the unit. NaN only where no answer was scored.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"dimension": "Age", "prompt": ["p", "p", "q"]})
+    >>> by_prompt(scores, pd.Series([1.0, 3.0, 5.0]))["value"].tolist()
+    [2.0, 5.0]
+    """
     keyed = scores[["dimension", "prompt"]].assign(value=values)
     return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
 
 
-def _against_neutral(
-    row: Row, own: pd.DataFrame, pools: pd.Series,
-    *, confidence: float, draws: int, seed: int,
-) -> Row:  # fmt: skip
+def _against_neutral(row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure) -> Row:
     """Add the chance level of the answers in `own`; reasons that are there already stay."""
     scored = own[own["score"].notna()]
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
@@ -130,97 +156,78 @@ def _against_neutral(
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     null = stats.mean_of_draws(
         list(pools[scored.index]), weights=(1 / in_prompt / in_dimension).to_numpy(),
-        observed=row["estimate"], sampled=True, sure=stats.Sure(confidence, draws, seed),
+        observed=row["estimate"], sampled=True, sure=sure,
     )  # fmt: skip
     if np.isnan(null["null"]) and not row.get("reason"):
         row = row | {"reason": "the neutral prose is shorter than the answers"}
     return row | {"test": "neutral prose, resampled", **null}
 
 
-def _contrasts(
-    units: pd.DataFrame, contrasts: Mapping[str, Mapping[str, float]],
-    *, confidence: float, least: float,
+def _means(
+    own: pd.DataFrame, values: pd.Series, pools: pd.Series,
+    contrasts: Mapping[str, Mapping[str, float]], sure: Sure,
 ) -> Iterator[tuple[str, Row]]:  # fmt: skip
     """Estimate weighted sums of dimension means in the one-way ANOVA model of one LLM."""
+    units = by_prompt(own, values)
     scored = units.dropna()
     fitted = stats.cell_means_model(scored, value="value", by="dimension") if len(scored) else None
     for name, weights in contrasts.items():
-        own = units[units["dimension"].isin(list(weights))]
-        n = int(own["value"].notna().sum())
-        row: Row = {"n": n, "n_lost": len(own) - n}
+        n = int(scored["dimension"].isin(list(weights)).sum())
+        row: Row = {"n": n, "n_lost": int(units["dimension"].isin(list(weights)).sum()) - n}
         if fitted is None or set(weights) - set(scored["dimension"]):
-            yield name, row | {"estimate": np.nan, "reason": "a dimension has no scored answer"}
-            continue
-        row |= stats.contrast_interval(
-            fitted, weights, confidence=confidence, bounds=(least, np.inf)
-        )
-        alone = None if np.isfinite(row["ci_low"]) else "no dimension has two prompts"
-        yield name, row | {"reason": alone}
+            row |= {"estimate": np.nan, "reason": "a dimension has no scored answer"}
+        else:
+            bounds = (own["penalty"].min(), np.inf)
+            row |= stats.contrast_interval(
+                fitted, weights, confidence=sure.confidence, bounds=bounds
+            )
+            alone = not np.isfinite(row["ci_low"])
+            row["reason"] = "no dimension has two prompts" if alone else None
+        answers = own[own["dimension"].isin(list(weights))]
+        yield name, _against_neutral(row, answers, pools, sure)
 
 
-def _index(own: pd.DataFrame, values: pd.Series, pools: pd.Series, **options: Any) -> list[Row]:
-    dimensions = own["dimension"].unique()
-    equal = dict.fromkeys(dimensions, 1 / len(dimensions))
-    units = by_prompt(own, values)
-    found = _contrasts(
-        units, {"index": equal}, confidence=options["confidence"], least=own["penalty"].min()
-    )
-    return [
-        {"statistic": "index", **_against_neutral(row, own, pools, **options)} for _, row in found
-    ]
-
-
-def _dimensions(own: pd.DataFrame, pools: pd.Series, **options: Any) -> list[Row]:
-    units = by_prompt(own, own["score"])
-    single = {dimension: {dimension: 1.0} for dimension in own["dimension"].unique()}
-    rows = []
-    found = _contrasts(units, single, confidence=options["confidence"], least=own["penalty"].min())
-    for dimension, row in found:
-        row = _against_neutral(row, own[own["dimension"] == dimension], pools, **options)
-        rows.append({"statistic": "dimension_mean", "dimension": dimension, **row})
-    corrected = stats.adjusted(pd.Series([row["p_value"] for row in rows]))
-    return [row | {"p_adjusted": p} for row, p in zip(rows, corrected, strict=True)]
-
-
-def _prompts(own: pd.DataFrame, pools: pd.Series, **options: Any) -> list[Row]:
-    rows = []
+def _prompts(own: pd.DataFrame, pools: pd.Series, sure: Sure) -> Iterator[Row]:
     for (dimension, prompt), answers in own.groupby(["dimension", "prompt"], sort=False):
-        row = stats.mean_interval(answers["score"], confidence=options["confidence"])
+        row = stats.mean_interval(answers["score"], confidence=sure.confidence)
         if row["reason"] == stats.ONE_VALUE:
             row["reason"] = ONE_ANSWER
-        row = _against_neutral(row, answers, pools, **options)
-        rows.append({"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt, **row})
-    return rows
+        row = _against_neutral(row, answers, pools, sure)
+        yield {"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt, **row}
 
 
 def _anova(own: pd.DataFrame) -> Row:
     row = stats.anova(by_prompt(own, own["score"]), value="value", by="dimension")
-    row["estimate"] = row["effect_size"]
-    row["null"] = 0.0 if row["reason"] is None else np.nan
     del row["df_between"]
-    return {"statistic": "anova", **row}
+    null = 0.0 if row["reason"] is None else np.nan
+    return {"statistic": "anova", **row, "estimate": row["effect_size"], "null": null}
 
 
-def _differences(scores: pd.DataFrame, *, confidence: float) -> list[Row]:
+def _differences(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
     units = scores.groupby(["model", "dimension", "prompt"], sort=False)["value"].mean()
-    rows = []
     for other, model in combinations(scores["model"].unique(), 2):
         row = stats.paired_difference(units[model], units[other], confidence=confidence)
-        rows.append({"statistic": "difference", "model": model, "group": other, "null": 0.0, **row})
-    corrected = stats.adjusted(pd.Series([row.get("p_value", np.nan) for row in rows], dtype=float))
-    return [row | {"p_adjusted": p} for row, p in zip(rows, corrected, strict=True)]
+        yield {"statistic": "difference", "model": model, "group": other, "null": 0.0, **row}
 
 
-def anova_checks(scores: pd.DataFrame, *, draws: int, seed: int) -> pd.DataFrame:
-    """Check the assumptions of the analysis of variance, by model; as `stats.variance` does."""
-    tables = [
-        stats.anova_checks(
-            by_prompt(own, own["score"]), value="value", by="dimension", draws=draws, seed=seed
-        ).assign(model=model)
-        for model, own in scores.groupby("model", sort=False)
-    ]
-    table = pd.concat(tables, ignore_index=True)
-    return table[["model", *table.columns.drop("model")]]
+def anova_checks(scores: pd.DataFrame, *, sure: Sure = SURE) -> pd.DataFrame:
+    """Check the assumptions of the analysis of variance, by `model`; as `stats.anova_checks`.
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"model": "m", "dimension": ["a", "a", "b", "b"],
+    ...                        "prompt": list("pqrs"), "score": [0.2, 0.4, 0.6, 0.9]})
+    >>> anova_checks(scores, sure=Sure(draws=100))["model"].unique().tolist()
+    ['m']
+    """
+    own = {
+        model: stats.anova_checks(
+            by_prompt(of_model, of_model["score"]), value="value", by="dimension",
+            draws=sure.draws, seed=sure.seed,
+        )
+        for model, of_model in scores.groupby("model", sort=False)
+    }  # fmt: skip
+    return pd.concat(own, names=["model", None]).reset_index("model").reset_index(drop=True)
 
 
 def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -240,6 +247,15 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     DataFrame
         `model`, `first`, `second`, and of mean |polarity| over prompts Spearman's `rho` in
         [-1, 1] (1: the same order; 0: none), `ci_low`, `ci_high`, `n`, `p_value`.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "prompt": list("pqrs"),
+    ...                          "polarity_textblob": [0.1, 0.2, -0.3, 0.4],
+    ...                          "polarity_vader": [0.2, -0.3, 0.4, 0.9]})
+    >>> table = agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
+    >>> table[["rho", "n"]].round(3).to_dict("records")
+    [{'rho': 1.0, 'n': 4}]
     """
     rows = []
     for model, own in measured.groupby("model", sort=False):
@@ -255,24 +271,32 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     return pd.DataFrame(rows, columns=columns)
 
 
-def beside_printed(estimates: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd.DataFrame:
     """Put the paper's printed scores beside ours, prompt by prompt.
 
     Parameters
     ----------
     estimates
         The table of `estimates`.
-    printed
-        ``tables.printed("oketunji2023")``.
+    name
+        The printed table, as `tables.printed` takes it.
 
     Returns
     -------
     DataFrame
         `model`, `dimension`, `prompt`, `ours`, `printed`, `printed_model`, `difference`.
+
+    Examples
+    --------
+    >>> row = {"statistic": "prompt_mean", "model": "m", "dimension": "Gender",
+    ...        "prompt": "Discuss the role of women in technology.", "estimate": 1.0}
+    >>> beside = beside_printed(pd.DataFrame([row]))
+    >>> beside["printed_model"].tolist(), bool(0.2 <= beside["printed"][0] <= 2.7)
+    (['gpt-4'], True)
     """
+    printed = tables.printed(name)
     ours = estimates[estimates["statistic"] == "prompt_mean"]
-    model = printed["model"].iloc[0]
     return tables.beside_printed(
         ours[["model", "dimension", "prompt", "estimate"]], printed, on=["prompt"],
         value="estimate", printed_value="llmbi_score",
-    ).assign(printed_model=model)  # fmt: skip
+    ).assign(printed_model=printed["model"].iloc[0])  # fmt: skip

@@ -5,10 +5,8 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
-from nbbias.reading import figures
+from nbbias.reading import Drawn, figures
 from nbbias.text import sentiment
 
 _TERMS = {
@@ -18,8 +16,16 @@ _TERMS = {
 }
 
 
-def components(table: pd.DataFrame) -> Figure:
-    """Draw the three terms of each dimension's score, a panel a model."""
+def components(table: pd.DataFrame) -> Drawn:
+    """Draw the three terms of each dimension's score, a panel a model.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": "m", "dimension": ["Age"], "penalty": [0.2],
+    ...                       "weighted_bias": [0.1], "sentiment_term": [0.15]})
+    >>> [text.get_text() for text in components(table).figure.legends[0].get_texts()]
+    ['penalty P', 'weighted bias wB', 'sentiment term λS']
+    """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(
@@ -30,39 +36,56 @@ def components(table: pd.DataFrame) -> Figure:
 
     figure = figures.panels(table, draw, by="model", height=3.7)
     figures.legend_below(figure, figure.axes[0])
-    return figure
+    return Drawn(
+        figure, table,
+        "Stacked bars, one a dimension, of the three terms of the index for each model. The "
+        "penalty is equal in every bar.",
+    )  # fmt: skip
 
 
-def dimensions(estimates: pd.DataFrame, scores: pd.DataFrame) -> Figure:
+def dimensions(estimates: pd.DataFrame) -> Drawn:
     """Draw each dimension's mean with its interval, its prompts, and what neutral prose gives."""
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     of_prompt = estimates[estimates["statistic"] == "prompt_mean"]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="dimension")
         prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
         figures.points(
             prompts, ax, x="estimate", label="dimension", rows=own["dimension"], name="one prompt"
         )
-        ax.set_xlabel("LLMBI score (higher: stronger sentiment)")
 
-    figure = figures.panels(of_dimension, draw, by="model", height=3.9)
-    band = Patch(color=figures.BAND, label="neutral prose of the same length")
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
-    return figure
+    figure = figures.claims(
+        of_dimension.assign(cell=of_dimension["dimension"]),
+        "LLMBI score (higher: stronger sentiment)", by="model", draw=draw,
+        words={"band": "neutral prose of the same length"},
+    )  # fmt: skip
+    return Drawn(
+        figure, of_dimension,
+        "Mean score of each dimension with its interval, single prompts as open circles, and the "
+        "range that neutral prose gives as a grey band, for each model.",
+    )  # fmt: skip
 
 
-def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Figure:
+def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
     """Draw the signed polarity of every answer by two instruments."""
     figure, ax = plt.subplots(figsize=(5.2, 3.8))
     figures.agreement(measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model")
     ax.set_xlabel(f"polarity by {sentiment.instrument(first)}")
     ax.set_ylabel(f"polarity by {sentiment.instrument(second)}")
-    return figure
+    told = "Signed polarity of every answer by the two instruments, one point an answer."
+    return Drawn(figure, measured.drop(columns="text", errors="ignore"), told)
 
 
-def ranking_swaps(table: pd.DataFrame) -> Figure:
-    """Draw the share of pairs of dimensions that change order, by what was changed."""
+def ranking_swaps(table: pd.DataFrame) -> Drawn:
+    """Draw the share of pairs of dimensions that change order, by what was changed.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": "m", "factor": ["prompts"], "swapped": [0.2],
+    ...                       "swapped_worst": [0.5], "no_difference": [0.25]})
+    >>> ranking_swaps(table).figure.axes[0].get_xlabel()
+    'share of pairs that change order'
+    """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
@@ -76,10 +99,14 @@ def ranking_swaps(table: pd.DataFrame) -> Figure:
 
     figure = figures.panels(table, draw, by="model", height=2.9)
     figures.legend_below(figure, figure.axes[0])
-    return figure
+    return Drawn(
+        figure, table,
+        "For each choice behind the index, the mean and the largest share of pairs of dimensions "
+        "that change order, for each model.",
+    )  # fmt: skip
 
 
-def printed(table: pd.DataFrame) -> Figure:
+def printed(table: pd.DataFrame) -> Drawn:
     """Draw our score and the printed one for every prompt, a panel a model."""
     writer = table["printed_model"].iloc[0]
 
@@ -89,4 +116,8 @@ def printed(table: pd.DataFrame) -> Figure:
 
     figure = figures.panels(table, draw, by="model", width=9.5, height=5.2)
     figures.legend_below(figure, figure.axes[0])
-    return figure
+    return Drawn(
+        figure, table,
+        "Our score of every prompt as a dot and the printed score of GPT-4 as a diamond, on one "
+        "scale, for each model.",
+    )  # fmt: skip

@@ -25,7 +25,13 @@ _SHIPPED = "sample/llmbi_answers.jsonl"
 
 
 def prompts() -> pd.DataFrame:
-    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order."""
+    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order.
+
+    Examples
+    --------
+    >>> prompts()["dimension"].value_counts().unique().tolist()
+    [2]
+    """
     return pd.read_csv(data_path("llmbi_prompts.csv"))
 
 
@@ -51,6 +57,11 @@ def read_answers(path: str | Path) -> pd.DataFrame:
         The file cannot be read, or a prompt has no dimension.
     ContractError
         A column is missing or holds something else than it should.
+
+    Examples
+    --------
+    >>> read_answers("sample").groupby("model").size().to_dict()
+    {'plain-register': 36, 'warm-register': 36}
     """
     where = "the shipped sample" if path == "sample" else str(path)
     table = read_table(data_path(_SHIPPED) if path == "sample" else path)
@@ -90,6 +101,12 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
     DataFrame
         `answers` with `n` (words) and, for each scorer, `polarity_<scorer>` in [-1, 1]
         (NaN for a blank answer) and `n_assessed_<scorer>` (words that it knew).
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text": ["A good day", None]})
+    >>> measure(answers, scorers=["textblob"])[["n", "polarity_textblob"]].to_dict("list")
+    {'n': [3, 0], 'polarity_textblob': [0.7, nan]}
     """
     columns = {"n": answers["text"].fillna("").str.split().str.len()}
     for scorer in dict.fromkeys(scorers):
@@ -139,6 +156,16 @@ def llmbi(
     References
     ----------
     Oketunji et al. 2023, formula (2.2) and Listing 1.
+
+    Examples
+    --------
+    Two dimensions of |polarity| .1 and .3, with the paper's penalty and weights:
+
+    >>> from nbbias import llmbi
+    >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5), 3)
+    0.7
+    >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5, aggregation="sum"), 3)
+    0.9
     """
     if not len(bias_scores) or len(bias_scores) != len(weights):
         raise ValueError(f"{len(bias_scores)} bias scores and {len(weights)} weights")
@@ -179,6 +206,13 @@ def score_answers(
         the three terms `weighted_bias` (w B), `penalty` (P) and `sentiment_term` (lambda S),
         `score` (their sum), `measure`, `instrument`, and a `reason` where an answer
         was blank and its score is NaN.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"n": [3], "polarity_textblob": [-0.5]})
+    >>> terms = ["weighted_bias", "penalty", "sentiment_term", "score"]
+    >>> score_answers(measured)[terms].iloc[0].tolist()
+    [0.5, 0.2, 0.75, 1.45]
     """
     if "dimension" in measured:
         _check_weights(weights or {}, measured["dimension"].unique())
@@ -210,38 +244,3 @@ def _check_weights(weights: Mapping[str, float], dimensions: Sequence[str]) -> N
     if unknown:
         known = ", ".join(dimensions)
         raise DataError("weights", f"no dimension called {', '.join(unknown)}; there is: {known}")
-
-
-def losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
-    """Count what was read, lost and scored; lost and scored add up to read.
-
-    Returns
-    -------
-    DataFrame
-        By model: `read`, `blank` (lost), `scored`, and among the scored `unknown`: answers
-        without a word that the instrument knows, which the formula gives P(D) alone.
-    """
-    polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
-    return (
-        measured.assign(
-            read=1, blank=polarity.isna(), scored=polarity.notna(),
-            unknown=polarity.notna() & (known == 0),
-        )
-        .groupby("model", sort=False)[["read", "blank", "scored", "unknown"]]
-        .sum().astype(int).reset_index()
-    )  # fmt: skip
-
-
-def summary(answers: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`."""
-    counted = answers.assign(words=answers["text"].fillna("").str.split().str.len())
-    grouped = counted.groupby("model", sort=False)
-    return pd.DataFrame(
-        {
-            "dimensions": grouped["dimension"].nunique(),
-            "prompts": grouped["prompt"].nunique(),
-            "answers": grouped.size(),
-            "samples": counted.groupby(["model", "prompt"]).size().groupby("model").max(),
-            "words": grouped["words"].mean(),
-        }
-    ).reset_index()

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.llmbi.estimates import by_prompt
+from nbbias.llmbi.estimates import SURE, by_prompt
 from nbbias.llmbi.measure import score_answers
+from nbbias.stats import Sure
 
 Row = dict[str, Any]
 
@@ -21,8 +22,7 @@ def alternatives(
     *,
     formula: Mapping[str, Any],
     scorers: Sequence[str],
-    draws: int = 2000,
-    seed: int = 0,
+    sure: Sure = SURE,
 ) -> pd.DataFrame:
     """Score the dimensions again under other settings, one factor at a time.
 
@@ -34,7 +34,7 @@ def alternatives(
         The reference settings, as for `llmbi.measure.score_answers`.
     scorers
         The instruments measured; each is tried for B and for S.
-    draws, seed
+    sure
         Settings drawn at random for the weights and the prompts, and their start.
 
     Returns
@@ -45,42 +45,55 @@ def alternatives(
         (0 to 5), ``instrument``, ``normalisation`` of |polarity| over the answers (min-max, z,
         ranks), ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and
         ``prompts`` (one of a dimension's prompts drawn, as if each had been asked one only).
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
+    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
+    >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
+    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> settings[["a", "b"]].round(3).iloc[0].tolist()
+    [0.45, 1.2]
     """
     dimensions = list(measured["dimension"].unique())
-    rows: list[Row] = []
+    found = []
     for model, own in measured.groupby("model", sort=False):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(sure.seed)
         tried = [
-            *_set(own, formula, scorers),
-            *_drawn_weights(own, formula, dimensions, draws=draws, rng=rng),
-            *_drawn_prompts(own, formula, draws=draws, rng=rng),
+            pd.DataFrame(_set(own, formula, scorers)),
+            _drawn("weights w", _weights(own, formula, dimensions, sure.draws, rng)),
+            _drawn("prompts", _prompts(own, formula, sure.draws, rng)),
         ]
-        rows += [{"model": model, **row} for row in tried]
-    return pd.DataFrame(rows)[["model", "factor", "setting", *dimensions]]
+        found += [table.assign(model=model) for table in tried]
+    return pd.concat(found, ignore_index=True)[["model", "factor", "setting", *dimensions]]
+
+
+def _drawn(factor: str, means: pd.DataFrame) -> pd.DataFrame:
+    return means.assign(factor=factor, setting=[f"draw {i + 1}" for i in means.index])
+
+
+def _by_dimension(scores: pd.DataFrame, values: pd.Series) -> pd.Series:
+    return by_prompt(scores, values).groupby("dimension")["value"].mean()
 
 
 def _set(own: pd.DataFrame, formula: Mapping[str, Any], scorers: Sequence[str]) -> list[Row]:
     """Score under the reference and under every setting that is not drawn at random."""
 
-    def means(table: pd.DataFrame, **changed: Any) -> Row:
+    def row(factor: str, setting: str, table: pd.DataFrame = own, **changed: Any) -> Row:
         scores = score_answers(table, **{**formula, **changed})
-        return by_prompt(scores, scores["score"]).groupby("dimension")["value"].mean().to_dict()
+        return {"factor": factor, "setting": setting, **_by_dimension(scores, scores["score"])}
 
-    rows = [{"factor": "reference", "setting": "as set", **means(own)}]
-    for value in (0.0, 0.1, 0.5, 1.0):
-        changed = means(own, diversity_penalty=value)
-        rows.append({"factor": "penalty P", "setting": f"P = {value:g}", **changed})
-    for value in (0.0, 0.5, 1.0, 2.0, 5.0):
-        changed = means(own, lambda_factor=value)
-        rows.append({"factor": "weight λ of S", "setting": f"λ = {value:g}", **changed})
-    reference = (formula["bias_scorer"], formula["sentiment_scorer"])
+    rows = [row("reference", "as set")]
+    rows += [row("penalty P", f"P = {p:g}", diversity_penalty=p) for p in (0.0, 0.1, 0.5, 1.0)]
+    for weight in (0.0, 0.5, 1.0, 2.0, 5.0):
+        rows.append(row("weight λ of S", f"λ = {weight:g}", lambda_factor=weight))
     for b, s in product(dict.fromkeys(scorers), repeat=2):
-        if (b, s) != reference:
-            changed = means(own, bias_scorer=b, sentiment_scorer=s)
-            rows.append({"factor": "instrument", "setting": f"B by {b}, S by {s}", **changed})
+        if (b, s) != (formula["bias_scorer"], formula["sentiment_scorer"]):
+            told = f"B by {b}, S by {s}"
+            rows.append(row("instrument", told, bias_scorer=b, sentiment_scorer=s))
     for name, transform in _NORMALISATIONS.items():
         normal = {f"polarity_{k}": transform(own[f"polarity_{k}"].abs()) for k in scorers}
-        rows.append({"factor": "normalisation", "setting": name, **means(own.assign(**normal))})
+        rows.append(row("normalisation", name, own.assign(**normal)))
     return rows
 
 
@@ -92,34 +105,25 @@ _NORMALISATIONS = {
 }
 
 
-def _drawn_weights(
-    measured: pd.DataFrame, formula: Mapping[str, Any], dimensions: list[str],
-    *, draws: int, rng: np.random.Generator,
-) -> list[Row]:  # fmt: skip
-    scores = score_answers(measured, **{**formula, "weights": {}})
-    rest = scores["penalty"] + scores["sentiment_term"]
-    terms = [
-        by_prompt(scores, part).groupby("dimension")["value"].mean().reindex(dimensions).to_numpy()
-        for part in (scores["weighted_bias"], rest)
-    ]
+def _weights(
+    own: pd.DataFrame, formula: Mapping[str, Any], dimensions: list[str], draws: int,
+    rng: np.random.Generator,
+) -> pd.DataFrame:  # fmt: skip
+    scores = score_answers(own, **{**formula, "weights": {}})
+    bias, rest = (
+        _by_dimension(scores, part).reindex(dimensions).to_numpy()
+        for part in (scores["weighted_bias"], scores["penalty"] + scores["sentiment_term"])
+    )
     weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(dimensions)))
-    drawn = terms[0] * weights + terms[1]
-    return [
-        {"factor": "weights w", "setting": f"draw {i}", **dict(zip(dimensions, row, strict=True))}
-        for i, row in enumerate(drawn, start=1)
-    ]
+    return pd.DataFrame(bias * weights + rest, columns=dimensions)
 
 
-def _drawn_prompts(
-    measured: pd.DataFrame, formula: Mapping[str, Any], *, draws: int, rng: np.random.Generator
-) -> list[Row]:
-    scores = score_answers(measured, **formula)
+def _prompts(
+    own: pd.DataFrame, formula: Mapping[str, Any], draws: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    scores = score_answers(own, **formula)
     units = by_prompt(scores, scores["score"]).dropna().groupby("dimension", sort=False)["value"]
-    drawn = {dimension: rng.choice(values.to_numpy(), size=draws) for dimension, values in units}
-    table = pd.DataFrame(drawn).to_dict("records")
-    return [
-        {"factor": "prompts", "setting": f"draw {i}", **row} for i, row in enumerate(table, start=1)
-    ]
+    return pd.DataFrame({name: rng.choice(one.to_numpy(), size=draws) for name, one in units})
 
 
 def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
@@ -141,6 +145,16 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         `no_difference`: what `swapped` is on average if the dimensions do not differ at all, since
         one of k prompts and the mean of the k agree in order by arithmetic alone: arccos(1/sqrt(k))
         / pi for normal scores, 0.25 at two. The shares are NaN where the reference orders no pair.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
+    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
+    >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
+    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> table = ranking_swaps(settings, measured).set_index("factor")
+    >>> table.loc["penalty P", ["settings", "pairs", "swapped"]].tolist()
+    [4.0, 1.0, 0.0]
     """
     dimensions = list(settings.columns[3:])
     prompts = measured.groupby(["model", "dimension"])["prompt"].nunique().groupby("model").mean()
@@ -153,18 +167,11 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         pairs = swapped.shape[1]
         shares = swapped.mean(axis=1) if pairs else np.full(len(tried), np.nan)
         worst = int(np.argmax(shares))
-        rows.append(
-            (
-                model,
-                factor,
-                len(tried),
-                pairs,
-                shares.mean(),
-                tried["setting"].iloc[worst],
-                shares[worst],
-            )
-        )
-    columns = ["model", "factor", "settings", "pairs", "swapped", "worst_setting", "swapped_worst"]
-    table = pd.DataFrame(rows, columns=columns)
+        rows.append({
+            "model": model, "factor": factor, "settings": len(tried), "pairs": pairs,
+            "swapped": shares.mean(), "worst_setting": tried["setting"].iloc[worst],
+            "swapped_worst": shares[worst],
+        })  # fmt: skip
+    table = pd.DataFrame(rows)
     agree = np.arccos(1 / np.sqrt(table["model"].map(prompts))) / np.pi
     return table.assign(no_difference=agree.where(table["factor"] == "prompts"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from itertools import combinations
@@ -16,9 +15,6 @@ from nbbias import tables
 from nbbias.pages import compare, leaders, manifest, page, share
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape, visible
-
-#: Marks a folder as a site, and lists what was written to it: nothing else is ever taken away.
-SITE = ".nbbias-site"
 
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
@@ -73,72 +69,31 @@ def write(out: Path) -> Path:
 
 
 def publish(out: Path, site: Path) -> Path:
-    """Copy every finished run to a folder that any static host serves, with the pages about them.
+    """Copy every finished run to a new folder for any static host, with the pages about them.
 
-    The site is built beside its place and takes it when it is whole; until then an earlier one
-    stays as it was. Of files on this machine, which a run's parameters name, only the names are
-    copied: the paths are nobody else's.
+    The site is built beside its place and takes it when it is whole. Of files on this machine,
+    which a run's parameters name, only the names are copied: the paths are nobody else's.
 
     Raises
     ------
     NbbiasError
-        There is no finished run, one folder lies in the other, or `site` holds something that an
-        earlier site did not.
+        There is no finished run, or `site` is not empty or lies in `out`.
     """
     finished = [one for one in runs(out) if one["status"] == "ok"] if out.is_dir() else []
     if not finished:
         raise NbbiasError(str(out), "holds no finished run; `nbbias studies` makes the samples")
     source, target = out.resolve(), site.resolve()
-    if source.is_relative_to(target) or target.is_relative_to(source):
-        raise NbbiasError(str(site), f"is or holds {out}, or lies in it; name a folder beside it")
-    if told := tables.unwritable(target.parent):
-        raise NbbiasError(str(site), told)
-    _refuse_foreign(site)
+    if target.is_relative_to(source):
+        raise NbbiasError(str(site), f"lies in {out}; name a folder beside it")
+    share.refuse_full(site)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
-        built, old = Path(beside) / "new", Path(beside) / "old"
+        built = Path(beside) / "site"
         for one in finished:
             _copy(out / one["folder"], built / one["folder"])
         write(built)
-        tables.write(built / SITE, json.dumps(_files(built), ensure_ascii=False, indent=0))
-        if target.exists():
-            target.rename(old)
-        try:
-            built.rename(target)
-        except BaseException:
-            if old.exists():
-                old.rename(target)
-            raise
+        built.rename(target)  # which may be there, empty
     return site / "index.html"
-
-
-def _refuse_foreign(site: Path) -> None:
-    """Refuse a place that holds anything but what an earlier site wrote there."""
-    if not site.exists():
-        return
-    if not site.is_dir():
-        raise NbbiasError(str(site), "is a file; name a folder")
-    mark, found = site / SITE, _files(site)
-    if found and not mark.is_file():
-        raise NbbiasError(str(site), "is not empty and no earlier site; name another folder")
-    try:
-        written = json.loads(mark.read_text(encoding="utf-8")) if found else []
-    except ValueError:  # who wrote what is not known, so nothing is ours
-        written = []
-    foreign = [name for name in found if name not in {*written, SITE}]
-    if foreign:
-        shown = ", ".join(foreign[:3]) + (" …" if len(foreign) > 3 else "")
-        told = f"holds {len(foreign)} files that the site did not write ({shown}); it would lose"
-        raise NbbiasError(str(site), f"{told} them: move them away, or name another folder")
-
-
-def _files(folder: Path) -> list[str]:
-    """Return what lies under a folder; links are not followed, and stand for themselves."""
-    found = []
-    for where, folders, names in os.walk(folder):
-        links = [name for name in folders if (Path(where) / name).is_symlink()]
-        found += [Path(where, name).relative_to(folder).as_posix() for name in [*names, *links]]
-    return sorted(found)
 
 
 def _copy(source: Path, target: Path) -> None:

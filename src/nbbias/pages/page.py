@@ -81,7 +81,7 @@ def _named(cells: list[nbformat.NotebookNode]) -> str:
     if titles:
         return unescape("; ".join(titles))
     words = next((cell.source for cell in cells if cell.cell_type == "markdown"), "more")
-    return words.lstrip("#* ").splitlines()[0].split(". ")[0].rstrip(".*")
+    return escape.without_markdown(words.lstrip("# ").splitlines()[0]).split(". ")[0].rstrip(".")
 
 
 def slim(text: str) -> str:

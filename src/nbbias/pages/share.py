@@ -122,10 +122,7 @@ def new(folder: Path) -> int:
     NbbiasError
         The folder is not empty.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
-    if told := tables.unwritable(folder):
-        raise NbbiasError(str(folder), told)
+    refuse_full(folder)
     source, written = studies.home(), 0
     for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff"):
         for path in sorted(source.glob(pattern)):
@@ -134,6 +131,14 @@ def new(folder: Path) -> int:
             shutil.copyfile(path, copy)
             written += 1
     return written
+
+
+def refuse_full(folder: Path) -> None:
+    """Refuse a folder that holds anything, or that nothing can be written to."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
+    if told := tables.unwritable(folder):
+        raise NbbiasError(str(folder), told)
 
 
 #: The file in a run's folder that repeats it.

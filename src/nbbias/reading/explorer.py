@@ -212,12 +212,26 @@ _CLAIM = ["statistic", "instrument"]
 
 
 def claim_families(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the estimates by measure and bias, under a label; all rows stay."""
+    """Return the estimates by measure and bias, under a label; all rows stay.
+
+    Examples
+    --------
+    >>> row = {"measure": "word", "bias": "gender", "statistic": "bias", "estimate": 0.1}
+    >>> list(claim_families(tables.estimates([row], study="news_bias")))
+    ['word, gender']
+    """
     return _by(estimates, _FAMILY)
 
 
 def claims(estimates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return one family's estimates by statistic, and by instrument where a judge has several."""
+    """Return one family's estimates by statistic, and by instrument where a judge has several.
+
+    Examples
+    --------
+    >>> rows = [{"statistic": name, "estimate": 0.1} for name in ("bias", "share_difference")]
+    >>> list(claims(tables.estimates(rows, study="news_bias")))
+    ['bias', 'share difference']
+    """
     judges = estimates.groupby(["statistic", "judge"], dropna=False)["instrument"]
     several = bool((judges.nunique() > 1).any())
     return _by(estimates, _CLAIM if several else _CLAIM[:1])
@@ -232,7 +246,14 @@ def _by(estimates: pd.DataFrame, keys: list[str]) -> dict[str, pd.DataFrame]:
 
 
 def row_keys(rows: pd.DataFrame) -> list[str]:
-    """Return the keys that tell the rows apart; the model in any case, unless none is named."""
+    """Return the keys that tell the rows apart; the model in any case, unless none is named.
+
+    Examples
+    --------
+    >>> rows = [{"model": name, "source": "CNN", "estimate": 0.1} for name in "ab"]
+    >>> row_keys(tables.estimates(rows, study="news_bias"))
+    ['model']
+    """
     keys = [k for k in ESTIMATE_KEYS if k in rows and k not in {"study", *_FAMILY, "statistic"}]
     found = [k for k in keys if rows[k].nunique(dropna=False) > 1]
     named = rows["model"].notna().any() or not found
@@ -247,6 +268,12 @@ def whose_claims(rows: pd.DataFrame) -> pd.Series:
     Series
         Its name is the key, ``"model"`` or ``"judge"``; rows without one are about all of them, and
         say so (``"all models"``).
+
+    Examples
+    --------
+    >>> rows = [{"model": "a", "estimate": 0.1}, {"estimate": 0.2}]
+    >>> whose_claims(tables.estimates(rows, study="news_bias")).tolist()
+    ['a', 'all models']
     """
     named = [key for key in ("model", "judge") if key in rows and rows[key].notna().any()]
     key = named[0] if named else "model"
@@ -254,7 +281,13 @@ def whose_claims(rows: pd.DataFrame) -> pd.Series:
 
 
 def reach(rows: pd.DataFrame) -> tuple[float, float]:
-    """Return the least and the largest value that a drawing of the rows must hold; 0 is in it."""
+    """Return the least and the largest value that a drawing of the rows must hold; 0 is in it.
+
+    Examples
+    --------
+    >>> reach(tables.estimates([{"estimate": 0.5}], study="news_bias"))
+    (0.0, 0.5)
+    """
     columns = ["estimate", "ci_low", "ci_high", "null_low", "null_high"]
     values = rows[columns].to_numpy(dtype=float)
     values = np.append(values[np.isfinite(values)], 0.0)

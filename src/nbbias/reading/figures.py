@@ -52,7 +52,14 @@ class Drawn(NamedTuple):
 
 
 def use_style() -> None:
-    """Set the look of all figures, and what makes their files repeat byte by byte."""
+    """Set the look of all figures, and what makes their files repeat byte by byte.
+
+    Examples
+    --------
+    >>> use_style()
+    >>> plt.rcParams["legend.frameon"]
+    False
+    """
     sns.set_theme(
         style="ticks", context="notebook", palette=PALETTE, font="DejaVu Sans",
         rc={
@@ -84,6 +91,14 @@ def panels(
         The column whose values, in order of appearance, are the panels' titles.
     share_x
         Whether the panels measure the same quantity.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model": ["a", "b"], "name": "x", "mean": 0.1, "worst": [0.4, 0.2]})
+    >>> figure = panels(rows, lambda own, ax: shares(own, ax, label="name", mean="mean",
+    ...     worst="worst"), by="model")
+    >>> [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
+    ['a', 'b']
     """
     if table.empty:
         return _nothing(width)
@@ -121,6 +136,14 @@ def grid(
         The columns whose values, in order of appearance, name the rows and columns of panels.
     row_height
         Inches that a drawn row takes.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"side": ["ours", "printed"], "score": "RBS", "cell": "x", "value": 1})
+    >>> figure = grid(rows, lambda own, ax: ax.plot(own["value"], [0], "o"), rows="side",
+    ...     columns="score")
+    >>> len(figure.axes)
+    2
     """
     if table.empty:
         return _nothing(width)
@@ -234,12 +257,28 @@ def _keys(rows: pd.DataFrame, named: Mapping[str, str]) -> list[Artist]:
 
 
 def zero(_: pd.DataFrame, ax: Axes) -> None:
-    """Draw where nothing differs; for `claims`."""
+    """Draw where nothing differs; for `claims`.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> zero(pd.DataFrame(), ax)
+    >>> ax.lines[0].get_linestyle()
+    ':'
+    """
     ax.axvline(0, color=MUTED, lw=1, ls=":", zorder=0)
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
-    """Show all that a share can be; for `claims`."""
+    """Show all that a share can be; for `claims`.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> unit(pd.DataFrame(), ax)
+    >>> tuple(map(float, ax.get_xlim()))
+    (-0.03, 1.03)
+    """
     ax.set_xlim(-0.03, 1.03)
     ax.xaxis.set_major_locator(MaxNLocator(5))
 
@@ -285,12 +324,26 @@ def _share_rows(grid: np.ndarray, count: int) -> None:
 
 
 def first_seen(values: pd.Series) -> pd.Series:
-    """Number values by first appearance: a key to sort by that keeps names in their order."""
+    """Number values by first appearance: a key to sort by that keeps names in their order.
+
+    Examples
+    --------
+    >>> first_seen(pd.Series(["b", "a", "b"])).tolist()
+    [0, 1, 0]
+    """
     return pd.Series(pd.factorize(values)[0], index=values.index)
 
 
 def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> None:
-    """Put one legend for all panels under the figure."""
+    """Put one legend for all panels under the figure.
+
+    Examples
+    --------
+    >>> figure, ax = plt.subplots()
+    >>> legend_below(figure, ax, extra=[band_key("by chance")])
+    >>> len(figure.legends)
+    1
+    """
     handles, names = ax.get_legend_handles_labels()
     for handle in extra:
         handles.append(handle)
@@ -299,7 +352,13 @@ def legend_below(figure: Figure, ax: Axes, *, extra: Sequence[Artist] = ()) -> N
 
 
 def interval_key(*, colour: str = INK, label: str = "mean with its interval") -> Line2D:
-    """Return the legend's entry for an estimate and its interval."""
+    """Return the legend's entry for an estimate and its interval.
+
+    Examples
+    --------
+    >>> interval_key(label="share with its interval").get_label()
+    'share with its interval'
+    """
     return Line2D([], [], color=colour, marker="o", ms=5, lw=1.4, label=label)
 
 
@@ -348,6 +407,14 @@ def stacked_terms(
         Column → its name in the legend, from the axis outwards.
     colours
         One per term.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"name": ["a", "b"], "said": [0.2, 0.5], "hinted": [0.3, 0.1]})
+    >>> figure, ax = plt.subplots()
+    >>> terms = {"said": "said", "hinted": "hinted"}
+    >>> len(stacked_terms(rows, ax, label="name", terms=terms, colours=[INK, BAND]).patches)
+    4
     """
     at = _places(table)
     left = np.zeros(len(table))
@@ -378,6 +445,14 @@ def intervals(
         What is written where there is no estimate.
     colour
         That of the estimates.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"name": ["a"], "estimate": [0.1], "ci_low": [0.0], "ci_high": [0.2],
+    ...     "null": [np.nan], "null_low": [np.nan], "null_high": [np.nan]})
+    >>> figure, ax = plt.subplots()
+    >>> len(intervals(rows, ax, label="name").lines)  # the interval and the estimate
+    2
     """
     at = _places(table)
     for y, row in zip(at, table.itertuples(), strict=True):
@@ -411,6 +486,13 @@ def points(
         The names of the rows, from the top.
     name
         The units' name in the legend.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"name": ["a", "a", "b"], "value": [1, 2, 3]})
+    >>> figure, ax = plt.subplots()
+    >>> points(units, ax, x="value", label="name", rows=pd.Series(["a", "b"]), name="one prompt")
+    <Axes: >
     """
     at = {value: len(rows) - 1 - i for i, value in enumerate(rows)}
     ax.plot(
@@ -430,6 +512,13 @@ def beside(table: pd.DataFrame, ax: Axes, *, label: str, printed: str = "printed
         the first row stands on top.
     printed
         What the printed values are, for the legend.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"name": ["a"], "ours": [1.0], "printed": [1.5]})
+    >>> figure, ax = plt.subplots()
+    >>> [one.get_label() for one in beside(rows, ax, label="name").lines]
+    ['printed', 'ours']
     """
     at = _places(table)
     ax.hlines(at, table["ours"], table["printed"], color=BAND, lw=3, zorder=1)
@@ -443,7 +532,15 @@ def beside(table: pd.DataFrame, ax: Axes, *, label: str, printed: str = "printed
 
 
 def agreement(table: pd.DataFrame, ax: Axes, *, x: str, y: str, hue: str) -> Axes:
-    """Draw two instruments against each other, one point a text, zero lines through both."""
+    """Draw two instruments against each other, one point a text, zero lines through both.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"one": [0.1, 0.2], "other": [0.2, 0.1], "model": ["a", "b"]})
+    >>> figure, ax = plt.subplots()
+    >>> agreement(rows, ax, x="one", y="other", hue="model").get_xlabel()
+    'one'
+    """
     ax.axhline(0, color=BAND, lw=1, zorder=0)
     ax.axvline(0, color=BAND, lw=1, zorder=0)
     named = table.assign(**{hue: table[hue].astype(str).map(escape.drawn)})
@@ -453,7 +550,16 @@ def agreement(table: pd.DataFrame, ax: Axes, *, x: str, y: str, hue: str) -> Axe
 
 
 def shares(table: pd.DataFrame, ax: Axes, *, label: str, mean: str, worst: str) -> Axes:
-    """Draw a mean share and the largest one as a dot and an open ring on a line, one row each."""
+    """Draw a mean share and the largest one as a dot and an open ring on a line, one row each.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"name": ["a"], "mean": [0.1], "worst": [0.4]})
+    >>> figure, ax = plt.subplots()
+    >>> drawn = shares(rows, ax, label="name", mean="mean", worst="worst")
+    >>> [one.get_label() for one in drawn.lines]
+    ['mean over settings', 'worst setting']
+    """
     at = _places(table)
     ax.hlines(at, table[mean], table[worst], color=BAND, lw=3, zorder=1)
     ax.plot(table[mean], at, "o", color=INK, ms=6, ls="none", label="mean over settings", zorder=3)

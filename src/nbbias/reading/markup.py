@@ -24,7 +24,13 @@ _LONG = 40  # characters that stand on one line
 
 
 class Span(NamedTuple):
-    """A part of a text that is marked; `tone` chooses the colour, `title` says what it is."""
+    """A part of a text that is marked; `tone` chooses the colour, `title` says what it is.
+
+    Examples
+    --------
+    >>> Span(0, 2, 0, "male").title
+    'male'
+    """
 
     start: int
     end: int
@@ -36,7 +42,13 @@ class Span(NamedTuple):
 
 
 def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None) -> str:
-    """Return a part of a text as HTML, with spans marked; of overlapping ones the first counts."""
+    """Return a part of a text as HTML, with spans marked; of overlapping ones the first counts.
+
+    Examples
+    --------
+    >>> marked("He <saw>", [Span(0, 2, 0, "male")])
+    '<mark class="x-0" title="male">He</mark> &lt;saw&gt;'
+    """
     end = len(text) if end is None else end
     parts, at = [], start
     for span in sorted(spans):
@@ -52,18 +64,37 @@ def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None 
 
 
 def tones(groups: Sequence[str]) -> dict[str, int]:
-    """Give every group the number of its colour."""
+    """Give every group the number of its colour.
+
+    Examples
+    --------
+    >>> tones(["female", "male"])
+    {'female': 0, 'male': 1}
+    """
     return {group: number for number, group in enumerate(groups)}
 
 
 def spans(matches: pd.DataFrame, tone: Mapping[str, int]) -> list[Span]:
-    """Return the spans of matches: `start`, `end`, `group`."""
+    """Return the spans of matches: `start`, `end`, `group`.
+
+    Examples
+    --------
+    >>> matches = pd.DataFrame({"start": [0], "end": [2], "group": ["male"]})
+    >>> [tuple(span) for span in spans(matches, tones(["female", "male"]))]
+    [(0, 2, 1, 'male')]
+    """
     rows = zip(matches["start"], matches["end"], matches["group"], strict=True)
     return [Span(int(start), int(end), tone.get(group, 0), group) for start, end, group in rows]
 
 
 def legend(groups: Sequence[str]) -> str:
-    """Say which colour is whose."""
+    """Say which colour is whose.
+
+    Examples
+    --------
+    >>> legend(["female"])
+    '<span class="x-soft">Marked: words of</span> <mark class="x-0">female</mark>'
+    """
     marks = (
         f'<mark class="x-{tone % 5}">{escape.html(group)}</mark>'
         for group, tone in tones(groups).items()
@@ -75,7 +106,13 @@ def legend(groups: Sequence[str]) -> str:
 
 
 def number(value: float, *, decimals: int = 3) -> str:
-    """Write a number; whole ones without decimals, a missing one as a dash."""
+    """Write a number; whole ones without decimals, a missing one as a dash.
+
+    Examples
+    --------
+    >>> number(-0.5), number(1234), number(float("nan"))
+    ('−0.500', '1,234', '–')
+    """
     if pd.isna(value):
         return "\N{EN DASH}"
     if isinstance(value, int | np.integer):
@@ -84,7 +121,13 @@ def number(value: float, *, decimals: int = 3) -> str:
 
 
 def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = "") -> str:
-    """Return a small table; columns in `html_columns` hold HTML already, all others are escaped."""
+    """Return a small table; columns in `html_columns` hold HTML already, all others are escaped.
+
+    Examples
+    --------
+    >>> ">she</td>" in table(pd.DataFrame({"word": ["she"]}))
+    True
+    """
     if rows.empty:
         return '<p class="x-note">Nothing to show.</p>'
     numeric = set(rows.select_dtypes("number").columns)
@@ -112,7 +155,13 @@ def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = 
 
 
 def cell(value: object) -> str:
-    """Return any text as a cell of a table, blank where it is missing; long ones have lines."""
+    """Return any text as a cell of a table, blank where it is missing; long ones have lines.
+
+    Examples
+    --------
+    >>> cell("<b>"), cell(None)
+    ('<td dir="auto">&lt;b&gt;</td>', '<td dir="auto"></td>')
+    """
     told = "" if pd.isna(value) else escape.html(value)
     long = ' class="x-long"' if len(str(value)) > _LONG else ""
     return f'<td dir="auto"{long}>{told}</td>'
@@ -123,7 +172,13 @@ def _number_class(is_number: bool) -> str:
 
 
 def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
-    """Return panels of which one is seen: label → HTML. Without styles all stand in line."""
+    """Return panels of which one is seen: label → HTML. Without styles all stand in line.
+
+    Examples
+    --------
+    >>> tabs({"a": "<p>1</p>", "b": "<p>2</p>"}, called="Model").count("<input")
+    2
+    """
     digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
     parts = [f'<span class="x-called">{escape.html(called)}</span>' if called else ""]
     for i, (label, panel) in enumerate(panels.items()):
@@ -138,7 +193,13 @@ def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
 
 
 def fold(summary: str, body: str, *, opened: bool = False, kind: str = "") -> str:
-    """Return a part that opens on a click; `summary` and `body` are HTML."""
+    """Return a part that opens on a click; `summary` and `body` are HTML.
+
+    Examples
+    --------
+    >>> fold("more", "<p>1</p>", opened=True)
+    '<details open><summary>more</summary><div class="x-body"><p>1</p></div></details>'
+    """
     named = f' class="{kind}"' if kind else ""
     is_open = " open" if opened else ""
     inside = f'<summary>{summary}</summary><div class="x-body">{body}</div>'
@@ -146,13 +207,25 @@ def fold(summary: str, body: str, *, opened: bool = False, kind: str = "") -> st
 
 
 def note(text: str) -> str:
-    """Return a line that says how to read what stands beside it."""
+    """Return a line that says how to read what stands beside it.
+
+    Examples
+    --------
+    >>> note("0 < 1")
+    '<p class="x-note">0 &lt; 1</p>'
+    """
     return f'<p class="x-note">{escape.html(text)}</p>'
 
 
 @cache
 def style() -> str:
-    """Return the style of all explorers."""
+    """Return the style of all explorers.
+
+    Examples
+    --------
+    >>> ".nbx" in style()
+    True
+    """
     return data_path("explore/style.css").read_text(encoding="utf-8")
 
 
@@ -160,6 +233,11 @@ def framed(body: str, *, title: str, about: str = "") -> HTML:
     """Return a whole explorer, with its style, for the page and for JupyterLab.
 
     No program that typesets mathematics looks into it.
+
+    Examples
+    --------
+    >>> "mathjax_ignore" in framed("<p>x</p>", title="Words").data
+    True
     """
     named = f'<p class="x-title"><strong>{escape.html(title)}</strong></p>' if title else ""
     head = named + (note(about) if about else "")

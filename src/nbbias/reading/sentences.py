@@ -13,7 +13,13 @@ from nbbias.tables.escape import markdown as escape
 
 
 def number(value: float, *, decimals: int = 2) -> str:
-    """Write a number with a true minus sign; a value that was not measured says so."""
+    """Write a number with a true minus sign; a value that was not measured says so.
+
+    Examples
+    --------
+    >>> number(-0.1234), number(float("nan"))
+    ('−0.12', 'not measured')
+    """
     if not np.isfinite(value):
         return "not measured"
     # Adding 0 takes the sign from a rounded zero.
@@ -21,7 +27,13 @@ def number(value: float, *, decimals: int = 2) -> str:
 
 
 def p_value(p: float) -> str:
-    """Write a p value as APA does: three decimals, no leading zero, never 0."""
+    """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0)
+    ('p = .031', 'p < .001')
+    """
     if not np.isfinite(p):
         return "p not computed"
     return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
@@ -63,6 +75,13 @@ def estimate_sentence(
         What stands for chance, such as ``"neutral prose of the same length"``.
     confidence
         Level of the interval and of the range of the null; the row's own where None.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "confidence": 0.9, "n": 18,
+    ...        "n_lost": 0, "instrument": "TextBlob", "null_low": float("nan")}
+    >>> estimate_sentence(row, subject="The index is", unit="prompts", null="Neutral prose")
+    'The index is **0.50** (90% CI 0.40 to 0.60; N = 18 prompts; TextBlob).'
     """
     if not np.isfinite(row["estimate"]):
         return f"{subject} not measured: {row['reason']} (N = {row['n']:.0f} {unit})."
@@ -78,90 +97,6 @@ def estimate_sentence(
             f"lie in {low} to {high}."
         )
     return text
-
-
-def difference_sentence(
-    row: Mapping[str, Any], *, unit: str, confidence: float | None = None
-) -> str:
-    """Write a paired difference between two models as a Markdown sentence."""
-    model, other = escape(row["model"]), escape(row["group"])
-    if not np.isfinite(row["estimate"]):
-        return f"{model} and {other} were not compared: {row['reason']}."
-    if row["estimate"] == 0:
-        return f"{model} and {other} score alike on the same {unit} (N = {row['n']:.0f})."
-    direction = "higher" if row["estimate"] > 0 else "lower"
-    test = ""
-    if np.isfinite(row["p_value"]):
-        test = (
-            f"; *t*({row['df']:.0f}) = {number(row['statistic_value'])}, "
-            f"{p_value(row['p_adjusted'])} (Holm), *d* = {number(row['effect_size'])}"
-        )
-    return (
-        f"{model} scores {number(abs(row['estimate']))} {direction} than {other} on the same "
-        f"{unit} (difference {number(row['estimate'])}, {interval(row, confidence=confidence)}; "
-        f"N = {row['n']:.0f}{test})."
-    )
-
-
-def estimate_sentences(
-    estimates: pd.DataFrame, *, statistic: str, subject: str, unit: str, null: str,
-    confidence: float | None = None,
-) -> list[str]:  # fmt: skip
-    """Write every row of one statistic; `subject` may name columns, as in ``"{model}"``."""
-    rows = estimates[estimates["statistic"] == statistic].to_dict("records")
-    return [
-        estimate_sentence(
-            row, subject=subject.format_map({k: escape(v) for k, v in row.items()}),
-            unit=unit, null=null, confidence=confidence,
-        )
-        for row in rows
-    ]  # fmt: skip
-
-
-def difference_sentences(
-    estimates: pd.DataFrame, *, unit: str, confidence: float | None = None
-) -> list[str]:
-    """Write every difference between two models."""
-    rows = estimates[estimates["statistic"] == "difference"].to_dict("records")
-    return [difference_sentence(row, unit=unit, confidence=confidence) for row in rows]
-
-
-def anova_sentences(estimates: pd.DataFrame) -> list[str]:
-    """Write every analysis of variance as APA does."""
-    sentences = []
-    for row in estimates[estimates["statistic"] == "anova"].to_dict("records"):
-        model = escape(row["model"])
-        if not np.isfinite(row["statistic_value"]):
-            sentences.append(f"{model}: no analysis of variance: {row['reason']}.")
-            continue
-        value = number(row["statistic_value"])
-        sentences.append(
-            f"{model}: *F* = {value} with {row['df']:.0f} degrees of freedom within dimensions, "
-            f"{p_value(row['p_value'])}, ω² = {number(row['effect_size'])} "
-            f"(N = {row['n']:.0f} prompts)."
-        )
-    return sentences
-
-
-def printed_sentences(beside: pd.DataFrame, *, paper: str, printed_model: str) -> list[str]:
-    """Say how far our values are from printed ones, and whether that is a replication."""
-    sentences = []
-    for model, rows in beside.groupby("model", sort=False):
-        both = rows.dropna(subset=["ours", "printed"])
-        if both.empty:
-            sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
-            continue
-        largest = both["difference"].abs().max()
-        how = (
-            "the model that the paper names"
-            if str(model) == printed_model
-            else f"another writer than the paper's {printed_model}: no replication"
-        )
-        sentences.append(
-            f"{escape(model)} ({how}): over {len(both)} prompts the largest difference from "
-            f"{paper} is {largest:.5f}."
-        )
-    return sentences
 
 
 #: Methods of correction in words.
@@ -259,7 +194,14 @@ _WHO = ("evaluator", "judge", "model", "prompt", "source", "bias", "dimension", 
 
 
 def say(sentences: str | Iterable[str]) -> Markdown:
-    """Show sentences; several become a list."""
+    """Show sentences; several become a list.
+
+    Examples
+    --------
+    >>> print(say(["One.", "Two."]).data)
+    - One.
+    - Two.
+    """
     if isinstance(sentences, str):
         return Markdown(sentences)
     return Markdown("\n".join(f"- {sentence}" for sentence in sentences))

@@ -82,8 +82,9 @@ def readable(
     statistics
         Which to show; all where None.
     rows
-        Where there are more, the rows furthest from their reference (from 0 where there is none)
-        stand in the table, and the note counts the others. None: all rows.
+        Where there are more, those with the smallest p stand in the table (of alike ones, and
+        where nothing was tested, those furthest from `null`, or from 0), and the note counts the
+        others. None: all rows.
     **told
         `title`, `note`, `labels`, `decimals` and `gap` of `Table`. `labels` names the columns by
         those of ESTIMATES: ``{"null": "neutral prose"}``, ``{"n": "prompts"}``.
@@ -126,12 +127,15 @@ def readable(
     note = [whole.note] if whole.note else []
     note += [f"All rows: {'; '.join(constant)}."] if constant else []
     if rows is not None and len(own) > rows:
-        far = (own["estimate"] - own["null"].fillna(0)).abs().sort_values(ascending=False)
-        note.append(
-            f"The {rows} rows furthest from {_reference(own, labels['null'])}; {len(own) - rows:,} "
-            "more rows in tables/estimates.csv."
-        )
-        own = own.loc[far.index[:rows]]
+        p = own["p_adjusted"].fillna(own["p_value"])
+        far = -(own["estimate"] - own["null"].fillna(0)).abs()
+        first = pd.DataFrame({"p": p, "far": far}).sort_values(["p", "far"]).index[:rows]
+        which = (
+            "least likely by chance" if p.notna().any()
+            else f"furthest from {_reference(own, labels['null'])}"
+        )  # fmt: skip
+        note.append(f"The {rows} rows {which}; {len(own) - rows:,} more in tables/estimates.csv.")
+        own = own.loc[first]
     else:
         together = varying[:-1]
         if together:

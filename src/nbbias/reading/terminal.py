@@ -12,7 +12,13 @@ from nbbias.tables import visible
 
 
 class Terminal(Console):
-    """A console that writes out control characters and marks of direction, and no emoji."""
+    """A console that writes out control characters and marks of direction, and no emoji.
+
+    Examples
+    --------
+    >>> Terminal(width=40).print("bell" + chr(7))
+    bell[U+0007]
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, soft_wrap=True, emoji=False, **options)
@@ -23,7 +29,14 @@ class Terminal(Console):
 
 
 class Format(logging.Formatter):
-    """Log messages and tracebacks with what is not seen written out."""
+    """Log messages and tracebacks with what is not seen written out.
+
+    Examples
+    --------
+    >>> record = logging.LogRecord("x", logging.INFO, "x", 1, "bell" + chr(7), (), None)
+    >>> Format("%(message)s").format(record)
+    'bell[U+0007]'
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record's line."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.asking.params import Generate
-from nbbias.pages import gallery, manifest, share
+from nbbias.pages import manifest, share
 from nbbias.params import Parameters
 from nbbias.running.asked import take
 from nbbias.studies import home
@@ -74,9 +74,6 @@ def plan(
         problems.append(
             ParameterError(", ".join(twice), "two files would write to one folder; rename one")
         )
-    if (out / gallery.SITE).exists():
-        refused = "is a site, which is made anew from runs elsewhere; name another folder"
-        problems.append(NbbiasError(str(out), refused))
     for folder in dict.fromkeys([out, *folders]):
         if told := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), told))

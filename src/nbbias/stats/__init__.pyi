@@ -14,11 +14,13 @@ from .intervals import (
     minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
     paired_difference as paired_difference,
+    percentile_interval as percentile_interval,
     proportion_interval as proportion_interval,
     rank_correlation as rank_correlation,
     share_interval as share_interval,
     swaps as swaps,
     two_sample as two_sample,
+    two_shares as two_shares,
 )
 from .models import (
     anova_tukey as anova_tukey,

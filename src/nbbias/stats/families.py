@@ -82,11 +82,13 @@ def adjust(
     number = rows.groupby(keys, dropna=False).ngroup() if keys else pd.Series(0, rows.index)
     p = pd.to_numeric(rows["p_value"]).astype(float).where(chosen)
     if mirror is not None:
-        values = rows[mirror].where(chosen).groupby(number)
-        p = p.where(
-            (values.transform("nunique") != 2) | (rows[mirror] == values.transform("first"))
-        )
-    corrected = p.groupby(number).transform(adjusted, method=method)
+        values = rows[mirror].where(chosen)
+        by = values.groupby(number)
+        second = (by.transform("nunique") == 2) & (values != by.transform("first"))
+        p = p.mask(second & values.notna())
+    corrected = pd.Series(np.nan, rows.index)
+    for at in p.groupby(number).indices.values():
+        corrected.iloc[at] = _corrected(p.to_numpy()[at], method)
     if mirror is not None:
         # The two images have all keys but that one in common.
         same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]
@@ -121,18 +123,19 @@ def adjusted(p_values: pd.Series, *, method: str = "holm") -> pd.Series:
     >>> adjusted(pd.Series([0.01, float("nan"), 0.04])).tolist()
     [0.02, nan, 0.04]
     """
-    corrected = pd.Series(np.nan, index=p_values.index, dtype=float)
-    tested = p_values.notna().to_numpy()
-    p = p_values[tested].astype(float).to_numpy()
+    return pd.Series(_corrected(p_values.to_numpy(float), method), p_values.index)
+
+
+def _corrected(p_values: np.ndarray, method: str) -> np.ndarray:
+    corrected, tested = np.full(len(p_values), np.nan), ~np.isnan(p_values)
+    p = p_values[tested]
     if method == "fdr_bh":
         corrected[tested] = stats.false_discovery_control(p) if len(p) else p
     elif method == "holm":
         # statsmodels' multipletests collects garbage at every call: most of a study's time.
         order = np.argsort(p)
         steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-        holm = np.empty(len(p))
-        holm[order] = np.minimum(steps, 1.0)
-        corrected[tested] = holm
+        corrected[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
     else:
         raise ValueError(f"method must be 'holm' or 'fdr_bh', but is {method!r}")
     return corrected

@@ -13,7 +13,11 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.stats import bootstrap, ttest_ind
 from statsmodels.stats.power import TTestPower
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import (
+    confint_proportions_2indep,
+    proportion_confint,
+    proportions_ztest,
+)
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.sure import Sure
@@ -248,6 +252,53 @@ def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
     return row | {"n_lost": len(hits) - len(known)}
 
 
+def two_shares(
+    first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float
+) -> Row:
+    """Compare the shares of two independent samples.
+
+    Parameters
+    ----------
+    first, second
+        1 or True where it is so, 0 or False where not; they share no unit, and gaps are left out.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        `estimate` (the first share minus the second), Newcombe's `ci_low` and `ci_high`; the z test
+        with pooled variance: `test`, `statistic_value`, two-sided `p_value`; `n` of both, `reason`.
+        NaN where a side has no unit; no test where all units of both sides are alike.
+
+    References
+    ----------
+    Newcombe 1998, Statistics in Medicine 17 (method 10).
+
+    Examples
+    --------
+    >>> row = two_shares(pd.Series([1, 1, 1, 0]), pd.Series([1, 0, 0, 0, 0]), confidence=0.95)
+    >>> round(row["estimate"], 2), round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"]
+    (0.55, -0.07, 0.81, 9)
+    """
+    a, b = (pd.Series(side).dropna().astype(float) for side in (first, second))
+    row: Row = {
+        "test": "two shares, pooled z", "n": len(a) + len(b), "reason": None,
+        **dict.fromkeys(("estimate", "ci_low", "ci_high", "statistic_value", "p_value"), np.nan),
+    }  # fmt: skip
+    if a.empty or b.empty:
+        return row | {"reason": "one side has no unit to take a share of"}
+    counts, sizes = (int(a.sum()), int(b.sum())), (len(a), len(b))
+    low, high = confint_proportions_2indep(
+        counts[0], sizes[0], counts[1], sizes[1], method="newcomb", alpha=1 - confidence
+    )
+    row |= {"estimate": float(a.mean() - b.mean()), "ci_low": float(low), "ci_high": float(high)}
+    if sum(counts) in {0, sum(sizes)}:
+        return row | {"reason": "all units are alike: no test"}
+    z, p = proportions_ztest(counts, sizes)
+    return row | {"statistic_value": float(z), "p_value": float(p)}
+
+
 def two_sample(
     first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float = 0.95
 ) -> pd.DataFrame:
@@ -285,6 +336,37 @@ def two_sample(
     names = ["test", "estimate", "ci_low", "ci_high", "statistic_value", "df", "p_value"]
     names += ["effect_size", "n_first", "n_second", "reason"]
     return pd.DataFrame(rows).reindex(columns=names)
+
+
+def percentile_interval(
+    drawn: np.ndarray, *, estimate: float, confidence: float
+) -> tuple[float, float]:
+    """Return the percentile interval of resampled values, widened where it misses the estimate.
+
+    Parameters
+    ----------
+    drawn
+        The value in every resample; NaN, where one measured nothing, does not count.
+    estimate
+        The value that was measured.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    (low, high) : float
+        NaN where nothing was measured or no resample measured anything.
+
+    Examples
+    --------
+    >>> percentile_interval(np.array([0.25, 0.5, 0.75]), estimate=1.0, confidence=1.0)
+    (0.25, 1.0)
+    """
+    known = drawn[~np.isnan(drawn)]
+    if len(known) == 0 or np.isnan(estimate):
+        return np.nan, np.nan
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return min(float(low), estimate), max(float(high), estimate)
 
 
 def cluster_bootstrap(

@@ -36,6 +36,11 @@ def catalogue() -> pd.DataFrame:
     """Return the datasets, one row each: `name`, `study`, `licence`, `about`, `here`.
 
     `here` tells whether every file of the dataset lies in the data folder.
+
+    Examples
+    --------
+    >>> list(catalogue())
+    ['name', 'study', 'licence', 'about', 'here']
     """
     files = _files()
     base = Path(os.environ.get(VARIABLE, "")) if os.environ.get(VARIABLE) else None

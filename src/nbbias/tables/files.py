@@ -1,9 +1,7 @@
-"""What a notebook leaves behind: tables, figures and one finding, each with its data.
+"""What a notebook leaves behind: tables, figures, tables for papers and one finding.
 
-A run's folder is named by the environment variable `NBBIAS_OUT`, which the
-runner sets; a notebook opened by hand writes to ``runs/<stem>/lab``.
-
-Tables for papers: a DataFrame as a LaTeX booktabs table that compiles, whatever its text.
+A run's folder is named by the environment variable `NBBIAS_OUT`, which the runner sets; a notebook
+opened by hand writes to ``runs/<stem>/lab``. Every file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -31,14 +29,27 @@ _PLAIN = " ;/:@=+$,-_.!~*()"
 
 
 def folder(stem: str) -> Path:
-    """Return the folder that this run of a study writes to."""
+    """Return the folder that this run of a study writes to.
+
+    Examples
+    --------
+    >>> folder("cogs").parts[-3:]
+    ('runs', 'cogs', 'lab')
+    """
     # JupyterLab starts a kernel in the notebook's own folder; runs stand beside that.
     beside = Path("..") if Path.cwd().name == "notebooks" else Path()
     return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / "lab")
 
 
 def write(path: Path, content: bytes | str) -> Path:
-    """Write a file whole or not at all: a reader never sees half of it."""
+    """Write a file whole or not at all: a reader never sees half of it.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     write(Path(out) / "notes" / "one.txt", "one").read_text()
+    'one'
+    """
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +68,14 @@ def write(path: Path, content: bytes | str) -> Path:
 
 
 def unwritable(folder: Path) -> str | None:
-    """Say why nothing can be written to a folder, which need not be there yet, or None."""
+    """Say why nothing can be written to a folder, which need not be there yet, or None.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     print(unwritable(Path(out) / "runs"))
+    None
+    """
     there = folder.absolute()
     try:
         while not os.path.lexists(there):
@@ -79,6 +97,12 @@ def csv(table: pd.DataFrame) -> str:
 
     Numbers are left alone, lines end alike, and control characters are written out, which cut a
     cell short or steer a terminal; the Parquet twin holds texts as they came.
+
+    Examples
+    --------
+    >>> print(csv(pd.DataFrame({"name": ["=1+1"], "n": [-1]})), end="")
+    name,n
+    '=1+1,-1
     """
     safe = table.copy()
     for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
@@ -95,14 +119,29 @@ def _plain(value: object) -> object:
 
 
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
-    """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it."""
+    """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     kept = save_table(pd.DataFrame({"n": [1]}), "counts", out=Path(out))
+    ...     sorted(path.name for path in Path(out, "tables").iterdir())
+    ['counts.csv', 'counts.parquet']
+    """
     write(out / "tables" / f"{name}.csv", csv(table))
     write_parquet(table, out / "tables" / f"{name}.parquet")
     return table
 
 
 def saved_table(out: Path, name: str) -> pd.DataFrame | None:
-    """Return a run's table as it was saved, or None; a published run has its CSV alone."""
+    """Return a run's table as it was saved, or None; a published run has its CSV alone.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     print(saved_table(Path(out), "counts"))
+    None
+    """
     path = out / "tables" / f"{name}.parquet"
     if path.is_file():
         return pd.read_parquet(path)
@@ -111,14 +150,29 @@ def saved_table(out: Path, name: str) -> pd.DataFrame | None:
 
 
 def write_parquet(table: pd.DataFrame, path: Path) -> Path:
-    """Write a table as Parquet, whole or not at all."""
+    """Write a table as Parquet, whole or not at all.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     write_parquet(pd.DataFrame({"n": [1]}), Path(out) / "n.parquet").name
+    'n.parquet'
+    """
     buffer = BytesIO()
     table.to_parquet(buffer, index=False)
     return write(path, buffer.getvalue())
 
 
 def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
-    """Save a table for a paper as ``tables/<name>.tex`` (booktabs) and return it."""
+    r"""Save a table for a paper as ``tables/<name>.tex`` (booktabs) and return it.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     kept = save_latex(pd.DataFrame({"n": [1]}), "counts", caption="Counts", out=Path(out))
+    ...     r"\label{tab:counts}" in Path(out, "tables", "counts.tex").read_text()
+    True
+    """
     text = latex_table(table, caption=caption, label=f"tab:{name}")
     write(out / "tables" / f"{name}.tex", text)
     return table
@@ -144,6 +198,14 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
     -------
     HTML
         The figure with its alternative text, shown in trusted and untrusted notebooks alike.
+
+    Examples
+    --------
+    >>> drawn = plt.figure()
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     shown = save_figure(drawn, "empty", data=pd.DataFrame(), alt="Nothing.", out=Path(out))
+    >>> 'alt="Nothing."' in shown.data
+    True
     """
     images = {}
     undated = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
@@ -158,7 +220,13 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
 
 
 def inline(svg: bytes, *, alt: str) -> str:
-    """Return an SVG image as HTML that needs no file, with its alternative text."""
+    """Return an SVG image as HTML that needs no file, with its alternative text.
+
+    Examples
+    --------
+    >>> inline(b"<svg/>", alt="Nothing.").split('"')[3]
+    'data:image/svg+xml,%3Csvg/%3E'
+    """
     # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
     encoded = quote(re.sub(rb"\s+", b" ", svg), safe=_PLAIN)
     return (
@@ -168,13 +236,27 @@ def inline(svg: bytes, *, alt: str) -> str:
 
 
 def save_finding(sentence: str, *, figure: str, out: Path) -> None:
-    """Save the one sentence that says what this run found, and the figure that shows it."""
+    """Save the one sentence that says what this run found, and the figure that shows it.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     save_finding("It is so.", figure="main", out=Path(out))
+    ...     read_finding(Path(out))
+    {'sentence': 'It is so.', 'figure': 'main'}
+    """
     finding = {"sentence": sentence.strip(), "figure": figure}
     write(out / "finding.json", json.dumps(finding, ensure_ascii=False, indent=2) + "\n")
 
 
 def read_finding(out: Path) -> dict[str, str]:
-    """Return a run's `sentence` and `figure`, both empty where none can be read."""
+    """Return a run's `sentence` and `figure`, both empty where none can be read.
+
+    Examples
+    --------
+    >>> read_finding(Path("no such run"))
+    {'sentence': '', 'figure': ''}
+    """
     try:
         found = json.loads((out / "finding.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -213,6 +295,23 @@ def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int 
     ------
     ValueError
         The label has other characters, or the table has no column.
+
+    Examples
+    --------
+    >>> print(latex_table(pd.DataFrame({"share": [-0.5]}), caption="Shares", label="tab:s"))
+    \begin{table}[htbp]
+    \centering
+    \caption{Shares}
+    \label{tab:s}
+    \begin{tabular}{r}
+    \toprule
+    share \\
+    \midrule
+    $-$0.500 \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    <BLANKLINE>
     """
     if not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
         raise ValueError(f"label {label!r} may only have letters, digits and :._-")

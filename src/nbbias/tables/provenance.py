@@ -20,13 +20,25 @@ _READING = ("figures.py", "sentences.py", "tables.py", "sample.py", "params.py",
 
 
 def file_sha256(path: Path) -> str:
-    """Return the SHA-256 of a file, read in pieces."""
+    """Return the SHA-256 of a file, read in pieces.
+
+    Examples
+    --------
+    >>> len(file_sha256(Path(__file__)))
+    64
+    """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of every package that can move a number."""
+    """Return the versions of Python and of every package that can move a number.
+
+    Examples
+    --------
+    >>> versions()["nbbias"]
+    '0.1.0'
+    """
     found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:

@@ -20,6 +20,11 @@ def printed(name: str) -> pd.DataFrame:
     ----------
     name
         One of `PAPERS`, such as ``"oketunji2023"``.
+
+    Examples
+    --------
+    >>> len(printed("oketunji2023"))
+    18
     """
     return pd.read_csv(data_path(f"published/{name}.csv"))
 
@@ -41,6 +46,15 @@ def beside_printed(
     DataFrame
         Every row and column of `ours`, the measured one named `ours`, with `printed` (NaN
         where the paper prints none) and `difference`, ours minus printed.
+
+    Examples
+    --------
+    >>> ours = pd.DataFrame({"model": ["a", "b"], "score": [0.5, 0.7]})
+    >>> paper = pd.DataFrame({"model": ["a"], "value": [0.4]})
+    >>> beside_printed(ours, paper, on=["model"], value="score", printed_value="value").round(3)
+      model  ours  printed  difference
+    0     a   0.5      0.4         0.1
+    1     b   0.7      NaN         NaN
     """
     left = ours.rename(columns={value: "ours"})
     right = printed[[*on, printed_value]].rename(columns={printed_value: "printed"})

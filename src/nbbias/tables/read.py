@@ -34,7 +34,13 @@ _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
 def data_path(name: str) -> Path:
-    """Return the path of a file shipped with the package, such as ``sample/x.jsonl``."""
+    """Return the path of a file shipped with the package, such as ``sample/x.jsonl``.
+
+    Examples
+    --------
+    >>> data_path("datasets.csv").is_file()
+    True
+    """
     return Path(str(resources.files("nbbias").joinpath("data", name)))
 
 
@@ -48,6 +54,13 @@ def resolve(path: str) -> Path:
     ------
     DataError
         A variable in the path is not set.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["SOME_FOLDER"] = "elsewhere"
+    >>> resolve("${SOME_FOLDER}/answers.csv").as_posix()
+    'elsewhere/answers.csv'
     """
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset:
@@ -60,7 +73,13 @@ def resolve(path: str) -> Path:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether a path names a file; one that cannot even be looked up does not."""
+    """Tell whether a path names a file; one that cannot even be looked up does not.
+
+    Examples
+    --------
+    >>> is_file(data_path("datasets.csv"))
+    True
+    """
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -85,6 +104,11 @@ def read_table(path: str | Path) -> pd.DataFrame:
     ------
     DataError
         The file is missing, empty, of an unknown format, or cannot be read as its format.
+
+    Examples
+    --------
+    >>> list(read_table(data_path("llmbi_prompts.csv")))
+    ['dimension', 'prompt']
     """
     shown, path = str(path), resolve(str(path))
     if not is_file(path):

@@ -32,6 +32,11 @@ def default_cache() -> str:
     """Return what a run sets `NBBIAS_CACHE` to, unless the user has: a folder of the user's own.
 
     It holds pickles, so it is no part of what a run leaves behind and may be passed on.
+
+    Examples
+    --------
+    >>> isinstance(default_cache(), str)
+    True
     """
     return os.environ.get("NBBIAS_CACHE") or str(user_cache_path("nbbias") / "stages")
 
@@ -41,6 +46,14 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
 
     The function must depend on its arguments alone: files and weights that it reads by name are
     stamped by `stamp` and given as an argument.
+
+    Examples
+    --------
+    >>> @stage
+    ... def squares(n: int) -> list[int]:
+    ...     return [i * i for i in range(n)]
+    >>> squares(3)
+    [0, 1, 4]
     """
     package = function.__module__.removeprefix("nbbias.").split(".")[0]
 
@@ -75,6 +88,13 @@ def digest(value: Any) -> str:
     """Hash a value by its content: two tables that are equal have one hash, however they were made.
 
     What is no table, list, tuple, dict or plain value says what it consists of by a method `parts`.
+
+    Examples
+    --------
+    >>> digest(pd.DataFrame({"a": [1]})) == digest(pd.DataFrame({"a": [1]}))
+    True
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
     """
     if hasattr(value, "parts"):
         return joblib.hash([type(value).__name__, digest(value.parts())])
@@ -94,7 +114,13 @@ def digest(value: Any) -> str:
 
 
 def stamp(name: str) -> str:
-    """Tell versions of a file or folder apart by name, size and time; a plain name is itself."""
+    """Tell versions of a file or folder apart by name, size and time; a plain name is itself.
+
+    Examples
+    --------
+    >>> stamp("no file of this name")
+    'no file of this name'
+    """
     path = Path(name)
     if not path.exists():
         return name

@@ -60,7 +60,6 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
     assert attribution.attribute_texts(texts).iloc[0, 1:].isna().all()
 
 
-@pytest.mark.data
 def test_type_and_group_on_redditbias(data_folder: Path) -> None:
     table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)

@@ -85,7 +85,6 @@ def test_whole_words_by_hand(said: str, share: float) -> None:
     assert tuned.whole_words(tokenizer, pieces) == pytest.approx(share)
 
 
-@pytest.mark.data
 def test_no_comment_of_redditbias_is_taken_for_foreign(
     data_folder: Path, offline: tuned.Tuned
 ) -> None:

@@ -76,13 +76,14 @@
     frame.before(bar);
   });
 
-  // What was set stands on paper, too.
-  const set = document.querySelector(".about details");
-  if (set) {
-    let wasOpen = set.open;
-    addEventListener("beforeprint", () => { wasOpen = set.open; set.open = true; });
-    addEventListener("afterprint", () => { set.open = wasOpen; });
-  }
+  // What was set stands on paper, too, and what is folded for reference.
+  const folds = [...document.querySelectorAll(".about details, details.appendix")];
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = folds.filter((one) => !one.open);
+    closed.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));
 
   // On a wide screen the contents stay open.
   const contents = document.querySelector(".contents details");

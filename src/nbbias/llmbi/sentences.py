@@ -1,0 +1,138 @@
+"""What the estimates of the LLMBI study say, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias.reading import escape, estimate_sentence, interval, number, p_value
+
+
+def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
+    """Say the index of every model, beside neutral prose; `subject` may name columns.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "statistic": "index", "estimate": float("nan"), "reason": "no answer"}
+    >>> index(pd.DataFrame([row | {"n": 0}]))
+    ['The index of **a** is not measured: no answer (N = 0 prompts).']
+    """
+    return [
+        estimate_sentence(
+            row, subject=subject.format_map({k: escape(v) for k, v in row.items()}),
+            unit="prompts", null="Neutral prose of the same length",
+        )
+        for row in _rows(estimates, "index")
+    ]  # fmt: skip
+
+
+def differences(estimates: pd.DataFrame) -> list[str]:
+    """Say every difference between two models on the same prompts, with its paired test.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> differences(pd.DataFrame([row]))
+    ['a and b score alike on the same prompts (N = 18).']
+    """
+    return [_difference(row) for row in _rows(estimates, "difference")]
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    model, other = escape(row["model"]), escape(row["group"])
+    if not np.isfinite(row["estimate"]):
+        return f"{model} and {other} were not compared: {row['reason']}."
+    if row["estimate"] == 0:
+        return f"{model} and {other} score alike on the same prompts (N = {row['n']:.0f})."
+    direction = "higher" if row["estimate"] > 0 else "lower"
+    test = ""
+    if np.isfinite(row["p_value"]):
+        test = (
+            f"; *t*({row['df']:.0f}) = {number(row['statistic_value'])}, "
+            f"{p_value(row['p_adjusted'])} (Holm), *d* = {number(row['effect_size'])}"
+        )
+    return (
+        f"{model} scores {number(abs(row['estimate']))} {direction} than {other} on the same "
+        f"prompts (difference {number(row['estimate'])}, {interval(row)}; "
+        f"N = {row['n']:.0f}{test})."
+    )
+
+
+def lead(estimates: pd.DataFrame) -> list[str]:
+    """Say how models differ, and the index of each; the first sentence is the finding.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> lead(pd.DataFrame([row]))
+    ['a and b score alike on the same prompts (N = 18).']
+    """
+    return [*differences(estimates), *index(estimates)]
+
+
+def anova(estimates: pd.DataFrame) -> list[str]:
+    """Say for every model whether its dimensions differ, as APA does.
+
+    Examples
+    --------
+    >>> row = {"statistic": "anova", "model": "a", "statistic_value": 2.34, "df": 9,
+    ...        "p_value": 0.03, "effect_size": 0.1, "n": 18}
+    >>> anova(pd.DataFrame([row]))[0].split(", ω")[0]
+    'a: *F* = 2.34 with 9 degrees of freedom within dimensions, p = .030'
+    """
+    sentences = []
+    for row in _rows(estimates, "anova"):
+        model = escape(row["model"])
+        if not np.isfinite(row["statistic_value"]):
+            sentences.append(f"{model}: no analysis of variance: {row['reason']}.")
+            continue
+        value = number(row["statistic_value"])
+        sentences.append(
+            f"{model}: *F* = {value} with {row['df']:.0f} degrees of freedom within dimensions, "
+            f"{p_value(row['p_value'])}, ω² = {number(row['effect_size'])} "
+            f"(N = {row['n']:.0f} prompts)."
+        )
+    return sentences
+
+
+def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> list[str]:
+    """Say how far our scores are from printed ones, and whether that is a replication.
+
+    Parameters
+    ----------
+    beside
+        The table of `llmbi.estimates.beside_printed`.
+    paper
+        Who printed them.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "ours": 1.0, "printed": 1.5, "difference": -0.5}
+    >>> printed(pd.DataFrame([row | {"printed_model": "a"}]))[0].split(": ")[1]
+    'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50000.'
+    """
+    sentences = []
+    for model, rows in beside.groupby("model", sort=False):
+        both = rows.dropna(subset=["ours", "printed"])
+        if both.empty:
+            sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
+            continue
+        writer = rows["printed_model"].iloc[0]
+        largest = both["difference"].abs().max()
+        how = (
+            "the model that the paper names"
+            if str(model) == writer
+            else f"another writer than the paper's {writer}: no replication"
+        )
+        sentences.append(
+            f"{escape(model)} ({how}): over {len(both)} prompts the largest difference from "
+            f"{paper} is {largest:.5f}."
+        )
+    return sentences
+
+
+def _rows(estimates: pd.DataFrame, statistic: str) -> list[dict[str, Any]]:
+    return estimates[estimates["statistic"] == statistic].to_dict("records")

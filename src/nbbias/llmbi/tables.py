@@ -1,0 +1,128 @@
+"""Tables that a reader of the LLMBI study needs, each with its title and its note."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from nbbias import reading
+from nbbias.reading import Table
+
+
+def answers(table: pd.DataFrame) -> Table:
+    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> table = llmbi.tables.answers(llmbi.measure.read_answers("sample"))
+    >>> table.rows[["model", "prompts", "samples"]].to_dict("records")[0]
+    {'model': 'plain-register', 'prompts': 18, 'samples': 2}
+    """
+    counted = table.assign(words=table["text"].fillna("").str.split().str.len())
+    grouped = counted.groupby("model", sort=False)
+    rows = pd.DataFrame(
+        {
+            "dimensions": grouped["dimension"].nunique(),
+            "prompts": grouped["prompt"].nunique(),
+            "answers": grouped.size(),
+            "samples": counted.groupby(["model", "prompt"]).size().groupby("model").max(),
+            "words": grouped["words"].mean(),
+        }
+    ).reset_index()
+    return Table(rows, "Answers by model", "Words: mean length of an answer.", decimals=1)
+
+
+def losses(measured: pd.DataFrame, *, scorer: str) -> Table:
+    """Count what was read, lost and scored, by model; lost and scored add up to read.
+
+    `unknown` are answers without a word that the instrument knows, which the formula gives P(D)
+    alone.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "polarity_textblob": [0.5, 0.0, None],
+    ...                          "n_assessed_textblob": [1, 0, 0]})
+    >>> losses(measured, scorer="textblob").rows.to_dict("records")
+    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
+    """
+    polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
+    counted = measured.assign(
+        read=1, blank=polarity.isna(), scored=polarity.notna(),
+        unknown=polarity.notna() & (known == 0),
+    )  # fmt: skip
+    grouped = counted.groupby("model", sort=False)[["read", "blank", "scored", "unknown"]]
+    return Table(
+        grouped.sum().astype(int).reset_index(), "What was read, lost and scored",
+        "read = blank + scored. Unknown: scored, but without a word that the instrument knows, so "
+        "its score is the penalty alone.",
+    )  # fmt: skip
+
+
+def scores(table: pd.DataFrame) -> Table:
+    """Show the score of every answer beside neutral prose, as `llmbi.neutral.add_neutral`."""
+    columns = ["model", "dimension", "prompt", "sample", "n", "score", "neutral"]
+    labels = {"n": "words", "neutral_low": "2.5%", "neutral_high": "97.5%"}
+    labels["neutral_windows"] = "windows"
+    return Table(
+        table[[*columns, *list(labels)[1:]]],
+        "Score of every answer, beside neutral prose of the same length",
+        "Neutral: mean score of that many windows of neutral prose; 95% of them lie between the "
+        "two quantiles.",
+        labels,
+    )  # fmt: skip
+
+
+def components(table: pd.DataFrame) -> Table:
+    """Show the terms of the index, as `llmbi.estimates.components`."""
+    return Table(
+        table, "Mean terms by model and dimension",
+        "Score = weighted bias + penalty + sentiment term. Mean polarity is signed: above 0 is "
+        "praise.",
+    )  # fmt: skip
+
+
+def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
+    """Show the score of each dimension beside neutral prose.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
+    ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
+    >>> found = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
+    >>> dimensions(found).rows["estimate"][0]
+    '0.900 [0.600, 1.200]'
+    """
+    return reading.readable(
+        estimates, ["model", "dimension"], statistics=["dimension_mean"], rows=rows,
+        title="Score by dimension" if rows else "Score by dimension, all, and every estimate",
+        labels={"estimate": "score", "n": "prompts", "null": "neutral prose"},
+        note="Neutral prose: what the formula gives to it at the same length, with the range of "
+        "such means. p adjusted: Holm, over the dimensions of a model, of resamples of the prose; "
+        "it takes the prompts as given, while the interval samples them and can hold the neutral "
+        "mean where p is small.",
+    )  # fmt: skip
+
+
+def checks(table: pd.DataFrame) -> Table:
+    """Show `llmbi.estimates.anova_checks`."""
+    title = "Assumptions of the analysis of variance, and the same question without them"
+    return Table(table, title)
+
+
+def agreement(table: pd.DataFrame) -> Table:
+    """Show `llmbi.estimates.agreement`."""
+    return Table(
+        table, "Rank correlation of absolute polarity, prompt by prompt",
+        "Spearman's rho over prompts: 1 is the same order, 0 none, -1 the reverse.",
+    )  # fmt: skip
+
+
+def swaps(table: pd.DataFrame) -> Table:
+    """Show `llmbi.ranking.ranking_swaps`."""
+    return Table(
+        table, "Share of pairs of dimensions that change order",
+        "Weights: each drawn between 1/2 and 2. Prompts: one of a dimension's prompts drawn, as if "
+        "each had been asked only one. 0: the order never changes. No difference: what the prompts "
+        "row would be if the dimensions did not differ at all.",
+    )  # fmt: skip

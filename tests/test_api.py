@@ -1,0 +1,81 @@
+"""What a user finds by `nbbias.<tab>`: every name of every face, told and shown by example.
+
+A function on a face has an example in its docstring; a room on a face has one in its own docstring
+or in that of one of its functions. All of them are run.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+import nbbias
+
+FACES = [name for name in dir(nbbias) if name != "notebook"]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def shown() -> Iterator[tuple[str, object]]:
+    """Yield what the faces show, by its path; the faces within a face, too."""
+    yield "notebook", nbbias.notebook
+    todo = [(name, getattr(nbbias, name)) for name in FACES]
+    while todo:
+        path, face = todo.pop(0)
+        for name in dir(face):
+            found = getattr(face, name)
+            if isinstance(found, ModuleType) and hasattr(found, "__path__"):
+                todo.append((f"{path}.{name}", found))
+            else:
+                yield f"{path}.{name}", found
+
+
+NAMES = dict(shown())
+ROOMS = {path: one for path, one in NAMES.items() if isinstance(one, ModuleType)}
+SAID = {path: one for path, one in NAMES.items() if inspect.isfunction(one)}
+
+
+def examples(module: ModuleType) -> list[doctest.DocTest]:
+    return [one for one in doctest.DocTestFinder().find(module) if one.examples]
+
+
+def test_the_faces_are_found_by_tab() -> None:
+    assert {"biasalert", "biased_prompts", "cogs", "llmbi", "news", "refusals"} <= set(dir(nbbias))
+    assert all(inspect.getdoc(getattr(nbbias, name)) for name in dir(nbbias))
+
+
+def test_names_that_users_rely_on() -> None:
+    for path in ("cogs.representative_bias_score", "cogs.affinity_bias_score", "refusals.detect"):
+        module, name = path.split(".")
+        assert callable(getattr(importlib.import_module(f"nbbias.{module}"), name))
+        assert NAMES[path] is getattr(getattr(nbbias, module), name)
+
+
+@pytest.mark.parametrize("path", SAID)
+def test_a_function_is_shown_by_example(path: str) -> None:
+    assert ">>>" in (inspect.getdoc(SAID[path]) or ""), f"no example in nbbias.{path}"
+
+
+@pytest.mark.parametrize("path", ROOMS)
+def test_a_room_is_shown_by_example(path: str) -> None:
+    assert examples(ROOMS[path]), f"no example in nbbias.{path}"
+
+
+HOMES = {one.__name__ for one in ROOMS.values()} | {one.__module__ for one in SAID.values()}
+HOMES |= {
+    one.__module__
+    for one in NAMES.values()
+    if inspect.isclass(one) and one.__module__.startswith("nbbias.")
+}
+
+
+@pytest.mark.parametrize("name", sorted(HOMES))
+def test_examples_run(name: str) -> None:
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for one in examples(importlib.import_module(name)):
+        runner.run(one)
+    assert not runner.summarize(verbose=False).failed, f"examples of {name} do not run"
