@@ -1,4 +1,9 @@
-"""The parameters of biased_prompts, and the record that is the study."""
+"""The parameters of biased_prompts, and the record that is the study.
+
+>>> from nbbias import biased_prompts
+>>> biased_prompts.params.BiasedPrompts().focus
+{'gender': 'female'}
+"""
 
 from __future__ import annotations
 
@@ -53,7 +58,7 @@ class BiasedPrompts(news.params.News):
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=tuple(f"level:{level}" for level in news.params.LEVELS),
+    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused",
