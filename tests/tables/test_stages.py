@@ -252,6 +252,12 @@ def test_lists_of_words_are_told_apart(words: list[list[str]]) -> None:
     assert tables.digest(series) != tables.digest(longer)
 
 
+@pytest.mark.parametrize("dtype", ["str", "object", "float", "Int64", "category"])
+def test_a_column_without_rows_is_told_from_one_with_a_gap(dtype: str) -> None:
+    empty, gap = pd.Series([], dtype=dtype), pd.Series([None], dtype=dtype)
+    assert tables.digest(empty) == tables.digest(empty.copy()) != tables.digest(gap)
+
+
 def test_a_checkpoint_that_changes_has_another_stamp(tmp_path: Path) -> None:
     assert tables.stamp("textblob") == "textblob"
     path = tmp_path / "model"

@@ -109,7 +109,7 @@ def digest(value: Any) -> str:
         columns = [digest(value[name]) for name in value]
         return joblib.hash(["frame", list(map(str, value.columns)), columns])
     if isinstance(value, pd.Series):
-        if value.map(type).eq(list).any():
+        if value.dtype == object and any(type(one) is list for one in value):
             value = value.map("\x1f".join)
         hashed = pd.util.hash_pandas_object(value, index=True).to_numpy()
         return joblib.hash(["series", str(value.dtype), str(value.name), hashed])
