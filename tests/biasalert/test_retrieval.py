@@ -1,4 +1,4 @@
-"""Evidence: nearest by hand, twins dropped, weak ones unused, FAISS the same, edges."""
+"""Evidence: nearest by hand, twins dropped, weak ones unused, edges."""
 
 from __future__ import annotations
 
@@ -128,8 +128,6 @@ def test_edges(model: str, known: pd.DataFrame) -> None:
     assert len(few) == 2
     single = retrieval.retrieve(texts("women sang"), known.head(1), model=model)
     assert not single["used"].any()  # one entry has no chance level
-    with pytest.raises(ParameterError, match="index"):
-        retrieval.retrieve(texts("a"), known, model=model, index="annoy")
     with pytest.raises(ParameterError, match="k = 0"):
         retrieval.retrieve(texts("a"), known, model=model, k=0)
 
@@ -143,16 +141,6 @@ def test_exact_search_equals_a_full_sort() -> None:
     np.testing.assert_allclose(cosines, -np.sort(-whole, axis=1)[:, :6], rtol=1e-6)
     ties, _ = retrieval.exact(np.ones((1, 2)), np.ones((4, 2)), 4)
     assert ties.tolist() == [[0, 1, 2, 3]]
-
-
-@pytest.mark.parametrize("index", ["faiss", "faiss-hnsw"])
-def test_faiss_finds_the_same(index: str) -> None:
-    rng = np.random.default_rng(0)
-    queries, entries = (rng.normal(size=(n, 16)).astype(np.float32) for n in (20, 300))
-    expected, near = retrieval.exact(queries, entries, 5)
-    places, cosines = retrieval.searcher(entries, index)(queries, 5)
-    np.testing.assert_array_equal(places, expected)
-    np.testing.assert_allclose(cosines, near, rtol=1e-4)
 
 
 def test_quality_by_hand() -> None:

@@ -2,12 +2,12 @@
 
 The paper hands the five nearest entries to its judge whatever they are, and names that as its
 limitation. Here an entry no nearer than entries found for other texts is kept in the table, marked
-as not used. The nearest entries are found from all cosines, by a matrix product or by FAISS.
+as not used. The nearest entries are found from all cosines, by a matrix product.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.biasalert.knowledge import normalise
 from nbbias.biasalert.split import NEAR, near_pairs, similarities
-from nbbias.tables import DataError, ParameterError, check
+from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 
 COLUMNS = [
@@ -34,12 +34,12 @@ _SAMPLE = 500
 
 @dataclass(frozen=True)
 class Base:
-    """A knowledge made ready for many calls of `retrieve`: its vectors, its search, its floor."""
+    """A knowledge made ready for many calls of `retrieve`: its vectors and its floor."""
 
     knowledge: pd.DataFrame
     model: str
     device: str
-    search: Search | None
+    vectors: np.ndarray
     floor: float
 
 
@@ -48,11 +48,10 @@ def prepare(
     *,
     model: str = embeddings.AUTO,
     min_similarity: float | None = None,
-    index: str = "exact",
     seed: int = 0,
     device: str = "cpu",
 ) -> Base:
-    """Embed a knowledge and build its search, once for many texts that come one by one.
+    """Embed a knowledge, once for many texts that come one by one.
 
     Parameters
     ----------
@@ -63,28 +62,17 @@ def prepare(
     min_similarity
         The least cosine at which an entry is `used`. By default `chance_similarity` of the
         knowledge itself, so that it does not depend on which texts are judged together.
-    index
-        One of `INDEXES`; what they cost and when they pay stands at `biasalert.retrieval.searcher`.
     seed
         Of the default `min_similarity`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `index` is none, or FAISS is not installed.
     """
-    if index not in INDEXES:
-        raise ParameterError("index", f"{index!r} is unknown; use {', '.join(INDEXES)}")
     knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
     if knowledge.empty:
-        return Base(knowledge, model, device, None, float("nan"))
-    vectors = embeddings.embed(
-        knowledge["statement"], model=model, device=device
-    )  # fmt: skip
+        return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
+    vectors = embeddings.embed(knowledge["statement"], model=model, device=device)
     floor = min_similarity
     if floor is None:
         floor = chance_similarity(knowledge, model=model, seed=seed, device=device)
-    return Base(knowledge, model, device, searcher(vectors, index), floor)
+    return Base(knowledge, model, device, vectors, floor)
 
 
 def retrieve(
@@ -113,8 +101,7 @@ def retrieve(
     progress
         Show a bar while texts are embedded.
     **options
-        Of `prepare`, where `knowledge` is a table: `model`, `min_similarity`, `index`, `seed`,
-        `device`.
+        Of `prepare`, where `knowledge` is a table: `model`, `min_similarity`, `seed`, `device`.
 
     Returns
     -------
@@ -123,8 +110,8 @@ def retrieve(
 
     Raises
     ------
-    ParameterError, DataError
-        `k` or `index` is out of range, or FAISS is not installed.
+    ParameterError
+        `k` is below 1, or options of `prepare` are given beside what it made.
     """
     if k < 1:
         raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
@@ -134,13 +121,14 @@ def retrieve(
         raise ParameterError("retrieval", f"{', '.join(options)}: belongs to prepare")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]
     texts = texts[texts["text"].fillna("").str.strip() != ""]
-    if texts.empty or base.search is None:
+    if texts.empty or base.knowledge.empty:
         return _typed(pd.DataFrame(columns=COLUMNS))
     queries = embeddings.embed(
         texts["text"], model=base.model, device=base.device, progress=progress
-    )  # fmt: skip
+    )
     # Some more than k are found, for those that are then dropped.
-    found, near = base.search(queries, min(k + drop_same * _SPARE, len(base.knowledge)))
+    most = min(k + drop_same * _SPARE, len(base.knowledge))
+    found, near = exact(queries, base.vectors, most)
     if drop_same:
         near = np.where(_same(texts["text"], base.knowledge["statement"], found), -np.inf, near)
         order = np.argsort(-near, axis=1, kind="stable")
@@ -260,12 +248,6 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
     return table.rename_axis("text_id").reset_index()
 
 
-#: Queries, entries and k to the entries' places and their cosines, best first.
-Search = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-
-#: All cosines; FAISS' same; or FAISS' graph, which finds nearly all (see `searcher`).
-INDEXES = ("exact", "faiss", "faiss-hnsw")
-
 _BLOCK = 1024
 
 
@@ -273,6 +255,15 @@ def exact(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray,
     """Return the places of the `k` nearest entries and their cosines, best first, by product.
 
     Ties go to the entry that comes first.
+
+    Examples
+    --------
+    Of three entries in a plane, those nearest to one that points east:
+
+    >>> entries = np.array([[0.0, 1.0], [0.6, 0.8], [0.8, 0.6]])
+    >>> places, cosines = exact(np.array([[1.0, 0.0]]), entries, 2)
+    >>> places.tolist(), cosines.tolist()
+    ([[2, 1]], [[0.8, 0.6]])
     """
     places, cosines = [], []
     for start in range(0, len(queries), _BLOCK):
@@ -288,46 +279,3 @@ def exact(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray,
         places.append(np.take_along_axis(best, order, axis=1))
         cosines.append(np.take_along_axis(own, order, axis=1))
     return np.concatenate(places), np.concatenate(cosines).astype(float)
-
-
-def searcher(entries: np.ndarray, index: str = "exact") -> Search:
-    """Return a function that searches entries.
-
-    Parameters
-    ----------
-    entries
-        Unit vectors, entries by dimensions.
-    index
-        ``"exact"``: the matrix product; on two cores no slower than ``"faiss"`` (`IndexFlatIP`,
-        the same cosines), and faster for many texts at once. ``"faiss-hnsw"``: a graph, built once
-        (15 s for 41,000 entries), after which a single text takes a fraction of a millisecond where
-        the product takes 16; it misses some neighbours. The latter two need faiss-cpu.
-
-    Raises
-    ------
-    DataError
-        FAISS is not installed.
-    """
-    if index == "exact":
-        return lambda queries, k: exact(queries, entries, k)
-    try:
-        import faiss
-    except ImportError:
-        raise DataError(
-            "FAISS", "is not installed; pip install 'nbbias[faiss]', or use index = 'exact'"
-        ) from None
-    size = entries.shape[1]
-    built: Any
-    if index == "faiss":
-        built = faiss.IndexFlatIP(size)
-    else:
-        built = faiss.IndexHNSWFlat(size, 32, faiss.METRIC_INNER_PRODUCT)
-        built.hnsw.efConstruction, built.hnsw.efSearch = 80, 128
-    built.add(np.ascontiguousarray(entries, dtype=np.float32))
-
-    def search(queries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        cosines, places = built.search(np.ascontiguousarray(queries, dtype=np.float32), k)
-        cosines = np.where(places < 0, -np.inf, cosines.astype(float))
-        return np.maximum(places, 0), cosines
-
-    return search
