@@ -273,6 +273,10 @@ def test_the_instrument_is_part_of_a_claim() -> None:
 def test_the_level_of_the_interval_is_told_in_the_row() -> None:
     row = CLAIM | {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
     assert tables.estimates([row], study="llmbi", confidence=0.9)["confidence"].tolist() == [0.9]
-    assert tables.estimates([row], study="llmbi")["confidence"].isna().all()
+    for told in (row, CLAIM | {"estimate": 0.5, "null_low": 0.1, "null_high": 0.2}):
+        with pytest.raises(ContractError, match="does not say its level"):
+            tables.estimates([told], study="llmbi")
+    alone = tables.estimates([CLAIM | {"estimate": 0.5}], study="llmbi")
+    assert alone["confidence"].isna().all()
     with pytest.raises(ContractError, match="column confidence"):
         tables.estimates([row], study="llmbi", confidence=95)
