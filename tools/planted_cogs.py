@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chisquare
 
-from nbbias.cogs import rbs
-from nbbias.cogs.affinity import instance_shares, listed_shares
+from nbbias.cogs import affinity, rbs
 from nbbias.cogs.sample import Judge, judge
+from nbbias.stats import Sure
 
 IDENTITIES = ["white", "black", "asian"]
 JUDGES = {
@@ -34,16 +34,13 @@ def once(plan: Judge, *, instances: int, draws: int, seed: int) -> dict[str, flo
         {"model": "m", "task": "t", "topic": "u", "theme": [f"c{i}" for i in range(instances)]}
     )
     table = judge(asked, plan, IDENTITIES, rng=np.random.default_rng(seed))
-    options = {"confidence": 0.95, "draws": draws, "seed": seed}
-    shares = {
-        "raw": listed_shares(table, IDENTITIES),
-        "balanced": instance_shares(table, IDENTITIES, of="identity"),
-        "position": instance_shares(table, IDENTITIES, of="position"),
-    }
+    sure = Sure(0.95, draws, seed)
     row: dict[str, float] = {}
-    for name, values in shares.items():
-        found = rbs.spread_estimate(values, **options)
-        row |= {f"abs_{name}": found["estimate"], f"p_{name}": found["p_value"]}
+    for name, values in affinity.shares(table, IDENTITIES).items():
+        found, *_ = rbs.spread_rows(
+            values, name, part="share", bounds=(0, 1), score=affinity.affinity_bias_score, sure=sure
+        )
+        row |= {f"score_{name}": found["estimate"], f"p_{name}": found["p_value"]}
     return row | {"p_single": chisquare(table["identity"].value_counts()).pvalue}
 
 
@@ -55,7 +52,7 @@ def main(repeats: int = 200, instances: int = 60) -> None:
         )
         p = runs.filter(like="p_")
         counts = ", ".join(f"{c[2:]} {int((p[c] < 0.05).sum())}" for c in p)
-        means = ", ".join(f"{c[4:]} {runs[c].mean():.3f}" for c in runs.filter(like="abs_"))
+        means = ", ".join(f"{c[6:]} {runs[c].mean():.3f}" for c in runs.filter(like="score_"))
         print(f"{name}: rejections of {repeats}: {counts}; mean scores: {means}", flush=True)
 
 

@@ -9,6 +9,7 @@ from scipy import stats
 from sklearn import metrics
 
 from nbbias.biasalert import calibration, detection
+from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -19,7 +20,7 @@ def pair(first: list[int | None], second: list[int | None]) -> pd.DataFrame:
 def test_mcnemar_by_hand() -> None:
     # All texts are biased, so right is 1. a alone is right on 6, b alone on 1, both on 3.
     said = pair([1] * 6 + [0] + [1] * 3, [0] * 6 + [1] + [1] * 3)
-    found = detection.differences(said, labelled([1] * 10), draws=500)
+    found = detection.differences(said, labelled([1] * 10), sure=Sure(draws=500))
     key = {"judge": "a − b"}
     assert value(found, "accuracy_difference", **key) == pytest.approx(0.5)
     assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(
@@ -27,13 +28,13 @@ def test_mcnemar_by_hand() -> None:
     )
     low, high = (value(found, "accuracy_difference", f"ci_{e}") for e in ("low", "high"))
     assert 0 <= low < 0.5 < high <= 1
-    swapped = detection.differences(said.iloc[::-1], labelled([1] * 10), draws=500)
+    swapped = detection.differences(said.iloc[::-1], labelled([1] * 10), sure=Sure(draws=500))
     assert value(swapped, "accuracy_difference", judge="b − a") == pytest.approx(-0.5)
 
 
 def test_many_disagreements_are_tested_by_chi_squared() -> None:
     said = pair([1] * 40 + [0] * 20, [0] * 40 + [1] * 20)
-    found = detection.differences(said, labelled([1] * 60), draws=100)
+    found = detection.differences(said, labelled([1] * 60), sure=Sure(draws=100))
     expected = (40 - 20 - 1) ** 2 / 60
     assert value(found, "accuracy_difference", "statistic_value") == pytest.approx(expected)
     p = stats.chi2.sf(expected, 1)
@@ -42,9 +43,9 @@ def test_many_disagreements_are_tested_by_chi_squared() -> None:
 
 def test_resamples_that_are_all_alike_are_no_certainty() -> None:
     # a is right on all four texts and b on none; or all texts are of one cluster.
-    apart = detection.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), draws=50)
+    apart = detection.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), sure=Sure(draws=50))
     one = labelled([1] * 3, comment_id="c")
-    together = detection.differences(pair([1, 0, 0], [0, 0, 0]), one, draws=50)
+    together = detection.differences(pair([1, 0, 0], [0, 0, 0]), one, sure=Sure(draws=50))
     for found, expected in ((apart, 1), (together, 1 / 3)):
         assert value(found, "accuracy_difference") == pytest.approx(expected)
         for end in ("low", "high"):
@@ -67,7 +68,7 @@ def test_judges_alike_are_not_tested_and_three_judges_are_corrected_together() -
     assert value(same, "accuracy_difference") == 0
     assert np.isnan(value(same, "accuracy_difference", "p_value"))
     three = pd.concat([pair([1] * 12, [0] * 12), judgements([1] * 6 + [0] * 6, judge="c")])
-    found = detection.differences(three, labelled([1] * 12), draws=100)
+    found = detection.differences(three, labelled([1] * 12), sure=Sure(draws=100))
     assert len(found) == 3
     p = sorted(found["p_value"])
     assert min(found["p_adjusted"]) == pytest.approx(3 * p[0])
@@ -99,7 +100,7 @@ def test_brier_and_calibration_error_against_other_ways() -> None:
     p = rng.random(500)
     y = rng.random(500) < p**2
     said = judgements(p > 0.5, confidence=p)
-    found = calibration.estimates(said, labelled(y), draws=200)
+    found = calibration.estimates(said, labelled(y), sure=Sure(draws=200))
     assert value(found, "brier") == pytest.approx(metrics.brier_score_loss(y, p))
     assert value(found, "brier", "null") == pytest.approx(y.mean() * (1 - y.mean()))
     table = calibration.curve(said, labelled(y)).dropna()
@@ -114,7 +115,9 @@ def test_a_calibrated_judge_is_within_chance_about_as_often_as_it_says() -> None
         rng = np.random.default_rng(seed)
         p = rng.random(300)
         found = calibration.estimates(
-            judgements(p > 0.5, confidence=p), labelled(rng.random(300) < p), draws=100, seed=seed
+            judgements(p > 0.5, confidence=p),
+            labelled(rng.random(300) < p),
+            sure=Sure(draws=100, seed=seed),
         )
         ends = [value(found, "calibration_error", f"null_{end}") for end in ("low", "high")]
         within += ends[0] <= value(found, "calibration_error") <= ends[1]
@@ -123,7 +126,7 @@ def test_a_calibrated_judge_is_within_chance_about_as_often_as_it_says() -> None
 
 def test_a_judge_without_probabilities_is_not_measured() -> None:
     said = pd.concat([judgements([1, 0]), judgements([1, 0], judge="b", confidence=[0.8, 0.1])])
-    found = calibration.estimates(said, labelled([1, 0]), draws=20)
+    found = calibration.estimates(said, labelled([1, 0]), sure=Sure(draws=20))
     own = found[found["judge"] == "judge"]
     assert own["estimate"].isna().all()
     assert set(own["reason"]) == {calibration.NO_PROBABILITY}
@@ -136,7 +139,9 @@ def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
         judgements([1, 0], judge="b", confidence=[0.8, 0.1]),
     ])  # fmt: skip
     others = {"toxicity": "it is toxicity", "absent": "x"}
-    found = calibration.estimates(said, labelled([1, 0]), no_probabilities=others, draws=20)
+    found = calibration.estimates(
+        said, labelled([1, 0]), no_probabilities=others, sure=Sure(draws=20)
+    )
     own = found[found["judge"] == "toxicity"]
     assert own["estimate"].isna().all() and set(own["reason"]) == {"it is toxicity"}
     assert own["n_lost"].tolist() == [2, 2]

@@ -18,11 +18,13 @@ from nbbias.biasalert import (
     figures,
     levels,
     pairs,
+    printed,
     sample,
     sentences,
     tables as biasalert_tables,
 )
 from nbbias.reading import figures as reading_figures
+from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 
@@ -34,15 +36,18 @@ SAID = pd.concat(
         judgements([1] * len(SAMPLE), judge="plain", text_id=list(SAMPLE["text_id"])),
     ]
 )
-FAST = {"draws": 100, "permutations": 10}
+FAST = {"sure": Sure(draws=100), "permutations": 10}
 FOUND = detection.estimates(pd.concat([SAID, detection.constants(SAMPLE)]), SAMPLE, **FAST)  # type: ignore[arg-type]
 TYPES = detection.by_type(SAID, SAMPLE, **FAST)  # type: ignore[arg-type]
 ANSWERS = sample.answers(n=60)
 JUDGED = simulated(ANSWERS, truth="planted", refuses=0.1)
-HUMAN = levels.draw_sample(ANSWERS, size=40).merge(
-    ANSWERS[["text_id", "planted"]].rename(columns={"planted": "biased"})
+HUMAN = levels.People(
+    levels.draw_sample(ANSWERS, size=40).merge(
+        ANSWERS[["text_id", "planted"]].rename(columns={"planted": "biased"})
+    ),
+    random=True,
 )
-LEVELS = levels.estimates(ANSWERS, JUDGED, human=HUMAN, random_sample=True, by="domain")
+LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN, by="domain")
 
 
 @pytest.fixture(autouse=True)
@@ -68,10 +73,11 @@ def labels(ax: plt.Axes) -> list[str]:
 
 
 def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
-    rows = figures.detection_rows(
+    figure, rows, alt = figures.detection(
         FOUND, dataset="RedditBias", statistics=("accuracy", "classification_score")
     )
-    figure = figures.detection(rows)
+    assert rows["panel"].unique().tolist() == [figures.OURS, figures.PRINTED]
+    assert alt.startswith("Accuracy")
     ours, kinds, below, printed_kinds = figure.axes[:4]
     assert labels(ours) == ["one", "two *", "plain"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
@@ -88,16 +94,16 @@ def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
 
 
 def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None:
-    assert len(figures.detection(figures.detection_rows(FOUND)).axes) == 2
-    nothing = figures.detection(figures.detection_rows(FOUND.head(0)))
+    assert len(figures.detection(FOUND).figure.axes) == 2
+    nothing = figures.detection(FOUND.head(0)).figure
     assert "nothing of this was measured" in [t.get_text() for t in nothing.axes[0].texts]
-    assert figures.types(figures.type_rows(TYPES.head(0))).axes
-    assert figures.pairs(figures.pair_rows(FOUND.head(0))).axes
-    assert figures.levels(figures.level_rows(LEVELS.head(0))).axes
+    assert figures.types(TYPES.head(0)).figure.axes
+    assert figures.pairs(FOUND.head(0)).figure.axes
+    assert figures.levels(LEVELS.head(0)).figure.axes
 
 
 def test_types_are_rows_of_a_panel_a_judge() -> None:
-    figure = figures.types(figures.type_rows(TYPES))
+    figure = figures.types(TYPES).figure
     assert len(figure.axes) == 3
     own = TYPES[(TYPES["statistic"] == "accuracy") & (TYPES["judge"] == "one")]
     assert dots(figure.axes[0]) == pytest.approx(own["estimate"].tolist())
@@ -106,18 +112,18 @@ def test_types_are_rows_of_a_panel_a_judge() -> None:
 
 def test_a_curve_shows_its_bins_with_their_counts_and_no_judge_without_probabilities() -> None:
     curve = calibration.curve(SAID, SAMPLE)
-    figure = figures.calibration(curve)
+    figure = figures.calibration(curve).figure
     assert len(figure.axes) == 2
     own = curve[(curve["judge"] == "one") & (curve["n"] > 0)]
     ax = figure.axes[0]
     assert dots(ax) == pytest.approx(own["mean_confidence"].tolist())
     assert [t.get_text() for t in ax.texts] == [f"{n:,}" for n in own["n"]]
-    assert figures.calibration(curve[curve["judge"] == "plain"]).axes
+    assert figures.calibration(curve[curve["judge"] == "plain"]).figure.axes
 
 
 def test_pairs_stand_by_direction() -> None:
     found = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
-    figure = figures.pairs(figures.pair_rows(found))
+    figure = figures.pairs(found).figure
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
     titles = [ax.get_title(loc="left") for ax in figure.axes[::3]]
@@ -127,38 +133,36 @@ def test_pairs_stand_by_direction() -> None:
 def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
     checks = errors.checks()
     found = errors.estimates(simulated(checks))
-    figure = figures.errors(figures.error_rows(found))
+    figure = figures.errors(found).figure
     assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["misses", "false alarms"]
     assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
 
 
 def test_levels_stand_over_the_printed_ones() -> None:
-    figure = figures.levels(figures.level_rows(LEVELS, dataset="BOLD"))
+    figure = figures.levels(LEVELS, dataset="BOLD").figure
     share, corrected, below, off = figure.axes
     models = ["careful", "careless", "blunt"]
     own = LEVELS[LEVELS["topic"].isna()]
     assert labels(share) == models
     assert dots(share) == pytest.approx([value(own, "biased_share", model=m) for m in models])
     assert corrected.get_xlabel() == "corrected share"
-    assert dots(below) == biasalert_tables.printed_levels("BOLD")["bias_level"].tolist()
+    assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
     assert not off.axison
 
 
 def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
-    whole = biasalert_tables.levels(LEVELS)
+    whole = biasalert_tables.levels(LEVELS).rows
     assert len(whole) == LEVELS["topic"].isna().sum()
-    each = biasalert_tables.by_domain(LEVELS)
+    each = biasalert_tables.by_domain(LEVELS).rows
     assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
-    assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).empty
+    assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).rows.empty
 
 
 # --- sentences ----------------------------------------------------------------------------------
 
-SAY = {"confidence": 0.95}
-
 
 def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
-    first, second, _ = sentences.detection(FOUND, **SAY)
+    first, second, _ = sentences.detection(FOUND)
     row = FOUND[(FOUND["judge"] == "one") & (FOUND["statistic"] == "accuracy")].iloc[0]
     assert f"accuracy **{row['estimate']:.2f}** (95% CI {row['ci_low']:.2f}" in first
     assert f"N = {row['n']:.0f} texts; {row['n_lost']:.0f} left out" in first
@@ -167,32 +171,31 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert "counted as wrong, accuracy is" in first
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
-    lead, figure = sentences.finding(FOUND, **SAY)
-    assert (lead, figure) == (f"The best of 3 judges on these texts is {first}", "detection")
+    assert sentences.finding(FOUND) == f"The best of 3 judges on these texts is {first}"
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
-    assert sentences.finding(alone, **SAY)[0] == sentences.detection(alone, **SAY)[0]
-    assert sentences.finding(FOUND.head(0), **SAY) == ("No judge gave a verdict.", "detection")
+    assert sentences.finding(alone) == sentences.detection(alone)[0]
+    assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."
 
 
 def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
     truth = labelled([1, 0] * 6)
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
     said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
-    found = detection.estimates(said, truth, draws=20, permutations=2)
-    lead, _ = sentences.finding(found, **SAY)
+    found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
+    lead = sentences.finding(found)
     assert lead.startswith("The best of 3 judges on these texts is plain: accuracy **0.50**")
     same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
-    tied, _ = sentences.finding(detection.estimates(same, truth, draws=20, permutations=2), **SAY)
+    tied = sentences.finding(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20)))
     assert tied.startswith(r"The best of 2 judges on these texts, level with 0 \*, is 1 \*: acc")
-    (told,) = sentences.detection(found[found["judge"] == "few"], **SAY)
+    (told,) = sentences.detection(found[found["judge"] == "few"])
     assert "accuracy **0.67**" in told
     assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told
     silent = found[found["judge"] == "judge"]
-    assert sentences.finding(silent, **SAY)[0] == "No judge gave a verdict."
+    assert sentences.finding(silent) == "No judge gave a verdict."
 
 
 def test_what_judges_name_is_written_with_both_overall_scores() -> None:
-    first, _, third = sentences.naming(FOUND, **SAY)
+    first, _, third = sentences.naming(FOUND)
     own = FOUND[FOUND["judge"] == "one"].set_index("statistic")["estimate"]
     assert f"right in all respects **{own['overall_score_joint']:.2f}**" in first
     assert f"the paper prints, is {own['overall_score_product']:.2f}." in first
@@ -200,62 +203,62 @@ def test_what_judges_name_is_written_with_both_overall_scores() -> None:
 
 
 def test_comparisons_types_and_calibration_are_written() -> None:
-    told = sentences.differences(detection.differences(SAID, SAMPLE, draws=50), **SAY)
+    told = sentences.differences(detection.differences(SAID, SAMPLE, sure=Sure(draws=50)))
     assert len(told) == 3
     assert all("McNemar p" in sentence for sentence in told)
     assert "is more often right than plain" in told[1]
-    assert sentences.differences(FOUND, **SAY) == ["There is one judge only: nothing to compare."]
+    assert sentences.differences(FOUND) == ["There is one judge only: nothing to compare."]
     typed = sentences.by_type(TYPES)
     assert "is highest on" in typed[0]
     assert "not beyond chance on" in typed[2]
-    assert sentences.by_type(TYPES.head(0)) == sentences.unseen(TYPES.head(0), confidence=0.95)
+    assert sentences.by_type(TYPES.head(0)) == sentences.unseen(TYPES.head(0))
     assert sentences.by_type(TYPES.head(0)) == [
         "No tested text has a type: nothing by type was measured."
     ]
     level = sentences.by_type(TYPES.assign(estimate=0.5))
     assert all("accuracy is 0.50 on every type that was measured" in one for one in level)
-    kept = sentences.calibration(calibration.estimates(SAID, SAMPLE, draws=50), **SAY)
+    kept = sentences.calibration(calibration.estimates(SAID, SAMPLE, sure=Sure(draws=50)))
     assert "probabilities are off by **" in kept[0]
     assert kept[2] == "plain: calibration not measured (the judge gives no probabilities)."
 
 
 def test_pairs_and_errors_are_written_with_their_counts() -> None:
     found = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
-    (sentence,) = sentences.pairs(found, **SAY)
+    (sentence,) = sentences.pairs(found)
     assert "recall on sent\\_more **0.75**" in sentence
     assert "0.60 are flagged" in sentence
     assert "antistereo 1.00 (N = 2), stereo 0.25 (N = 2)" in sentence
     checks = errors.checks()
     said = simulated(checks)
-    (sentence,) = sentences.errors(errors.estimates(said), **SAY)
+    (sentence,) = sentences.errors(errors.estimates(said))
     assert "on reported speech (N = 25)" in sentence
     assert "N = 25 pairs" in sentence
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
-    assert sentences.errors(errors.estimates(silent), **SAY) == [
-        "judge: gave no verdict on the checks."
-    ]
+    assert sentences.errors(errors.estimates(silent)) == ["judge: gave no verdict on the checks."]
 
 
 def test_levels_and_agreement_are_written_as_judged_and_corrected() -> None:
-    told = sentences.levels(LEVELS, **SAY)
+    told = sentences.levels(LEVELS)
     assert len(told) == 3
     assert all("Corrected for its errors: **" in t or "Not corrected" in t for t in told)
     assert "whatever the answers without a verdict are" in told[2]
-    plain = sentences.levels(levels.estimates(ANSWERS, JUDGED), **SAY)
+    plain = sentences.levels(levels.estimates(ANSWERS, JUDGED))
     assert all("Not corrected for its errors" in sentence for sentence in plain)
     assert re.search(r"N = \d+ answers", plain[0])
     asked = ANSWERS.assign(prompt_id=["p"] * len(ANSWERS))
     repeated = levels.estimates(asked, JUDGED)
-    (one, *_) = sentences.levels(repeated, answers=asked, **SAY)
+    (one, *_) = sentences.levels(repeated, answers=asked)
     assert re.search(r"N = 1 prompts", one)
-    (agreed,) = sentences.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, draws=50), **SAY)
+    (agreed,) = sentences.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, sure=Sure(draws=50)))
     assert "Cohen's κ = **" in agreed
 
 
 def test_printed_scores_are_called_a_level_and_no_replication() -> None:
-    told = sentences.printed(biasalert_tables.beside(FOUND), dataset="RedditBias")
+    told = sentences.printed(printed.beside(FOUND), dataset="RedditBias")
     assert len(told) == 3  # not of the judges that read nothing
     assert "(printed 0.84)" in told[0]
     assert "no replication" in told[0]
-    nothing = sentences.printed(biasalert_tables.beside(FOUND.head(0)), dataset="RedditBias")
+    nothing = sentences.printed(printed.beside(FOUND.head(0)), dataset="RedditBias")
     assert nothing[0].startswith("Nothing that the paper prints")
+    (other,) = sentences.printed(printed.beside(FOUND), dataset=None)
+    assert "no printed score is about them" in other

@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.guard import LONGEST, Guarded, Sentences, guard, guard_texts
+from nbbias.biasalert.guard import LONGEST, Guarded, Rules, Sentences, guard, guard_texts
 from nbbias.tables import ParameterError
 
 
@@ -55,8 +55,9 @@ def stream(text: str, size: int = 3) -> Iterator[str]:
         yield text[at : at + size]
 
 
-def run(text: str, judge: Any, size: int = 3, **settings: Any) -> tuple[str, dict[str, Any]]:
-    guarded = guard(stream(text, size), judge, **settings)
+def run(text: str, judge: Any, size: int = 3, **rules: Any) -> tuple[str, dict[str, Any]]:
+    retrieve = rules.pop("retrieve", None)
+    guarded = guard(stream(text, size), judge, retrieve=retrieve, rules=Rules(**rules))
     through = "".join(guarded)
     assert through == guarded.text
     return through, guarded.record
@@ -110,7 +111,7 @@ def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
 
 def test_nothing_is_seen_before_it_was_judged() -> None:
     judge = Judge()
-    for piece in guard(stream(PLAIN, 1), judge, context=0):
+    for piece in guard(stream(PLAIN, 1), judge, rules=Rules(context=0)):
         assert piece.strip() in judge.seen
 
 
@@ -239,7 +240,7 @@ def test_evidence_is_found_for_what_is_judged() -> None:
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ParameterError) as told:
-        guard([], Judge(), **wrong)
+        guard([], Judge(), rules=Rules(**wrong))
     assert all(name in str(told.value) for name in wrong)
 
 

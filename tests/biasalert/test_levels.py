@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detection, levels
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
 
@@ -21,9 +22,10 @@ def answers(n: int, model: str = "m", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"text_id": ids, "model": model, "text": ids}).assign(**columns)
 
 
-def human(biased: list[int], first: int = 0) -> pd.DataFrame:
+def human(biased: list[int], first: int = 0, *, random: bool = False) -> levels.People:
     ids = [f"t{i + first}" for i in range(len(biased))]
-    return pd.DataFrame({"text_id": ids, "biased": [bool(b) for b in biased]})
+    labels = pd.DataFrame({"text_id": ids, "biased": [bool(b) for b in biased]})
+    return levels.People(labels, random)
 
 
 def test_a_level_is_a_share_with_wilsons_interval_and_its_bounds_take_losses_along() -> None:
@@ -132,17 +134,17 @@ def test_correction_needs_a_random_sample_of_the_same_texts() -> None:
     rng = np.random.default_rng(1)
     truth = rng.random(400) < 0.3
     said = judgements(list(np.where(rng.random(400) < 0.85, truth, ~truth)))
-    labels = human(list(truth[:200].astype(int)))
+    labels = human([*truth[:200].astype(int)])
     plain = levels.estimates(answers(400), said)
     assert value(plain, "biased_share_corrected", "reason") == levels.NO_SAMPLE
-    picked = levels.estimates(answers(400), said, human=labels)
+    picked = levels.estimates(answers(400), said, people=labels)
     assert value(picked, "biased_share_corrected", "reason") == levels.NOT_RANDOM
-    found = levels.estimates(answers(400), said, human=labels, random_sample=True)
+    found = levels.estimates(answers(400), said, people=labels._replace(random=True))
     low, high = (value(found, "biased_share_corrected", f"ci_{end}") for end in ("low", "high"))
     assert low < truth.mean() < high
     assert value(found, "biased_share", "null") == pytest.approx(0.15, abs=0.08)
     with pytest.raises(DataError, match="3 human labels are of texts that are not among"):
-        levels.estimates(answers(400), said, human=human([1] * 3, first=399 + 1))
+        levels.estimates(answers(400), said, people=human([1] * 3, first=399 + 1))
 
 
 def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
@@ -155,7 +157,7 @@ def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly(
         said = np.where(rng.random(1000) < 0.9, truth, ~truth)
         label = np.where(rng.permutation(1000) < 500, truth, np.nan)
         table = pd.DataFrame({"label": label, "flagged": said * 1.0})
-        found = levels.by_prompt(table, prompts, draws=300, seed=seed)
+        found = levels.by_prompt(table, prompts, sure=Sure(draws=300, seed=seed))
         plain = levels.rogan_gladen(int(said.sum()), 1000, **levels.error_rates(table))
         held += found["ci_low"] <= 0.3 <= found["ci_high"]
         alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
@@ -166,7 +168,7 @@ def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly(
     labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
     asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
     own = levels.estimates(
-        asked, judgements(said), human=labels, random_sample=True, draws=300, seed=seed
+        asked, judgements(said), people=levels.People(labels, True), sure=Sure(draws=300, seed=seed)
     )
     for name in ("estimate", "ci_low", "ci_high"):
         assert value(own, "biased_share_corrected", name) == pytest.approx(found[name])
@@ -176,12 +178,12 @@ def test_the_corrected_share_of_repeated_prompts_averages_prompts() -> None:
     # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
     table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
     said, labels = judgements([1] * 6 + [0] * 4), human([1] * 6 + [0] * 4)
-    found = levels.estimates(table, said, human=labels, random_sample=True)
+    found = levels.estimates(table, said, people=labels._replace(random=True))
     assert value(found, "biased_share") == pytest.approx(1 / 3)
     assert value(found, "biased_share_corrected") == pytest.approx(1 / 3)
     assert value(found, "biased_share_corrected", "n") == 3
     once = levels.estimates(
-        table.assign(prompt_id=table["text_id"]), said, human=labels, random_sample=True
+        table.assign(prompt_id=table["text_id"]), said, people=labels._replace(random=True)
     )
     row = once[once["statistic"] == "biased_share_corrected"].iloc[0]
     expected = levels.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
@@ -194,11 +196,11 @@ def test_prompts_without_a_spread_leave_an_interval_with_a_width() -> None:
     prompts, label = np.repeat(np.arange(20), 5), np.tile([1.0, 0, 0, 0, 0], 20)
     given = pd.DataFrame({"flagged": label, "label": label})
     for flagged, estimate in ((label, 0.2), (np.zeros(100), np.nan)):
-        found = levels.by_prompt(given.assign(flagged=flagged), prompts, draws=100)
+        found = levels.by_prompt(given.assign(flagged=flagged), prompts, sure=Sure(draws=100))
         assert found["estimate"] == pytest.approx(estimate, nan_ok=True)
     rare = given.assign(flagged=0.0, label=np.where(np.arange(100) < 2, [1.0] * 100, 0.0))
     rare.loc[0, "flagged"] = 1.0
-    found = levels.by_prompt(rare, prompts, draws=100)
+    found = levels.by_prompt(rare, prompts, sure=Sure(draws=100))
     assert found["ci_low"] <= found["estimate"] < found["ci_high"]  # both biased ones: one prompt
 
 
@@ -206,7 +208,7 @@ def test_error_rates_are_each_models_own() -> None:
     table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
     said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
     labels = human([1, 1, 0, 0])
-    found = levels.estimates(table, said, human=labels, random_sample=True)
+    found = levels.estimates(table, said, people=labels._replace(random=True))
     assert value(found, "biased_share_corrected", model="a") == 0.5
     assert "holds no answer" in value(found, "biased_share_corrected", "reason", model="b")
 
@@ -231,7 +233,10 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
     truth = rng.random(80) < 0.4
     said = np.where(rng.random(80) < 0.85, truth, ~truth)
     found = levels.agreement(
-        answers(90), judgements([*said, *[None] * 10]), human([*truth.astype(int)]), draws=500
+        answers(90),
+        judgements([*said, *[None] * 10]),
+        human([*truth.astype(int)]),
+        sure=Sure(draws=500),
     )
     key = {"model": None}
     assert value(found, "kappa", **key) == pytest.approx(cohen_kappa_score(truth, said))
@@ -244,7 +249,9 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
 def test_the_range_of_chance_of_kappa_is_that_of_shuffled_verdicts() -> None:
     rng = np.random.default_rng(3)
     truth, said = rng.random(70) < 0.5, rng.random(70) < 0.3
-    found = levels.agreement(answers(70), judgements(list(said)), human(list(truth)), draws=100)
+    found = levels.agreement(
+        answers(70), judgements(list(said)), human(list(truth)), sure=Sure(draws=100)
+    )
     drawn = [cohen_kappa_score(truth, rng.permutation(said)) for _ in range(500)]
     for end, at in (("low", 0.025), ("high", 0.975)):
         expected = np.quantile(drawn, at)
@@ -266,7 +273,7 @@ def test_agreement_on_prompts_asked_repeatedly_resamples_prompts() -> None:
         part = pd.DataFrame({"label": label * 1.0, "flagged": flagged * 1.0, "prompt_id": prompts})
         for by in (True, False):
             own = part if by else part.drop(columns="prompt_id")
-            for row in levels.shared(own, draws=200, seed=seed):
+            for row in levels.shared(own, sure=Sure(draws=200, seed=seed)):
                 truth = {"agreement": 0.8, "kappa": 0.6}[row["statistic"]]
                 held[row["statistic"], by] += row["ci_low"] <= truth <= row["ci_high"]
     for name in ("agreement", "kappa"):
@@ -277,10 +284,10 @@ def test_agreement_on_prompts_asked_repeatedly_resamples_prompts() -> None:
 def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
     table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
     truth = [1, 0] * 3
-    found = levels.agreement(table, judgements(truth), human(truth), draws=50)
+    found = levels.agreement(table, judgements(truth), human(truth), sure=Sure(draws=50))
     low = proportion_confint(3, 3, method="wilson")[0]
     assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
-    half = levels.agreement(table, judgements([1] * 6), human(truth), draws=50)
+    half = levels.agreement(table, judgements([1] * 6), human(truth), sure=Sure(draws=50))
     assert np.isnan(value(half, "agreement", "ci_low", model="m"))
     assert value(half, "agreement", "reason", model="m") == detection.ALIKE
 
@@ -300,4 +307,6 @@ def test_tables_that_do_not_fit_are_refused_in_words() -> None:
     with pytest.raises(ContractError, match="stands twice"):
         levels.estimates(pd.concat([answers(1)] * 2), judgements([1]))
     with pytest.raises(DataError, match="two human labels"):
-        levels.estimates(answers(1), judgements([1]), human=pd.concat([human([1])] * 2))
+        levels.estimates(
+            answers(1), judgements([1]), people=levels.People(pd.concat([human([1]).labels] * 2))
+        )

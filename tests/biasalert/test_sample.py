@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from nbbias import tables
 from nbbias.biasalert import contracts, detection, levels, sample
+from nbbias.stats import Sure
 from tests.biasalert.tables import simulated, value
 
 SAMPLE = sample.labelled()
@@ -106,7 +107,7 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
 def test_scores_find_what_was_planted_in_a_judge() -> None:
     table = pd.concat([SAMPLE] * 4).assign(text_id=lambda d: [f"t{i}" for i in range(len(d))])
     said = simulated(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
-    found = detection.estimates(said, table, cluster=None, draws=200, permutations=5)
+    found = detection.estimates(said, table, cluster=None, permutations=5, sure=Sure(draws=200))
     assert value(found, "recall") == pytest.approx(0.85, abs=0.05)
     assert value(found, "specificity") == pytest.approx(0.8, abs=0.05)
     assert value(found, "attribution_score") == pytest.approx(0.7, abs=0.06)
@@ -118,7 +119,7 @@ def test_a_sample_of_labels_brings_the_planted_share_back() -> None:
     said = simulated(table, truth="planted", sensitivity=0.8, specificity=0.85)
     drawn = levels.draw_sample(table, size=200, seed=1)
     human = drawn.merge(table[["text_id", "planted"]]).rename(columns={"planted": "biased"})
-    found = levels.estimates(table, said, human=human, random_sample=True)
+    found = levels.estimates(table, said, people=levels.People(human, random=True))
     planted = sample.SAMPLE_MODELS["blunt"]
     assert value(found, "biased_share_corrected", model="blunt") == pytest.approx(planted, abs=0.1)
     raw = value(found, "biased_share", model="careful")

@@ -12,6 +12,7 @@ from scipy import stats
 from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import Settings
+from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, value
 
 #: Twelve texts a type, every other one biased. c0 stands in race and in gender.
@@ -45,7 +46,7 @@ def test_the_type_that_is_judged_was_never_learnt_from() -> None:
     assert found.groupby("held_out")["n_train"].first().to_dict() == {
         "gender": 23, "race": 23, "religion": 24,
     }  # fmt: skip
-    table = detection.by_type(found, TYPED, draws=20, permutations=2)
+    table = detection.by_type(found, TYPED, permutations=2, sure=Sure(draws=20))
     assert value(table, "accuracy", bias="race") == 0.5
 
 
@@ -75,7 +76,7 @@ def test_what_it_costs_by_hand() -> None:
     unseen = biasalert_unseen.leave_one_type_out(TYPED, memory([])).assign(
         judge="a" + biasalert_unseen.UNSEEN
     )
-    found = biasalert_unseen.estimates(seen, unseen, TYPED, draws=100)
+    found = biasalert_unseen.estimates(seen, unseen, TYPED, sure=Sure(draws=100))
     for held_out in ("gender", "race", "religion"):
         assert value(found, "accuracy", bias=held_out) == 0.5
         key = {"bias": held_out}
@@ -84,11 +85,11 @@ def test_what_it_costs_by_hand() -> None:
         assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(p)
         adjusted = value(found, "accuracy_difference", "p_adjusted", **key)
         assert adjusted == pytest.approx(3 * p)  # Holm over the three types
-    told = sentences.unseen(found, confidence=0.95)
+    told = sentences.unseen(found)
     assert len(told) == 3
     assert all("against being fitted with it" in one for one in told)
     # Without the judge that was fitted on all types nothing is compared.
-    alone = biasalert_unseen.estimates(seen.assign(judge="b"), unseen, TYPED, draws=100)
+    alone = biasalert_unseen.estimates(seen.assign(judge="b"), unseen, TYPED, sure=Sure(draws=100))
     assert set(alone["statistic"]) == {"accuracy", "f1", "recall", "specificity"}
 
 
@@ -96,11 +97,14 @@ def test_a_type_without_verdicts_is_not_measured() -> None:
     one_label = TYPED.assign(biased=TYPED["bias_type"] == "race")
     unseen = biasalert_unseen.leave_one_type_out(one_label, memory([], verdict=0))
     found = biasalert_unseen.estimates(
-        judgements([0] * 36, judge="a"), unseen.assign(judge="a, type unseen"), one_label, draws=50
+        judgements([0] * 36, judge="a"),
+        unseen.assign(judge="a, type unseen"),
+        one_label,
+        sure=Sure(draws=50),
     )
     assert np.isnan(value(found, "accuracy", bias="race"))
     assert value(found, "accuracy", bias="gender") == 1
-    assert any("not measured" in one for one in sentences.unseen(found, confidence=0.95))
+    assert any("not measured" in one for one in sentences.unseen(found))
 
 
 def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
@@ -115,6 +119,8 @@ def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
     assert set(found["text_id"]) == set(table.loc[table["split"] == "test", "text_id"])
     assert set(found["outcome"]) == {"judged"}
     assert biasalert_unseen.judge([], table, settings=Settings()).empty
-    rows = biasalert_unseen.estimates(found, found, table[table["split"] == "test"], draws=50)
+    rows = biasalert_unseen.estimates(
+        found, found, table[table["split"] == "test"], sure=Sure(draws=50)
+    )
     assert set(rows["instrument"]) == {classifier.instrument("auto")}
     assert biasalert_unseen.estimates(found, pd.DataFrame(), table).empty

@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import chisquare
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
+from nbbias.stats import Sure
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load()
@@ -27,7 +28,7 @@ def judged(
 
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return affinity.abs_estimates(table, SUITE, draws=200, **options)  # type: ignore[arg-type]
+    return affinity.abs_estimates(table, SUITE, sure=Sure(draws=200), **options)  # type: ignore[arg-type]
 
 
 def only(table: pd.DataFrame, statistic: str) -> pd.Series:
@@ -90,7 +91,7 @@ def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
     position = affinity.instance_shares(table, list("abc"), of="position").iloc[0]
     assert identity.tolist() == pytest.approx([1 / 3] * 3)
     assert position.tolist() == [1, 0, 0]
-    listed = affinity.listed_shares(table, list("abc")).iloc[0]
+    listed = affinity.shares(table, list("abc"))["abs_raw"].iloc[0]
     assert listed.tolist() == [1, 0, 0]
 
 
@@ -165,7 +166,7 @@ def test_two_and_five_identities_and_parts() -> None:
     names = list(suite.axes["disability"].identities)
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
-    rows = affinity.abs_estimates(five, suite, draws=100)
+    rows = affinity.abs_estimates(five, suite, sure=Sure(draws=100))
     assert only(rows, "abs")["group"] == "blind"
     parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task")
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
@@ -177,7 +178,7 @@ def test_models_together_are_averaged_within_the_instance() -> None:
     both = estimated(pd.concat([one, two], ignore_index=True))
     shares = both[both["statistic"] == "share"].pivot(index="group", columns="model")["estimate"]
     np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
-    grid = affinity.grid(both).set_index("model")
+    grid = cogs_tables.grid(both).rows.set_index("model")
     assert grid["own"].to_dict() == {"m": "no", "j": "yes"}
     assert grid["favourite"].to_dict() == {"m": "white", "j": "black"}
 
@@ -201,14 +202,15 @@ def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
     rows = []
     for seed in range(repeats):
         table = judged(plan, n=n, seed=seed)
-        options = {"confidence": 0.95, "draws": 99, "seed": seed}
+        found = {
+            way: rbs.spread_rows(
+                values, way, part="share", bounds=(0, 1), score=affinity.affinity_bias_score,
+                sure=Sure(draws=99, seed=seed),
+            )[0]["p_value"]
+            for way, values in affinity.shares(table, RACES).items()
+        }  # fmt: skip
         rows.append({
-            "raw": rbs.spread_estimate(
-                affinity.listed_shares(table, RACES), **options)["p_value"],
-            "balanced": rbs.spread_estimate(
-                affinity.instance_shares(table, RACES, of="identity"), **options)["p_value"],
-            "position": rbs.spread_estimate(
-                affinity.instance_shares(table, RACES, of="position"), **options)["p_value"],
+            "raw": found["abs_raw"], "balanced": found["abs"], "position": found["position"],
             "single": chisquare(table["identity"].value_counts()).pvalue,
         })  # fmt: skip
     return pd.DataFrame(rows)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.cogs import affinity, sample, suite
+from nbbias.cogs import affinity, sample, suite, tables as cogs_tables
 from nbbias.tables import ContractError, DataError
 
 SUITE = suite.load(axes=["race"])
@@ -107,7 +107,7 @@ def test_the_rubric_can_be_described() -> None:
 def test_an_instance_without_all_identities_is_not_judged_but_counted(gap: str | None) -> None:
     table = answers({"white": "Glow.", "black": gap, "asian": "Silk."})
     assert affinity.evaluation_prompts(table, SUITE).empty
-    counted = affinity.incomplete(table, SUITE)
+    counted = cogs_tables.incomplete(table, SUITE).rows
     assert counted[["instances", "judged", "incomplete"]].to_numpy().tolist() == [[1, 0, 1]]
 
 

@@ -14,6 +14,7 @@ from nbbias import tables
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from nbbias.reading import figures as reading_figures
+from nbbias.stats import Sure
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = suite.load()
@@ -38,7 +39,7 @@ def estimates() -> pd.DataFrame:
         for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
             table = judge(asked, plan, names, rng=np.random.default_rng(seed))
             judged.append(table.assign(evaluator=evaluator, axis=axis))
-    return affinity.abs_estimates(pd.concat(judged, ignore_index=True), SUITE, draws=100)
+    return affinity.abs_estimates(pd.concat(judged, ignore_index=True), SUITE, sure=Sure(draws=100))
 
 
 def dots(ax: plt.Axes) -> list[float]:
@@ -52,18 +53,20 @@ def dots(ax: plt.Axes) -> list[float]:
 
 def test_temperatures_have_panels_of_their_own() -> None:
     two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    found = rbs.rbs(pd.concat(two, ignore_index=True), draws=100)
-    panels = figures.distances(found).axes
+    found = rbs.rbs(pd.concat(two, ignore_index=True), sure=Sure(draws=100))
+    panels = figures.distances(found).figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = rbs.rbs(two[0], draws=100)
-    assert [ax.get_title(loc="left") for ax in figures.distances(one).axes] == ["m"]
+    one = rbs.rbs(two[0], sure=Sure(draws=100))
+    assert [ax.get_title(loc="left") for ax in figures.distances(one).figure.axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
 
 def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
-    figure = figures.preferences(estimates)
-    one, two = figure.axes[:2]
+    drawn = figures.preferences(estimates)
+    one, two = drawn.figure.axes[:2]
+    assert set(drawn.rows["statistic"]) == {"share"}
+    assert "each identity was preferred" in drawn.alt
     own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
     assert dots(one) == pytest.approx(own["estimate"].tolist())
     assert dots(two) == []
@@ -71,7 +74,7 @@ def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.Da
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
-    figure = figures.identity_or_position(estimates)
+    figure = figures.identity_or_position(estimates).figure
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
     ways = ["as published", "orders balanced", "position"]
@@ -83,24 +86,24 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(floor=0.11)
-    figure = figures.distances(rbs.rbs(table, draws=100))
-    ax = figure.axes[0]
+    drawn = figures.distances(rbs.rbs(table, sure=Sure(draws=100)))
+    assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["floor"]
+    ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([0.11])
 
 
 def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
-    whole = rbs.rbs(distances(VALUES), draws=100)
-    by_task = rbs.rbs(distances(VALUES), by="task", draws=100)
-    assert len(dots(figures.spreads(whole, statistic="rbs").axes[0])) == 1
-    ax = figures.spreads(by_task, statistic="rbs").axes[0]
+    whole = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
+    assert len(dots(figures.spreads(whole).figure.axes[0])) == 1
+    ax = figures.spreads(by_task).figure.axes[0]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]
 
 
 def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
-    table = affinity.grid(estimates)
-    figure = figures.grid(table)
+    figure, table, _ = figures.grid(estimates)
     told = [text.get_text() for text in figure.axes[0].texts]
     assert told == [table["favourite"].iloc[0], "not\nmeasured"]
 
@@ -110,22 +113,23 @@ def test_levels_are_stacked_to_one() -> None:
         "model": "m", "identity": ["white", "black"], "obvious": [0.2, 0.5],
         "nuanced": [0.3, 0.5], "imperceptible": [0.5, 0.0],
     })  # fmt: skip
-    ax = figures.visibility(table).axes[0]
+    ax = figures.visibility(table).figure.axes[0]
     ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
     assert max(ends) == pytest.approx(1)
     assert len(ax.patches) == 6
 
 
 def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
-    one = figures.preferences(estimates, statistic="position_share").axes[0]
+    one = figures.preferences(estimates, statistic="position_share").figure.axes[0]
     names = [t.get_text() for t in one.get_yticklabels()]
     assert names[:2] == ["race, position 1", "race, position 2"]
     assert names[-1] == "orientation, position 2"
 
 
 def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:
-    rows = cogs_tables.printed_rows(estimates, score="ABS")
-    figure = figures.printed(rows, label="printed")
+    figure, rows, alt = figures.printed(estimates, score="ABS")
+    assert "favourite identity" in alt
+    pd.testing.assert_frame_equal(rows, cogs_tables.printed_rows(estimates, score="ABS"))
     ours, printed = figure.axes[0], figure.axes[3]
     assert dots(printed) == pytest.approx([0.203, 0.133, 0.0819])
     assert [t.get_text() for t in printed.texts] == ["white", "black", "black"]
@@ -142,7 +146,7 @@ def test_every_reference_has_a_row_of_panels() -> None:
         for group, at in (("White", 0.2), ("Black", 0.3))
     ]  # fmt: skip
     table = tables.estimates(rows, study="cogs", measure="rbs")
-    figure = figures.references(table)
+    figure = figures.references(table).figure
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
         "race: to centroid of groups", "race: to White",
@@ -157,7 +161,7 @@ def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
         for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
     ]  # fmt: skip
     table = tables.estimates(rows, study="cogs", measure="rbs")
-    left, right = figures.references(table).axes
+    left, right = figures.references(table).figure.axes
     names = [t.get_text() for t in left.get_yticklabels()]
     assert names == ["man", "woman", "nonbinary"]
     assert right.get_yticks().tolist() == left.get_yticks().tolist()

@@ -11,6 +11,7 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import people, sample, suite
 from nbbias.cogs.sample import Judge, judge
+from nbbias.stats import Sure
 from nbbias.tables import ContractError
 
 RACES = ["white", "black", "asian"]
@@ -48,7 +49,7 @@ def test_alpha_equals_krippendorffs_example() -> None:
 def test_kappa_equals_fleiss_by_hand() -> None:
     # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
     table = ratings([["white"] * 3, ["white", "black", "black"]])
-    row = only(people.agreement(table, draws=50), "fleiss_kappa")
+    row = only(people.agreement(table, sure=Sure(draws=50)), "fleiss_kappa")
     expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
     assert row["estimate"] == pytest.approx(expected)
     assert (row["n"], row["n_lost"]) == (2, 0)
@@ -56,7 +57,7 @@ def test_kappa_equals_fleiss_by_hand() -> None:
 
 def test_full_agreement_is_1_and_beyond_chance() -> None:
     table = ratings([[who] * 3 for who in RACES * 5])
-    found = people.agreement(table, draws=200)
+    found = people.agreement(table, sure=Sure(draws=200))
     tables.check(found, tables.ESTIMATES)
     assert found["estimate"].tolist() == pytest.approx([1, 1])
     assert (found["p_value"] == 1 / 201).all()
@@ -68,7 +69,7 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
     p = []
     for seed in range(30):
         table = ratings(rng.choice(RACES, (25, 3)).tolist())
-        row = only(people.agreement(table, draws=60, seed=seed), "krippendorff_alpha")
+        row = only(people.agreement(table, sure=Sure(draws=60, seed=seed)), "krippendorff_alpha")
         assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
         p.append(row["p_value"])
     assert np.sum(np.array(p) < 0.05) < 7
@@ -77,14 +78,14 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
     table = ratings([["white", "white", None], ["white", "black", "black"], ["asian"] * 3,
                      ["white", None, None]])  # fmt: skip
-    found = people.agreement(table, draws=50)
+    found = people.agreement(table, sure=Sure(draws=50))
     assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
     assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("codes", [[["white"] * 3] * 4, [["white"], ["black"]]])
 def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | None]]) -> None:
-    found = people.agreement(ratings(codes), draws=20)
+    found = people.agreement(ratings(codes), sure=Sure(draws=20))
     assert found["estimate"].isna().all()
     assert found["reason"].str.contains("two").all()
 
@@ -95,7 +96,7 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
                           "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"]})  # fmt: skip
     decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="llm", axis="race")
-    found = people.beside_models(table, decided, SUITE, draws=100)
+    found = people.beside_models(table, decided, SUITE, sure=Sure(draws=100))
     assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
     shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
     assert shares["r0"].to_dict() == pytest.approx({"white": 2 / 3, "black": 1 / 3, "asian": 0})
@@ -124,9 +125,9 @@ def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted
     table = people.read_ratings("sample", suite=SUITE)
     assert len(table) == 3 * 40 * 3  # people, task x theme, axes
     alike = sample.ratings(SUITE, content=0.0, raters={"a": {}, "b": {}})
-    found = people.agreement(alike, draws=200).set_index(["bias", "statistic"])
+    found = people.agreement(alike, sure=Sure(draws=200)).set_index(["bias", "statistic"])
     assert found["p_value"].min() > 0.01
-    shared = people.agreement(table, draws=200)
+    shared = people.agreement(table, sure=Sure(draws=200))
     assert (shared["p_value"] < 0.05).all()
     third = table[(table["rater"] == "person 3") & (table["axis"] == "orientation")]
     assert (third["identity"] == "straight").mean() > 0.6

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from nbbias import tables
-from nbbias.cogs import rbs, suite
+from nbbias.cogs import rbs, suite, tables as cogs_tables
 from nbbias.tables import ContractError, DataError
 from nbbias.text import embeddings
 
@@ -212,7 +212,7 @@ def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
         for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
     ]
     table = rbs.read_answers(written(tmp_path, rows))
-    told = rbs.summary(table).set_index("axis")
+    told = cogs_tables.answers(table).rows.set_index("axis")
     assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
     found = rbs.distances(table, model="offline").set_index("identity")
     assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.cogs import reference
+from nbbias.cogs import reference, tables as cogs_tables
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 from nbbias.text import embeddings
 
@@ -64,13 +65,8 @@ def texts(
 
 
 def estimated(table: pd.DataFrame, *, draws: int = 60, **options: object) -> pd.DataFrame:
-    return reference.reference_estimates(
-        table,
-        group="race",
-        bias="race",
-        draws=draws,
-        **options,  # type: ignore[arg-type]
-    )
+    sure = Sure(draws=draws)
+    return reference.reference_estimates(table, "race", sure=sure, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("placed")
@@ -150,17 +146,17 @@ def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: P
     texts = reference.read_personas(data_folder / "cogs/marked_personas.parquet")
     own = texts[(texts["model"] == "gpt-4") & (texts["template"] == texts["template"].iloc[0])]
     few = own.groupby("race_gender").head(2)
-    counted = reference.summary(few)
+    counted = cogs_tables.texts(few).rows
     assert counted["texts"].sum() == len(few)
     assert len(counted) == 15
-    options = {"draws": 100, "progress": False}
-    table = reference.groupings(few, {"race": "White", "gender": "man"}, **options)
+    sure = Sure(draws=100)
+    table = reference.groupings(few, {"race": "White", "gender": "man"}, sure=sure)
     spreads = table[table["statistic"] == "rbs"]
     told = spreads["instrument"].str.split("reference: ").str[-1].tolist()
     assert told == ["centroid of groups", "White", "centroid of groups", "man"]
     assert spreads["p_adjusted"].tolist() == pytest.approx(
         stats.adjusted(spreads["p_value"]).tolist()
     )
-    alone = reference.reference_estimates(few, group="race", bias="race", **options)
+    alone = reference.reference_estimates(few, "race", sure=sure)
     first = table[(table["bias"] == "race") & table["instrument"].str.endswith("groups")]
     assert first["estimate"].tolist() == pytest.approx(alone["estimate"].tolist())

@@ -10,11 +10,12 @@ import pytest
 from pydantic import ValidationError
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, replies, sample, sentences, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
 from nbbias.llmbi.params import Llmbi
 from nbbias.news.params import NewsBias
+from nbbias.stats import Sure
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
@@ -77,15 +78,15 @@ def test_replies_are_read_back_to_the_planted_decision() -> None:
 def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = affinity.decided(affinity.read_judgements("sample", suite=suite))
-    estimates = affinity.abs_estimates(table, suite, draws=400)
-    found = sentences.judges(estimates)
+    estimates = affinity.abs_estimates(table, suite, sure=Sure(draws=400))
+    found = cogs_tables.judges(estimates).rows
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
         whole["planted_identity"].tolist()
     )
     assert whole.loc["position-judge", "p_abs_raw"] < 0.05
     assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
-    assert sentences.judges(estimates.assign(evaluator="gpt-4")).empty
+    assert cogs_tables.judges(estimates.assign(evaluator="gpt-4")).rows.empty
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import f_oneway
 
-from nbbias import reading, tables
+from nbbias import reading, stats, tables
 from nbbias.cogs import (
     affinity,
     people,
@@ -19,6 +20,7 @@ from nbbias.cogs import (
     tables as cogs_tables,
 )
 from nbbias.cogs.suite import BAR
+from nbbias.stats import Sure
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = cogs_suite.load(axes=["race"])
@@ -40,7 +42,7 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
 
 
 def estimated(*tables: pd.DataFrame) -> pd.DataFrame:
-    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, draws=300)
+    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, sure=Sure(draws=300))
 
 
 def by_identity(order: list[str]) -> int:
@@ -67,13 +69,13 @@ def refuse(order: list[str]) -> None:
     ],
 )
 def test_a_judge_is_told_by_identity_or_by_position(choose: object, told: str) -> None:
-    (sentence,) = sentences.identity_or_position(estimated(judged(choose)), confidence=0.95)
+    (sentence,) = sentences.identity_or_position(estimated(judged(choose)))
     assert sentence.startswith("j, race: ")
     assert told in sentence
 
 
 def test_a_judge_by_position_has_an_abs_as_published_and_none_when_balanced() -> None:
-    (sentence,) = sentences.identity_or_position(estimated(judged(by_position)), confidence=0.95)
+    (sentence,) = sentences.identity_or_position(estimated(judged(by_position)))
     # Always the first text: in the suite's one order always white, so sqrt(2) / 3.
     assert "ABS **0.000**" in sentence
     assert "in one order, 0.471" in sentence
@@ -83,70 +85,77 @@ def test_both_preferences_are_told_and_none_too() -> None:
     table = estimated(judged(by_identity))
     family = {"abs": 0.01, "position": 0.01}
     both = table.assign(p_adjusted=table["statistic"].map(family).fillna(table["p_adjusted"]))
-    (sentence,) = sentences.identity_or_position(both, confidence=0.95)
+    (sentence,) = sentences.identity_or_position(both)
     assert "whoever stands there" in sentence
-    (sentence,) = sentences.identity_or_position(both.assign(p_adjusted=0.9), confidence=0.95)
+    (sentence,) = sentences.identity_or_position(both.assign(p_adjusted=0.9))
     assert "no identity and no position beyond chance" in sentence
 
 
 def test_names_from_files_cannot_break_the_markdown() -> None:
     table = estimated(judged(by_identity, evaluator="*x*|<b>"))
-    (sentence,) = sentences.identity_or_position(table, confidence=0.95)
+    (sentence,) = sentences.identity_or_position(table)
     assert sentence.startswith(r"\*x\*\|\<b\>")
 
 
 def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    (sentence,) = sentences.rbs(rbs.rbs(distances(far), draws=300), confidence=0.95)
+    sentence = sentences.rbs(rbs.rbs(distances(far), sure=Sure(draws=300)))
+    assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
     assert "nearest to the default: **white**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
-    assert f"RBS **{score}**" in sentence
+    assert f"m: RBS {score}," in sentence
     assert "N = 24 task × theme" in sentence
     alike = np.tile(VALUES[:, :1], 3)
-    (sentence,) = sentences.rbs(rbs.rbs(distances(alike), draws=300), confidence=0.95)
+    sentence = sentences.rbs(rbs.rbs(distances(alike), sure=Sure(draws=300)))
     assert "which chance may have put there" in sentence
 
 
 def test_an_identity_without_answers_is_not_measured() -> None:
     gap = VALUES.copy()
     gap[:, 1] = np.nan
-    estimates = rbs.rbs(distances(gap), draws=100)
-    (sentence,) = sentences.rbs(estimates, confidence=0.95)
-    assert "not measured (nothing was measured for black)" in sentence
-    assert sentences.finding(estimates, confidence=0.95)[0] == "Nothing was measured."
+    estimates = rbs.rbs(distances(gap), sure=Sure(draws=100))
+    why = "nothing was measured for black"
+    assert sentences.rbs(estimates) == f"No representative bias scores could be tested ({why})."
+    assert cogs_tables.rbs(estimates).rows["estimate"].item() == f"not measured: {why}"
+    assert sentences.finding(estimates)[0] == "Nothing was measured."
 
 
 def test_the_floor_is_told_or_said_to_be_unknown() -> None:
-    one = rbs.rbs(distances(VALUES), draws=100)
+    one = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
     assert "asked once" in sentences.floors(one)[0]
-    two = rbs.rbs(distances(VALUES).assign(floor=0.11), draws=100)
+    two = rbs.rbs(distances(VALUES).assign(floor=0.11), sure=Sure(draws=100))
     assert "lie 0.11 apart" in sentences.floors(two)[0]
 
 
 def test_parts_are_counted_against_chance() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    by_task = rbs.rbs(distances(far), by="task", draws=300)
-    (sentence,) = sentences.by_part(by_task, statistic="rbs", confidence=0.95)
-    assert sentence.startswith("2 of 2 scores by task are beyond chance")
-    whole = rbs.rbs(distances(far), draws=100)
-    assert sentences.by_part(whole, statistic="rbs", confidence=0.95) == []
+    by_task = rbs.rbs(distances(far), by="task", sure=Sure(draws=300))
+    sentence = sentences.rbs(by_task)
+    assert sentence.startswith("2 of 2 representative bias scores by task are beyond chance")
+    assert "The furthest of these: m, " in sentence
+    judged_by_task = affinity.abs_estimates(
+        judged(by_identity), SUITE, by="task", sure=Sure(draws=300)
+    )
+    told = sentences.abs_scores(judged_by_task)
+    assert told.startswith("2 of 2 affinity bias scores by task, orders balanced, are beyond")
+    assert "most preferred: black" in told
 
 
 def test_temperatures_are_compared_where_there_are_several() -> None:
     tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    estimates = rbs.rbs(pd.concat(tables, ignore_index=True), draws=100)
+    estimates = rbs.rbs(pd.concat(tables, ignore_index=True), sure=Sure(draws=100))
     (sentence,) = sentences.temperatures(rbs.temperatures(estimates))
     assert "over 2 temperatures" in sentence
     assert "the same at all of them" in sentence
-    one = rbs.temperatures(rbs.rbs(tables[0], draws=100))
+    one = rbs.temperatures(rbs.rbs(tables[0], sure=Sure(draws=100)))
     assert "nothing to compare" in sentences.temperatures(one)[0]
 
 
 def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
     table = estimated(judged(by_identity, model="j"), judged(by_position, model="m"))
-    (sentence,) = sentences.own_texts(affinity.grid(table))
+    (sentence,) = sentences.own_texts(table)
     assert "on its own texts" in sentence
-    alone = affinity.grid(estimated(judged(by_identity)))
+    alone = estimated(judged(by_identity))
     assert sentences.own_texts(alone) == ["No judge of this run wrote texts itself."]
 
 
@@ -173,20 +182,22 @@ def test_cells_off_the_equal_share_are_counted_by_what_can_be_seen() -> None:
 
 def test_agreement_and_its_absence_are_told() -> None:
     ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
-    full = people.agreement(ratings, draws=100)
+    beside = people.beside_models(ratings, judged(by_identity), SUITE, sure=Sure(draws=20))
     # Texts that differ this much leave nothing to taste: full agreement.
-    assert "κ = **1.00**" in sentences.agreement(full, confidence=0.95)[0]
-    alone = people.agreement(ratings[ratings["rater"] == "a"], draws=100)
-    assert "agreement not measured" in sentences.agreement(alone, confidence=0.95)[0]
+    full = people.agreement(ratings, sure=Sure(draws=100))
+    told = cogs_tables.people(full, beside).rows.iloc[0]
+    assert (told["statistic"], told["estimate"][:5]) == ("Fleiss' κ", "1.000")
+    alone = people.agreement(ratings[ratings["rater"] == "a"], sure=Sure(draws=100))
+    assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
 
 
 def test_a_finding_comes_from_what_there_is() -> None:
-    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), draws=300)
+    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
     judgements = estimated(judged(by_identity))
-    sentence, figure = sentences.finding(pd.concat([scores, judgements]), confidence=0.95)
+    sentence, figure = sentences.finding(pd.concat([scores, judgements]))
     assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
     assert figure == "distances"
-    sentence, figure = sentences.finding(judgements, confidence=0.95)
+    sentence, figure = sentences.finding(judgements)
     assert "**black**" in sentence
     assert figure == "identity_or_position"
 
@@ -197,14 +208,15 @@ def test_without_a_default_the_spread_is_to_the_centroid() -> None:
         "instrument": "e; reference: centroid of groups",
     }  # fmt: skip
     rows = [
-        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01},
+        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01,
+         "p_adjusted": 0.01, "confidence": 0.95},
         {**spread, "statistic": "distance", "group": "Black woman", "estimate": 0.2},
         {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
     ]  # fmt: skip
     table = tables.estimates(rows, study="cogs", measure="rbs")
-    sentence, figure = sentences.finding(table, confidence=0.95)
-    assert sentence.startswith("m, race and gender: spread **0.100**")
-    assert "Nearest to all others: Black woman; furthest: White man." in sentence
+    sentence, figure = sentences.finding(table)
+    assert sentence.startswith("1 of 1 spreads of groups' distances to the centroid of all are")
+    assert "This one: m: spread 0.100, nearest to all others: Black woman (" in sentence
     assert figure == "references"
 
 
@@ -256,7 +268,7 @@ def test_undecided_replies_are_counted_with_their_reasons() -> None:
 
 
 def test_worked_examples_are_those_of_the_paper() -> None:
-    table = cogs_tables.worked_examples()
+    table = cogs_tables.worked_examples().rows
     # By hand: sd(.1, .2, .15), sd(.05, .07, .06), sd(.7, .2, .1), sd(.4, .3, .3).
     expected = [0.0408248, 0.0081650, 0.2624669, 0.0471405]
     assert table["ours"].tolist() == pytest.approx(expected, abs=1e-7)
@@ -272,7 +284,7 @@ def test_all_writers_stand_for_a_judge_where_there_are_several() -> None:
 
 
 def test_ways_are_one_row_a_judge_and_axis() -> None:
-    table = cogs_tables.ways(estimated(judged(by_position), judged(refuse, evaluator="k")))
+    table = cogs_tables.ways(estimated(judged(by_position), judged(refuse, evaluator="k"))).rows
     assert table["evaluator"].tolist() == ["j", "k"]
     own = table.iloc[0]
     assert own["raw"] == pytest.approx(np.sqrt(2) / 3)
@@ -283,31 +295,50 @@ def test_ways_are_one_row_a_judge_and_axis() -> None:
 
 
 def test_shares_of_identities_and_positions_add_up_to_one() -> None:
-    table = cogs_tables.shares(estimated(judged(by_identity)))
+    table = cogs_tables.shares(estimated(judged(by_identity))).rows
     sums = table.groupby("share_of")["share"].sum()
     assert sums.to_numpy() == pytest.approx(1)
 
 
 def test_tests_stand_one_above_the_other() -> None:
-    estimates = rbs.rbs(distances(VALUES), draws=100)
-    table = cogs_tables.tests(estimates)
+    estimates = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    table = cogs_tables.tests(estimates).rows
     assert table["test"].tolist()[1].startswith("repeated measures")
     assert table["f"].tolist() == pytest.approx(
-        [rbs.one_way(pd.DataFrame(VALUES, columns=RACES))["statistic_value"],
-         rbs.repeated_measures(pd.DataFrame(VALUES, columns=RACES))["statistic_value"]]
-    )  # fmt: skip
+        [
+            f_oneway(*VALUES.T).statistic,
+            stats.repeated_measures(pd.DataFrame(VALUES))["statistic_value"],
+        ]
+    )
     assert "setting" not in table
 
 
-def test_columns_leave_out_what_says_nothing() -> None:
-    estimates = rbs.rbs(distances(VALUES), draws=100)
-    assert list(cogs_tables.columns(estimates, ["difference"]))[:3] == ["model", "axis", "identity"]
-    assert "null" not in cogs_tables.columns(estimates, ["difference"])
-    assert "null" in cogs_tables.columns(estimates, ["rbs"])
+def test_tables_leave_out_what_says_nothing() -> None:
+    estimates = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    assert "null" not in cogs_tables.differences(estimates).rows
+    assert "null" in cogs_tables.rbs(estimates).rows
+    assert cogs_tables.rbs(estimates).title == "Representative Bias Score"
+    assert cogs_tables.distances(estimates).rows["group"].tolist() == RACES
+    by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
+    by_topic = rbs.rbs(distances(VALUES), by="topic", sure=Sure(draws=100))
+    both = cogs_tables.rbs(pd.concat([by_task, by_topic]), rows=None)
+    assert both.title == "Representative Bias Score by task and topic"
+    assert len(both.rows) == 5
+
+
+def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
+    ratings = sample.ratings(SUITE)
+    decided = judged(by_identity)
+    agreement = people.agreement(ratings, sure=Sure(draws=50))
+    beside = people.beside_models(ratings, decided, SUITE, sure=Sure(draws=50))
+    short = cogs_tables.people(agreement, beside).rows
+    assert short["statistic"].tolist() == ["Fleiss' κ", "ABS"]
+    everyone = cogs_tables.people(agreement, beside, rows=None).rows
+    assert len(everyone) == 2 + 3 + 1 + 1  # two coefficients; three people, all of them, a judge
 
 
 def test_printed_rows_are_of_our_axes_and_marked() -> None:
-    table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), draws=100), score="RBS")
+    table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), sure=Sure(draws=100)), score="RBS")
     assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]
     assert set(table["axis"]) == {"race"}
     assert table.loc[1:, "estimate"].tolist() == [0.023, 0.0413, 0.014]
@@ -315,7 +346,7 @@ def test_printed_rows_are_of_our_axes_and_marked() -> None:
 
 
 def test_every_task_is_listed_with_its_rubric() -> None:
-    table = cogs_tables.tasks(cogs_suite.load())
+    table = cogs_tables.tasks(cogs_suite.load()).rows
     assert len(table) == 12
     assert (table["rubric"] == "paper").sum() == 5
     assert table.set_index("task").loc["song", "criteria"].startswith("Rhythm; Message")
@@ -327,20 +358,19 @@ def test_every_task_is_listed_with_its_rubric() -> None:
 def test_planted_writers_are_found_and_false_alarms_counted() -> None:
     leaning = distances(VALUES + np.array([0.0, 0.5, 0.5]), model="leaning-writer")
     even = distances(np.tile(VALUES[:, :1], 3), model="even-writer")
-    estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), draws=300)
-    table = sentences.writers(estimates)
+    estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), sure=Sure(draws=300))
+    table = cogs_tables.writers(estimates).rows
     assert table["planted"].tolist() == ["white", "none"]
-    told = sentences.writers_in_words(table, confidence=0.95)
+    told = sentences.writers(estimates)
     assert "in 1 of 2 cells and found beyond chance in 1" in told
     assert "0 of 1 are beyond chance" in told
-    assert sentences.writers(estimates.assign(model="gpt-4")).empty
+    assert cogs_tables.writers(estimates.assign(model="gpt-4")).rows.empty
 
 
 def test_judges_are_counted_by_what_was_planted() -> None:
     one, two = (judged(choose, evaluator=name) for choose, name in
                 [(by_identity, "identity-judge"), (by_position, "position-judge")])  # fmt: skip
-    table = sentences.judges(estimated(one, two))
-    raw, balanced, position = sentences.judges_in_words(table, confidence=0.95)
+    raw, balanced, position = sentences.judges(estimated(one, two))
     assert "in 1 of 1 cells" in raw
     assert "in 1 of 1 where none was" in raw  # the one by position, taken for biased
     assert "in 1 of 1 cells" in balanced

@@ -238,9 +238,7 @@ class _Round:
             tally.input_tokens += answer.input_tokens
             tally.output_tokens += answer.output_tokens
             dear = self.desk.prices.get(call.model, (0.0, 0.0))
-            tally.cost += (
-                answer.input_tokens * dear[0] + answer.output_tokens * dear[1]
-            ) / 1_000_000
+            tally.cost += (answer.input_tokens * dear[0] + answer.output_tokens * dear[1]) / 1e6
         self._record(call, {"status": "answered", **answer._asdict()}, attempts)
 
     def _failed(self, call: Call, failure: Failure, *, attempts: int) -> None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -173,21 +171,17 @@ def ask(
     """
     chosen, path = laid_out.block, laid_out.store_path
     run = secrets.token_hex(6)
-    with closing(store.connect(path)) as connection:
+    with store.opened(path) as connection:
         known = store.statuses(connection)
         settled = {"answered"} if again else {"answered", "rejected"}
         calls = [
             Call(
-                row.key,
-                row.model,
-                messages(chosen, row.prompt),
-                row.replicate,
-                settings(chosen, row.temperature),
-                _cost(row, chosen),
+                row.key, row.model, messages(chosen, row.prompt), row.replicate,
+                settings(chosen, row.temperature), _cost(row, chosen),
             )
             for row in laid_out.calls.itertuples()
             if known.get(row.key) not in settled
-        ]
+        ]  # fmt: skip
         if not calls:
             return Tally(0)
         models = {
@@ -198,18 +192,12 @@ def ask(
             for name in dict.fromkeys(call.model for call in calls)
         }  # fmt: skip
         prices = {name: (one.input, one.output) for name, one in chosen.prices.items()}
-        try:
-            noted = params.redact(store.canonical(chosen.model_dump()))
-            store.begin(connection, run, version=__version__, parameters=noted)
-            desk = Desk(
-                connection, path, run, chosen.transport, prices,
-                chosen.max_cost, again, listen,
-            )  # fmt: skip
-            tally = asyncio.run(loop.ask_all(calls, models, desk))
-            if not tally.rescued:
-                store.end(connection, run, tally.stopped or "complete")
-        except sqlite3.Error as error:
-            raise store.in_words(error, path) from None
+        noted = params.redact(store.canonical(chosen.model_dump()))
+        store.begin(connection, run, version=__version__, parameters=noted)
+        desk = Desk(connection, path, run, chosen.transport, prices, chosen.max_cost, again, listen)
+        tally = asyncio.run(loop.ask_all(calls, models, desk))
+        if not tally.rescued:
+            store.end(connection, run, tally.stopped or "complete")
     return tally
 
 

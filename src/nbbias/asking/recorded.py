@@ -7,9 +7,7 @@ are not asked for again, and whole releases in the layout of Fang et al.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -38,11 +36,8 @@ def table(laid_out: Plan) -> pd.DataFrame:
         `key`, `temperature` (NaN where it was left to the provider), and the suite's own columns.
     """
     path = laid_out.store_path
-    with closing(store.connect(path, readonly=path.is_file())) as connection:
-        try:
-            said = store.answers(connection, laid_out.calls["key"])
-        except sqlite3.Error as error:
-            raise store.in_words(error, path) from None
+    with store.opened(path, readonly=path.is_file()) as connection:
+        said = store.answers(connection, laid_out.calls["key"])
     calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
@@ -121,13 +116,10 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
         found = _matched(laid_out.calls, given, where=str(path))
     blank = found["text"].isna() | (found["text"].astype("str") == "") & (_column(found) == "")
     fresh = already = 0
-    with closing(store.connect(laid_out.store_path)) as connection:
-        try:
-            for row in found[~blank].to_dict("records"):
-                filed = store.record(connection, _filed(row, laid_out, Path(path).name))
-                fresh, already = fresh + filed, already + (not filed)
-        except sqlite3.Error as error:
-            raise store.in_words(error, laid_out.store_path) from None
+    with store.opened(laid_out.store_path) as connection:
+        for row in found[~blank].to_dict("records"):
+            filed = store.record(connection, _filed(row, laid_out, Path(path).name))
+            fresh, already = fresh + filed, already + (not filed)
     counts = {
         "filed": fresh, "there already": already, "no text": int(blank.sum()),
         "not in the plan": len(given) - len(found),

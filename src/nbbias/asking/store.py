@@ -14,8 +14,8 @@ import os
 import socket
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,10 @@ COLUMNS = (
     *("stop_reason", "refusal", "error", "input_tokens", "output_tokens", "seconds"),
     *("attempts", "asked_at", "run"),
 )
+
+
+#: Seconds until a claim that is not renewed may be taken over.
+LEASE = 90.0
 
 
 class StoreError(DataError):
@@ -151,10 +155,90 @@ def in_words(error: BaseException, path: Path) -> StoreError:
     return StoreError(str(path), told)
 
 
-def roll_back(connection: sqlite3.Connection) -> None:
-    """Undo what an unfinished transaction has done."""
-    if connection.in_transaction:
-        connection.execute("ROLLBACK")
+@contextmanager
+def opened(path: Path, *, readonly: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open a store, say in words what befalls it meanwhile, and close it; as `connect`."""
+    with closing(connect(path, readonly=readonly)) as connection:
+        try:
+            yield connection
+        except sqlite3.Error as error:
+            raise in_words(error, path) from None
+
+
+@contextmanager
+def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    """Do all of it, before any other process does anything, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+# --- claims -----------------------------------------------------------------------------------
+
+
+def owner() -> str:
+    """Return who this process is: host, process id, and when it started."""
+    started = psutil.Process().create_time()
+    return f"{socket.gethostname()}:{os.getpid()}:{started:.2f}"
+
+
+def _is_dead(who: str) -> bool:
+    """Tell whether an owner is a process of this machine that is no more."""
+    host, pid, started = who.rsplit(":", 2)
+    if host != socket.gethostname():
+        return False
+    try:
+        process = psutil.Process(int(pid))
+        another = abs(process.create_time() - float(started)) > 1
+        return another or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+    except psutil.Error:
+        return False
+
+
+def claim(
+    connection: sqlite3.Connection, wanted: str, *, again: bool = False, lease: float | None = None
+) -> Literal["claimed", "done", "held"]:
+    """Claim a key: ``done`` is answered (or rejected, unless `again`), ``held`` somebody else's.
+
+    The claim of a process that is no more, or has not renewed it, is taken over.
+    """
+    with _at_once(connection):
+        done = connection.execute(
+            "SELECT 1 FROM answers WHERE key = ? AND (status = 'answered' OR status = ?)",
+            (wanted, "" if again else "rejected"),
+        ).fetchone()
+        held = connection.execute(
+            "SELECT owner, until FROM claims WHERE key = ?", (wanted,)
+        ).fetchone()
+        free = held is None or held["until"] < time.time() or _is_dead(held["owner"])
+        if done or not free:
+            return "done" if done else "held"
+        connection.execute(
+            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
+            (wanted, owner(), time.time() + (lease or LEASE)),
+        )
+        return "claimed"
+
+
+def renew(connection: sqlite3.Connection, *, lease: float | None = None) -> None:
+    """Keep the claims of this process for another while."""
+    connection.execute(
+        "UPDATE claims SET until = ? WHERE owner = ?", (time.time() + (lease or LEASE), owner())
+    )
+
+
+def release(connection: sqlite3.Connection, wanted: str | None = None) -> None:
+    """Give back a claim of this process, or all of them."""
+    connection.execute(
+        "DELETE FROM claims WHERE owner = ? AND (?2 IS NULL OR key = ?2)", (owner(), wanted)
+    )
 
 
 # --- answers ----------------------------------------------------------------------------------
@@ -173,19 +257,14 @@ def record(connection: sqlite3.Connection, answer: Mapping[str, Any]) -> bool:
     marks = ", ".join(f":{name}" for name in COLUMNS)
     news = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])
     row = {name: answer.get(name) for name in COLUMNS}
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with _at_once(connection):
         done = connection.execute(
             f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({marks}) "
             f"ON CONFLICT (key) DO UPDATE SET {news} WHERE answers.status <> 'answered'",
             row,
         ).rowcount
         connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
-        connection.execute("COMMIT")
         return bool(done)
-    except BaseException:
-        roll_back(connection)
-        raise
 
 
 def statuses(connection: sqlite3.Connection) -> dict[str, str]:
@@ -236,78 +315,5 @@ def look(path: Path) -> tuple[dict[str, str], dict[str, float]]:
         "SELECT model, avg(output_tokens) FROM answers WHERE output_tokens IS NOT NULL "
         "AND status = 'answered' GROUP BY model"
     )
-    with closing(connect(path, readonly=True)) as connection:
-        try:
-            return statuses(connection), dict(connection.execute(query).fetchall())
-        except sqlite3.Error as error:
-            raise in_words(error, path) from None
-
-
-#: Seconds until a claim that is not renewed may be taken over.
-LEASE = 90.0
-
-
-def owner() -> str:
-    """Return who this process is: host, process id, and when it started."""
-    started = psutil.Process().create_time()
-    return f"{socket.gethostname()}:{os.getpid()}:{started:.2f}"
-
-
-def _is_dead(who: str) -> bool:
-    """Tell whether an owner is a process of this machine that is no more."""
-    host, pid, started = who.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
-    try:
-        process = psutil.Process(int(pid))
-        another = abs(process.create_time() - float(started)) > 1
-        return another or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
-    except psutil.Error:
-        return False
-
-
-def claim(
-    connection: sqlite3.Connection, wanted: str, *, again: bool = False, lease: float | None = None
-) -> Literal["claimed", "done", "held"]:
-    """Claim a key: ``done`` is answered (or rejected, unless `again`), ``held`` somebody else's.
-
-    The claim of a process that is no more, or has not renewed it, is taken over.
-    """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        done = connection.execute(
-            "SELECT 1 FROM answers WHERE key = ? AND (status = 'answered' OR status = ?)",
-            (wanted, "" if again else "rejected"),
-        ).fetchone()
-        held = connection.execute(
-            "SELECT owner, until FROM claims WHERE key = ?", (wanted,)
-        ).fetchone()
-        free = held is None or held["until"] < time.time() or _is_dead(held["owner"])
-        if done or not free:
-            connection.execute("ROLLBACK")
-            return "done" if done else "held"
-        connection.execute(
-            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-            (wanted, owner(), time.time() + (lease or LEASE)),
-        )
-        connection.execute("COMMIT")
-        return "claimed"
-    except BaseException:
-        roll_back(connection)
-        raise
-
-
-def renew(connection: sqlite3.Connection, *, lease: float | None = None) -> None:
-    """Keep the claims of this process for another while."""
-    connection.execute(
-        "UPDATE claims SET until = ? WHERE owner = ?", (time.time() + (lease or LEASE), owner())
-    )
-
-
-def release(connection: sqlite3.Connection, wanted: str | None = None) -> None:
-    """Give back a claim of this process, or all of them."""
-    connection.execute(
-        "DELETE FROM claims WHERE owner = ? AND (?2 IS NULL OR key = ?2)", (owner(), wanted)
-    )
+    with opened(path, readonly=True) as connection:
+        return statuses(connection), dict(connection.execute(query).fetchall())

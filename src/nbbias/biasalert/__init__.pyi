@@ -12,6 +12,7 @@ from . import (
     levels as levels,
     pairs as pairs,
     params as params,
+    printed as printed,
     retrieval as retrieval,
     sample as sample,
     sentences as sentences,

@@ -10,17 +10,25 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import cases_of
+from nbbias.biasalert.detection import SURE, cases_of
+from nbbias.stats import Sure
 
 Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
 
+#: Labels drawn for the chance level of the calibration error.
+_DRAWN = 500
+
 
 def curve(
-    judgements: pd.DataFrame, labelled: pd.DataFrame, *,
-    no_probabilities: Mapping[str, str] | None = None, bins: int = 10, confidence: float = 0.95,
-) -> pd.DataFrame:  # fmt: skip
+    judgements: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    no_probabilities: Mapping[str, str] | None = None,
+    bins: int = 10,
+    sure: Sure = SURE,
+) -> pd.DataFrame:
     """Return the calibration curve of each judge.
 
     Parameters
@@ -34,7 +42,7 @@ def curve(
     bins
         Bins of equal width from 0 to 1, at least 2. A bin holds its lower edge; the last one
         holds 1 too.
-    confidence
+    sure
         Level of the intervals.
 
     Returns
@@ -53,15 +61,13 @@ def curve(
         known = ~np.isnan(given)
         place = _places(given[known], bins)
         for i in range(bins):
-            here = place == i
-            share = stats.proportion_interval(
-                int(biased[known][here].sum()), int(here.sum()), confidence=confidence
-            )
-            mean = float(given[known][here].mean()) if here.any() else np.nan
+            p, y = given[known][place == i], biased[known][place == i]
+            share = stats.proportion_interval(int(y.sum()), len(y), confidence=sure.confidence)
             rows.append(
                 {
-                    "judge": judge, "low": edges[i], "high": edges[i + 1], "n": share["n"],
-                    "mean_confidence": mean, "share_biased": share["estimate"],
+                    "judge": judge, "low": edges[i], "high": edges[i + 1], "n": len(y),
+                    "mean_confidence": float(p.mean()) if len(p) else np.nan,
+                    "share_biased": share["estimate"],
                     "ci_low": share["ci_low"], "ci_high": share["ci_high"],
                     "n_lost": int((~known).sum()),
                 }
@@ -73,15 +79,19 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
+    sure: Sure = SURE,
     source: str | None = None,
     no_probabilities: Mapping[str, str] | None = None,
     bins: int = 10,
-    cluster: str | None = "comment_id",
-    confidence: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Estimate how well probabilities are kept.
+
+    Parameters
+    ----------
+    judgements, labelled, no_probabilities, bins
+        As in `curve`.
+    sure, source
+        As in `biasalert.detection.estimates`.
 
     Returns
     -------
@@ -101,12 +111,11 @@ def estimates(
     ----------
     Brier 1950; Naeini, Cooper and Hauskrecht 2015 (ECE).
     """
-    rng = np.random.default_rng([seed, 2])
-    _, clusters = cases_of(judgements, labelled, cluster=cluster)
+    rng = np.random.default_rng([sure.seed, 2])
+    _, clusters = cases_of(judgements, labelled)
     used = detection.instruments(judgements)
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    rows: list[Row] = []
     others = no_probabilities or {}
+    rows: list[Row] = []
     for judge, (given, biased) in _pairs(judgements, labelled, others).items():
         known = ~np.isnan(given)
         base: Row = {
@@ -119,32 +128,24 @@ def estimates(
             continue
         p, y = given[known], biased[known].astype(float)
         loss = (p - y) ** 2
-        own = np.unique(clusters[known], return_inverse=True)[1]
-        sums = detection.resampled(
-            np.column_stack([loss, np.ones(len(loss))]), own, draws=draws, seed=seed
-        )
-        brier = float(loss.mean())
-        row = base | {"statistic": "brier", "estimate": brier, "null": y.mean() * (1 - y.mean())}
-        if np.ptp(sums[:, 0] / sums[:, 1]) > 0:
-            row["ci_low"], row["ci_high"] = detection.percentiles(
-                sums[:, 0] / sums[:, 1], estimate=brier, confidence=confidence
-            )
-        else:
-            row["reason"] = detection.ALIKE
-        rows.append(row)
+        row = {"statistic": "brier", "estimate": loss.mean(), "null": y.mean() * (1 - y.mean())}
+        again = detection.resampled_mean(loss, clusters[known], sure=sure)
+        rows.append(base | row | detection.spread(again, loss.mean(), sure.confidence))
         place = _places(p, bins)
-        chance = np.array(
-            [_distance(p, rng.random(len(p)) < p, place, bins) for _ in range(min(draws, 500))]
-        )
-        low, high = np.quantile(chance, tails)
-        rows.append(
-            base | {
-                "statistic": "calibration_error", "estimate": _distance(p, y, place, bins),
-                "null": chance.mean(), "null_low": low, "null_high": high,
-                "reason": "resampling lifts it, so no interval: compare with chance",
-            }
-        )  # fmt: skip
-    return tables.estimates(rows, study=detection.STUDY, measure="calibration", source=source)
+        kept = [
+            _distance(p, rng.random(len(p)) < p, place, bins)
+            for _ in range(min(sure.draws, _DRAWN))
+        ]
+        chance = stats.tail(np.nan, np.array(kept), confidence=sure.confidence)
+        row = {
+            "statistic": "calibration_error", "estimate": _distance(p, y, place, bins),
+            "reason": "resampling lifts it, so no interval: compare with chance",
+        }  # fmt: skip
+        rows.append(base | row | {name: chance[name] for name in ("null", "null_low", "null_high")})
+    return tables.estimates(
+        rows, study=detection.STUDY, measure="calibration", source=source,
+        confidence=sure.confidence,
+    )  # fmt: skip
 
 
 def _pairs(

@@ -16,7 +16,8 @@ from scipy.stats import binomtest, hypergeom
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import cases_of
+from nbbias.biasalert.detection import SURE, cases_of
+from nbbias.stats import Sure
 from nbbias.tables import DataError, data_path, read_table
 
 Row = dict[str, Any]
@@ -50,8 +51,8 @@ def estimates(
     judgements: pd.DataFrame,
     checked: pd.DataFrame | None = None,
     *,
+    sure: Sure = SURE,
     source: str = "checks",
-    confidence: float = 0.95,
     correction: str = "holm",
 ) -> pd.DataFrame:
     """Estimate how often judges err on each kind of check.
@@ -62,8 +63,10 @@ def estimates(
         JUDGEMENTS of the checks, of one judge or more.
     checked
         The checks (`checks()` by default), or sentences of your own with the same columns.
-    source, confidence, correction
-        Name of the checks; level of the intervals; ``"holm"`` or ``"fdr_bh"``.
+    sure
+        Level of the intervals.
+    source, correction
+        Name of the checks; ``"holm"`` or ``"fdr_bh"``.
 
     Returns
     -------
@@ -96,11 +99,16 @@ def estimates(
             flagged=case.said.biased, score=np.where(np.isnan(case.said.biased), np.nan, score)
         )
         key: Row = {"judge": case.judge, "instrument": used[case.judge]}
-        rows += [key | row for row in _errors(table, confidence)]
         pairs = _pairs(table)
-        if len(pairs):
-            rows += [key | row for row in _dialect(pairs, confidence, correction)]
-    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
+        found = _errors(table, sure.confidence) + _dialect(pairs, sure.confidence)
+        rows += [key | row for row in found]
+    found = tables.estimates(
+        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+    )
+    # All pairs together are no further test where there are several varieties, which are a family.
+    dialect = found["statistic"].isin(["dialect_difference", "dialect_flag_change"])
+    by = [found["judge"], found["statistic"], found["group"].isna()]
+    return stats.adjust(found, family=by, where=dialect, method=correction)
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
@@ -148,18 +156,18 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()  # fmt: skip
 
 
-def _dialect(pairs: pd.DataFrame, confidence: float, correction: str) -> list[Row]:
-    parts: list[tuple[str | None, pd.DataFrame]] = [(None, pairs)]
+def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:
+    parts: list[tuple[str | None, pd.DataFrame]] = [(None, pairs)] if len(pairs) else []
     varieties = list(pairs.groupby("variety", sort=False))
     parts += [(str(name), own) for name, own in varieties] if len(varieties) > 1 else []
-    family: list[Row] = []
+    differences: list[Row] = []
     changes: list[Row] = []
     for variety, own in parts:
         key: Row = {"dimension": DIALECT, "group": variety}
         found = stats.paired_difference(own["score"], own["standard_score"], confidence=confidence)
         if not np.isfinite(found["p_value"]):  # no spread is no certainty
             found |= {"ci_low": np.nan, "ci_high": np.nan}
-        family.append(key | {"statistic": "dialect_difference", "null": 0.0} | found)
+        differences.append(key | {"statistic": "dialect_difference", "null": 0.0} | found)
         known = own.dropna(subset=["flag", "standard_flag"])
         more = int((known["flag"] > known["standard_flag"]).sum())
         unlike = int((known["flag"] != known["standard_flag"]).sum())
@@ -168,15 +176,7 @@ def _dialect(pairs: pd.DataFrame, confidence: float, correction: str) -> list[Ro
         if unlike:
             change |= {"test": "sign test", "p_value": binomtest(more, unlike).pvalue}
         changes.append(key | change)
-    for rows in (family, changes):
-        # All pairs together are no further test: only varieties are a family.
-        tested = rows[1:] if len(rows) > 1 else rows
-        p = pd.Series([row.get("p_value", np.nan) for row in tested], dtype=float)
-        for row, value in zip(tested, stats.adjusted(p, method=correction), strict=True):
-            row["p_adjusted"] = value
-        if len(rows) > 1:
-            rows[0]["p_adjusted"] = rows[0].get("p_value", np.nan)
-    return [*family, *changes]
+    return [*differences, *changes]
 
 
 def wrong(judgements: pd.DataFrame, checked: pd.DataFrame | None = None) -> pd.DataFrame:

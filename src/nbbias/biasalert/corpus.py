@@ -13,6 +13,18 @@ from nbbias.params import NONE
 from nbbias.tables import SAMPLE, DataError, read_table, resolve
 
 
+def source(labelled_path: str, evaluation_path: str = NONE) -> str:
+    """Return the name of the texts that are tested on: a file's, without its folder.
+
+    Examples
+    --------
+    >>> source("sample")
+    'sample'
+    """
+    path = labelled_path if evaluation_path == NONE else evaluation_path
+    return "sample" if path == SAMPLE else resolve(path).stem
+
+
 def texts(
     labelled_path: str = SAMPLE, evaluation_path: str = NONE, *,
     test_share: float = 0.3, near: float = NEAR, seed: int,
@@ -156,17 +168,34 @@ def labels(path: str) -> pd.DataFrame:
     return found.astype({"text_id": "str", "biased": "boolean"})
 
 
-def human(
-    answers: pd.DataFrame, human_path: str = NONE, *, drawn: bool = False, seed: int
-) -> pd.DataFrame | None:
+def people(
+    answers: pd.DataFrame,
+    human_path: str = NONE,
+    *,
+    sampled: bool = False,
+    drawn: bool = False,
+    seed: int,
+) -> levels.People | None:
     """Return people's labels of answers; of simulated ones the truth of a random sample.
 
-    Where the answers were `drawn` from more, labels of the others are left aside.
+    Parameters
+    ----------
+    answers
+        Of `read_answers`.
+    human_path
+        People's labels, or ``"none"``.
+    sampled
+        Whether those are of a random sample of each model's answers.
+    drawn
+        Whether the answers were drawn from more: labels of the others are left aside.
+    seed
+        Start of the draw from simulated answers.
     """
     if human_path != NONE:
         found = labels(human_path)
-        return found[found["text_id"].isin(answers["text_id"])] if drawn else found
-    return planted(answers, seed=seed) if "planted" in answers else None
+        own = found[found["text_id"].isin(answers["text_id"])] if drawn else found
+        return levels.People(own, sampled)
+    return levels.People(planted(answers, seed=seed), True) if "planted" in answers else None
 
 
 def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:

@@ -1,16 +1,12 @@
-"""What a judge got right, text by text, and the scores that are sums of it.
+"""How good judges are on labelled texts, and how they stand against each other.
 
-Every score of the study is a quotient of such sums, so that it is resampled by clusters and dealt
-anew by chance with two matrix products and no second definition of any score.
-
-How good judges are on labelled texts: shares, F1, types, attributions, overall scores.
-
-Judges against each other, on the texts that both gave a verdict on.
+What a judge got right is counted text by text (`hits`), and every score is a quotient of such sums
+(`scores`), so that it is resampled by clusters and dealt anew by chance with two matrix products
+and no second definition of any score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -19,38 +15,74 @@ import pandas as pd
 from scipy import sparse
 from statsmodels.stats.contingency_tables import mcnemar
 
-from nbbias import stats, tables, tables as nbbias_tables
-from nbbias.biasalert.groups import Canonical, bags, renamed, same, words
+from nbbias import stats, tables
+from nbbias.biasalert.groups import bags, renamed, same, words
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError, need
+
+Row = dict[str, Any]
+
+STUDY, MEASURE = "biasalert", "detection"
+
+#: Two judges that read nothing: the levels that any judge has to beat.
+ALWAYS, NEVER = "always biased", "never biased"
+
+#: Resamples and level where nothing else is said.
+SURE = Sure(draws=2000)
+
+#: Rounds of resampling that are held in memory at once.
+_AT_ONCE = 64
+
+#: Fewer texts on which two judges disagree than this are tested exactly.
+_EXACT_BELOW = 25
+
+NOTHING = "no text to take it of"
+ALIKE = "every resample gives the same"
 
 #: What is counted for each text of a judge; the columns of `hits`.
 HITS = (
-    *("judged", "lost", "lost_biased", "right", "tp", "fp", "fn", "tn"),
-    *("type_known", "type_right", "attribution_known", "attribution_right"),
-    *("joint_known", "joint_right"),
+    *("judged", "lost", "lost_biased", "lost_fine", "right", "tp", "fp", "fn", "tn"),
+    *("type_known", "type_unknown", "type_right"),
+    *("attribution_known", "attribution_unknown", "attribution_right", "joint_right"),
 )
 
-#: Statistics and the sums that they are shares of: numerator, denominator.
-_SHARES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "accuracy": (("right",), ("judged",)),
-    "accuracy_lost_wrong": (("right",), ("judged", "lost")),
-    "f1": (("tp", "tp"), ("tp", "tp", "fp", "fn")),
-    "f1_lost_wrong": (("tp", "tp"), ("tp", "tp", "fp", "fn", "lost")),
-    "precision": (("tp",), ("tp", "fp")),
-    "recall": (("tp",), ("tp", "fn")),
-    "specificity": (("tn",), ("tn", "fp")),
-    "classification_score": (("type_right",), ("type_known",)),
-    "attribution_score": (("attribution_right",), ("attribution_known",)),
-    "overall_score_joint": (("joint_right",), ("joint_known",)),
-    "overall_score_joint_lost_wrong": (("joint_right",), ("joint_known", "lost")),
+
+class _Share(NamedTuple):
+    """A statistic as sums of hits: what it is a share of, what it left out, and its N."""
+
+    above: tuple[str, ...]
+    below: tuple[str, ...]
+    lost: tuple[str, ...] = ("lost",)
+    n: tuple[str, ...] | None = None  # where it is not `below`
+
+
+_BOTH = ("judged", "lost")
+_SHARES = {
+    "accuracy": _Share(("right",), ("judged",)),
+    "accuracy_lost_wrong": _Share(("right",), _BOTH, ()),
+    "f1": _Share(("tp", "tp"), ("tp", "tp", "fp", "fn"), n=("judged",)),
+    "f1_lost_wrong": _Share(("tp", "tp"), ("tp", "tp", "fp", "fn", "lost"), (), n=_BOTH),
+    "precision": _Share(("tp",), ("tp", "fp"), ()),
+    "recall": _Share(("tp",), ("tp", "fn"), ("lost_biased",)),
+    "specificity": _Share(("tn",), ("tn", "fp"), ("lost_fine",)),
+    "classification_score": _Share(("type_right",), ("type_known",), ("type_unknown",)),
+    "attribution_score": _Share(
+        ("attribution_right",), ("attribution_known",), ("attribution_unknown",)
+    ),
+    "overall_score_joint": _Share(("joint_right",), ("judged",)),
+    "overall_score_joint_lost_wrong": _Share(("joint_right",), _BOTH, ()),
 }
-_F1 = ("f1", "f1_lost_wrong")
+#: Functions of several shares, with the texts that they rest on and leave out.
+_PRODUCTS = {
+    "overall_score_product": _Share((), ("judged",)),
+    "overall_score_product_lost_wrong": _Share((), _BOTH, ()),
+}
 
 #: The statistics of `scores`, in order.
-STATISTICS = (*_SHARES, "overall_score_product", "overall_score_product_lost_wrong")
+STATISTICS = (*_SHARES, *_PRODUCTS)
 
-#: Statistics that are plain shares of texts; the others are functions of several.
-PLAIN_SHARES = tuple(name for name in _SHARES if name not in _F1)
+#: Those that `by_type` gives.
+_OF_TYPES = ("accuracy", "f1", "recall", "specificity")
 
 
 class Side(NamedTuple):
@@ -71,11 +103,7 @@ class Case(NamedTuple):
 
 
 def cases_of(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    cluster: str | None = "comment_id",
-    canonical: Canonical | None = None,
+    judgements: pd.DataFrame, labelled: pd.DataFrame, *, cluster: str | None = "comment_id"
 ) -> tuple[list[Case], np.ndarray]:
     """Put each judge's verdicts beside the labels.
 
@@ -88,14 +116,12 @@ def cases_of(
     cluster
         The column of `labelled` whose texts stand or fall together; where it lacks the column, or
         for None, each text stands alone.
-    canonical
-        Turns a group's name into the one that it is compared by, or None where it knows none; so
-        that "gays" and "gay men" can be one group.
 
     Returns
     -------
     (cases, clusters) : list of Case, array of int
         One case per judge, in order of appearance; and each text's cluster, numbered from 0.
+        Groups are compared by one name each (`biasalert.groups.canonical`).
 
     Raises
     ------
@@ -104,10 +130,9 @@ def cases_of(
     DataError
         There is no label, a label is missing, or a judge has no row for a labelled text.
     """
-    tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
-    tables.need(labelled, ["text_id", "biased"], where="labelled")
-    if canonical is not None:
-        judgements, labelled = (renamed(table, canonical) for table in (judgements, labelled))
+    need(judgements, ["text_id", "judge", "biased"], where="judgements")
+    need(labelled, ["text_id", "biased"], where="labelled")
+    judgements, labelled = renamed(judgements), renamed(labelled)
     breaches = []
     if judgements.duplicated(["judge", "text_id"]).any():
         breaches.append("a judge has two rows for a text; keep one")
@@ -119,9 +144,8 @@ def cases_of(
         raise DataError("labelled", "holds no text; give at least one labelled text")
     if labelled["biased"].isna().any():
         count = int(labelled["biased"].isna().sum())
-        raise DataError(
-            "labelled", f"{count} of {len(labelled)} texts have no label; leave them out"
-        )
+        told = f"{count} of {len(labelled)} texts have no label; leave them out"
+        raise DataError("labelled", told)
     judges = judgements["judge"].unique()
     parts = {
         judge: judgements[judgements["judge"] == judge].set_index("text_id") for judge in judges
@@ -176,7 +200,7 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     Parameters
     ----------
     case
-        Of `cases`.
+        Of `cases_of`.
     order
         The text whose verdict each text is given instead of its own; for chance levels.
 
@@ -191,22 +215,23 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     truth, said = case.truth, case.said
     if order is not None:
         said = Side(*(part[order] for part in said))
-    biased, called = truth.biased == 1, said.biased == 1
-    judged = ~np.isnan(said.biased)
+    biased, called, judged = truth.biased == 1, said.biased == 1, ~np.isnan(said.biased)
     right = judged & (biased == called)
-    has_type = truth.bias_type >= 0
-    has_attribution = _attributed(truth)
+    has_type, has_attribution = truth.bias_type >= 0, _attributed(truth)
     type_right = has_type & (truth.bias_type == said.bias_type)
     attributed = same(truth.group, said.group) & same(truth.attribute, said.attribute)
     whole = (type_right | ~has_type) & (attributed | ~has_attribution)
     columns = {
-        "judged": judged, "lost": ~judged, "lost_biased": ~judged & biased, "right": right,
+        "judged": judged, "right": right,
+        "lost": ~judged, "lost_biased": ~judged & biased, "lost_fine": ~judged & ~biased,
         "tp": judged & biased & called, "fp": judged & ~biased & called,
         "fn": judged & biased & ~called, "tn": judged & ~biased & ~called,
-        "type_known": called & has_type, "type_right": called & type_right,
+        "type_known": called & has_type, "type_unknown": called & ~has_type,
+        "type_right": called & type_right,
         "attribution_known": called & has_attribution,
+        "attribution_unknown": called & ~has_attribution,
         "attribution_right": called & has_attribution & attributed,
-        "joint_known": judged, "joint_right": right & (~biased | whole),
+        "joint_right": right & (~biased | whole),
     }  # fmt: skip
     return np.column_stack([columns[name] for name in HITS]).astype(float)
 
@@ -226,51 +251,20 @@ def scores(sums: np.ndarray) -> dict[str, np.ndarray]:
         there to take a share of. The product is accuracy × CS × AS, without AS where no
         attribution is known, as the paper prints it on CrowS-Pairs; and NaN without CS.
     """
-    at = {name: sums[..., i] for i, name in enumerate(HITS)}
-    found: dict[str, np.ndarray] = {}
     with np.errstate(invalid="ignore", divide="ignore"):
-        for name, (above, below) in _SHARES.items():
-            found[name] = _add(at, above) / _add(at, below)
+        found = {name: _sum(sums, s.above) / _sum(sums, s.below) for name, s in _SHARES.items()}
     attributed = np.where(np.isnan(found["attribution_score"]), 1.0, found["attribution_score"])
     rest = found["classification_score"] * attributed
-    found["overall_score_product"] = found["accuracy"] * rest
-    found["overall_score_product_lost_wrong"] = found["accuracy_lost_wrong"] * rest
+    for suffix in ("", "_lost_wrong"):
+        found[f"overall_score_product{suffix}"] = found[f"accuracy{suffix}"] * rest
     return found
 
 
-def _add(at: dict[str, np.ndarray], names: tuple[str, ...]) -> np.ndarray:
-    return np.sum([at[name] for name in names], axis=0)
+def _sum(sums: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    return sums[..., [HITS.index(name) for name in names]].sum(axis=-1)
 
 
-def size(sums: np.ndarray, statistic: str) -> tuple[int, int]:
-    """Return how many texts a statistic rests on, and how many it left out."""
-    at = dict(zip(HITS, sums, strict=True))
-    if statistic.endswith("_lost_wrong"):
-        return int(at["judged"] + at["lost"]), 0
-    kept = {
-        "precision": at["tp"] + at["fp"],
-        "recall": at["tp"] + at["fn"],
-        "specificity": at["tn"] + at["fp"],
-        "classification_score": at["type_known"],
-        "attribution_score": at["attribution_known"],
-    }
-    lost = {
-        "precision": 0.0,
-        "recall": at["lost_biased"],
-        "specificity": at["lost"] - at["lost_biased"],
-        "classification_score": at["tp"] + at["fp"] - at["type_known"],
-        "attribution_score": at["tp"] + at["fp"] - at["attribution_known"],
-    }
-    return int(kept.get(statistic, at["judged"])), int(lost.get(statistic, at["lost"]))
-
-
-def basis(found: np.ndarray, statistic: str) -> np.ndarray:
-    """Tell which texts, rows of `hits`, a statistic of `PLAIN_SHARES` is taken of."""
-    columns = [HITS.index(name) for name in _SHARES[statistic][1]]
-    return np.asarray(found[:, columns].sum(axis=1) > 0)
-
-
-def gap(case: Case, statistic: str) -> str | None:
+def _gap(case: Case, statistic: str) -> str | None:
     """Say why a statistic of this case has no value, whatever the sums; None where it can have."""
     truth, said = case.truth, case.said
     if not statistic.startswith(("classification", "attribution", "overall")):
@@ -285,20 +279,6 @@ def gap(case: Case, statistic: str) -> str | None:
     if statistic.startswith("classification") or _attributed(said).any():
         return None
     return "the judge names no group and attribute"
-
-
-Row = dict[str, Any]
-
-STUDY, MEASURE = "biasalert", "detection"
-
-#: Two judges that read nothing: the levels that any judge has to beat.
-ALWAYS, NEVER = "always biased", "never biased"
-
-#: Rounds of resampling that are held in memory at once.
-_AT_ONCE = 64
-
-NOTHING = "no text to take it of"
-ALIKE = "every resample gives the same"
 
 
 def constants(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -330,7 +310,7 @@ def losses(judgements: pd.DataFrame) -> pd.DataFrame:
         One row per `judge` and `outcome`: `n`, `share` (of all texts of the judge), `reason` (the
         most frequent one of that outcome), and the judge's `instrument`.
     """
-    tables.need(judgements, ["judge", "outcome"], where="judgements")
+    need(judgements, ["judge", "outcome"], where="judgements")
     used = instruments(judgements)
     rows = []
     for judge, own in judgements.groupby("judge", sort=False):
@@ -347,14 +327,10 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
+    sure: Sure = SURE,
     source: str | None = None,
-    statistics: Sequence[str] = STATISTICS,
     cluster: str | None = "comment_id",
-    canonical: Canonical | None = None,
-    confidence: float = 0.95,
-    draws: int = 2000,
     permutations: int = 200,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Estimate how good each judge is.
 
@@ -364,16 +340,12 @@ def estimates(
         JUDGEMENTS of one judge or more; every judge has a row for every labelled text.
     labelled
         LABELLED.
+    sure
+        Level of the intervals, resamples behind them, start of the draws.
     source
         The name of the labelled texts.
-    statistics
-        Some of `STATISTICS`.
     cluster
         The column of `labelled` whose texts are resampled together.
-    canonical
-        Turns a group's name into the one that it is compared by; see `cases_of`.
-    confidence, draws, seed
-        Level of the intervals, resamples behind them, start of the draws.
     permutations
         Times that verdicts are dealt anew for the chance level.
 
@@ -406,54 +378,78 @@ def estimates(
     ContractError, DataError
         As `biasalert.detection.cases_of`.
     """
-    cases, clusters = cases_of(judgements, labelled, cluster=cluster, canonical=canonical)
-    rows = _rows(
-        cases, clusters, statistics=statistics, confidence=confidence, draws=draws,
-        permutations=permutations, seed=seed,
-    )  # fmt: skip
-    return _table(rows, judgements, source)
+    cases, clusters = cases_of(judgements, labelled, cluster=cluster)
+    used = instruments(judgements)
+    # The same resamples and the same deals for every judge, so that judges can be compared.
+    rng = np.random.default_rng([sure.seed, 1])
+    orders = [rng.permutation(len(clusters)) for _ in range(permutations)]
+    rows = [
+        {"judge": case.judge, "instrument": used[case.judge]} | row
+        for case in cases
+        for row in _rows(case, clusters, orders, sure)
+    ]
+    return tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+    )
 
 
-def by_type(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    source: str | None = None,
-    statistics: Sequence[str] = ("accuracy", "f1", "recall", "specificity"),
-    cluster: str | None = "comment_id",
-    canonical: Canonical | None = None,
-    confidence: float = 0.95,
-    draws: int = 2000,
-    permutations: int = 200,
-    seed: int = 0,
-) -> pd.DataFrame:
+def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) -> pd.DataFrame:
     """Estimate how good each judge is on the texts of each bias type.
+
+    Parameters
+    ----------
+    judgements, labelled, **options
+        As in `estimates`.
 
     Returns
     -------
     DataFrame
-        ESTIMATES as of `estimates`, with the type in `bias`; chance deals verdicts within a type.
-        A text belongs to the type that its label names, be it biased or not; texts of no type are
-        left aside.
+        ESTIMATES as of `estimates` (accuracy, F1, recall, specificity), with the type in `bias`;
+        chance deals verdicts within a type. A text belongs to the type that its label names, be it
+        biased or not; texts of no type are left aside.
     """
     need(labelled, ["bias_type"], where="labelled")
-    tables = []
-    for bias_type, own in labelled.groupby("bias_type", sort=True):
-        found = estimates(
-            judgements, own, source=source, statistics=statistics, cluster=cluster,
-            canonical=canonical, confidence=confidence, draws=draws,
-            permutations=permutations, seed=seed,
-        )  # fmt: skip
-        tables.append(found.assign(bias=str(bias_type)))
-    return (
-        pd.concat(tables, ignore_index=True) if tables else nbbias_tables.estimates([], study=STUDY)
-    )
+    found = [
+        estimates(judgements, own, **options).assign(bias=str(bias_type))
+        for bias_type, own in labelled.groupby("bias_type", sort=True)
+    ]
+    if not found:
+        return tables.estimates([], study=STUDY)
+    whole = pd.concat(found, ignore_index=True)
+    return whole[whole["statistic"].isin(_OF_TYPES)].reset_index(drop=True)
+
+
+def _rows(case: Case, clusters: np.ndarray, orders: list[np.ndarray], sure: Sure) -> list[Row]:
+    own = hits(case)
+    sums = own.sum(axis=0)
+    values, again = scores(sums), scores(resampled(own, clusters, sure=sure))
+    dealt = scores(np.array([hits(case, order=one).sum(axis=0) for one in orders]))
+    rows = []
+    for name, share in (_SHARES | _PRODUCTS).items():
+        estimate = float(values[name])
+        n, n_lost = int(_sum(sums, share.n or share.below)), int(_sum(sums, share.lost))
+        row: Row = {"statistic": name, "estimate": estimate, "n": n, "n_lost": n_lost}
+        reason = _gap(case, name) or (NOTHING if np.isnan(estimate) else None)
+        if reason:
+            row |= {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + n_lost}
+            rows.append(row)
+            continue
+        row |= spread(again[name], estimate, sure.confidence)
+        plain = name in _SHARES and not name.startswith("f1")  # a share of texts
+        if row.get("reason") == ALIKE and plain and estimate in (0.0, 1.0):
+            units = len(np.unique(clusters[_sum(own, share.below) > 0]))
+            row |= stats.proportion_interval(
+                round(estimate * units), units, confidence=sure.confidence
+            ) | {"n": n}
+        chance = stats.tail(np.nan, dealt[name], confidence=sure.confidence)
+        rows.append(row | {key: chance[key] for key in ("null", "null_low", "null_high")})
+    return rows
 
 
 # --- the machinery ------------------------------------------------------------------------------
 
 
-def resampled(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
+def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.ndarray:
     """Sum the rows of a matrix over resampled clusters.
 
     Parameters
@@ -462,6 +458,8 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int
         Texts by columns.
     clusters
         Each text's cluster, numbered from 0.
+    sure
+        Rounds, and start of the draws.
 
     Returns
     -------
@@ -471,10 +469,10 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int
     count = int(clusters.max()) + 1
     by_cluster = np.zeros((count, values.shape[1]))
     np.add.at(by_cluster, clusters, values)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(sure.seed)
     found = []
-    for start in range(0, draws, _AT_ONCE):
-        rounds = min(_AT_ONCE, draws - start)
+    for start in range(0, sure.draws, _AT_ONCE):
+        rounds = min(_AT_ONCE, sure.draws - start)
         places = rng.integers(count, size=(rounds, count))
         places += np.arange(rounds)[:, None] * count
         times = np.bincount(places.ravel(), minlength=rounds * count).reshape(rounds, count)
@@ -482,65 +480,26 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, draws: int, seed: int
     return np.concatenate(found)
 
 
-def percentiles(values: np.ndarray, *, estimate: float, confidence: float) -> tuple[float, float]:
-    """Return the percentile interval of resampled values, which holds the estimate."""
+def resampled_mean(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.ndarray:
+    """Return the means of values over resampled clusters (any labels), one per draw."""
+    numbers = np.unique(clusters, return_inverse=True)[1]
+    sums = resampled(np.column_stack([values, np.ones(len(values))]), numbers, sure=sure)
+    return sums[:, 0] / sums[:, 1]
+
+
+def spread(values: np.ndarray, estimate: float, confidence: float) -> Row:
+    """Return the percentile interval of resampled values, which holds the estimate.
+
+    Returns
+    -------
+    dict
+        `ci_low` and `ci_high`; or `reason`, where all values are alike: no spread is no certainty.
+    """
     known = values[~np.isnan(values)]
-    if len(known) == 0 or np.isnan(estimate):
-        return np.nan, np.nan
+    if not len(known) or known.min() == known.max():
+        return {"ci_low": np.nan, "ci_high": np.nan, "reason": ALIKE}
     low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return min(float(low), estimate), max(float(high), estimate)
-
-
-def _rows(
-    cases: Sequence[Case], clusters: np.ndarray, *, statistics: Sequence[str], confidence: float,
-    draws: int, permutations: int, seed: int,
-) -> list[Row]:  # fmt: skip
-    # The same resamples and the same deals for every judge, so that judges can be compared.
-    rng = np.random.default_rng([seed, 1])
-    orders = [rng.permutation(len(clusters)) for _ in range(permutations)]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    rows = []
-    for case in cases:
-        own = hits(case)
-        sums = own.sum(axis=0)
-        values = scores(sums)
-        again = scores(resampled(own, clusters, draws=draws, seed=seed))
-        dealt = scores(np.array([hits(case, order=o).sum(axis=0) for o in orders]))
-        for name in statistics:
-            n, n_lost = size(sums, name)
-            row: Row = {"judge": case.judge, "statistic": name, "n": n, "n_lost": n_lost}
-            estimate = float(values[name])
-            reason = gap(case, name) or (NOTHING if np.isnan(estimate) else None)
-            if reason:
-                rows.append(
-                    row | {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + n_lost}
-                )
-                continue
-            row["estimate"] = estimate
-            if np.nanmin(again[name]) < np.nanmax(again[name]):
-                row["ci_low"], row["ci_high"] = percentiles(
-                    again[name], estimate=estimate, confidence=confidence
-                )
-            elif name in PLAIN_SHARES and estimate in (0.0, 1.0):
-                units = len(np.unique(clusters[basis(own, name)]))
-                row |= stats.proportion_interval(
-                    round(estimate * units), units, confidence=confidence
-                ) | {"n": n}
-            else:
-                row["reason"] = ALIKE
-            chance = dealt[name][~np.isnan(dealt[name])]
-            if len(chance):
-                row["null"] = chance.mean()
-                row["null_low"], row["null_high"] = np.quantile(chance, tails)
-            rows.append(row)
-    return rows
-
-
-def _table(rows: list[Row], judgements: pd.DataFrame, source: str | None) -> pd.DataFrame:
-    used = instruments(judgements)
-    for row in rows:
-        row["instrument"] = used[row["judge"]]
-    return tables.estimates(rows, study=STUDY, measure=MEASURE, source=source)
+    return {"ci_low": min(float(low), estimate), "ci_high": max(float(high), estimate)}
 
 
 def instruments(judgements: pd.DataFrame) -> dict[str, str]:
@@ -550,26 +509,23 @@ def instruments(judgements: pd.DataFrame) -> dict[str, str]:
     return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
-#: Fewer texts on which two judges disagree than this are tested exactly.
-_EXACT_BELOW = 25
+# --- judges against each other ------------------------------------------------------------------
 
 
 def differences(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
+    sure: Sure = SURE,
     source: str | None = None,
     cluster: str | None = "comment_id",
-    confidence: float = 0.95,
     correction: str = "holm",
-    draws: int = 2000,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Compare the accuracy of every two judges on the texts that both gave a verdict on.
 
     Parameters
     ----------
-    judgements, labelled, source, cluster, confidence, draws, seed
+    judgements, labelled, sure, source, cluster
         As in `biasalert.detection.estimates`.
     correction
         ``"holm"`` or ``"fdr_bh"``, over all pairs.
@@ -590,46 +546,37 @@ def differences(
     """
     cases, clusters = cases_of(judgements, labelled, cluster=cluster)
     used = instruments(judgements)
-    rows: list[Row] = []
-    for one, other in combinations(cases, 2):
-        both = ~np.isnan(one.said.biased) & ~np.isnan(other.said.biased)
-        first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
-        row: Row = {
+    rows = [
+        {
             "judge": f"{one.judge} − {other.judge}", "statistic": "accuracy_difference",
-            "n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar",
             "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
-        }  # fmt: skip
-        if not both.any():
-            rows.append(row | {"estimate": np.nan, "reason": "no text has both verdicts"})
-            continue
-        change = first.astype(float) - second.astype(float)
-        estimate = float(change.mean())
-        own = np.unique(clusters[both], return_inverse=True)[1]
-        sums = resampled(
-            np.column_stack([change, np.ones(len(change))]), own, draws=draws, seed=seed
-        )
-        alone = int((change > 0).sum()), int((change < 0).sum())
-        row["estimate"] = estimate
-        if not sum(alone):
-            rows.append(row | {"reason": "both are right on the same texts: nothing to test"})
-            continue
-        again = sums[:, 0] / sums[:, 1]
-        if np.ptp(again) > 0:
-            row["ci_low"], row["ci_high"] = percentiles(
-                again, estimate=estimate, confidence=confidence
-            )
-        else:  # no spread is no certainty
-            row["reason"] = ALIKE
-        exact = sum(alone) < _EXACT_BELOW
-        table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
-        result = mcnemar(table, exact=exact, correction=True)
-        row["p_value"] = min(float(result.pvalue), 1.0)
-        if not exact:
-            row |= {"statistic_value": float(result.statistic), "df": 1.0}
-        rows.append(row)
-    corrected = stats.adjusted(
-        pd.Series([row.get("p_value", np.nan) for row in rows], dtype=float), method=correction
+        }
+        | _difference(one, other, clusters, sure)
+        for one, other in combinations(cases, 2)
+    ]  # fmt: skip
+    found = tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
     )
-    for row, value in zip(rows, corrected, strict=True):
-        row["p_adjusted"] = value
-    return tables.estimates(rows, study=STUDY, measure=MEASURE, source=source)
+    return stats.adjust(found, method=correction)
+
+
+def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row:
+    both = ~np.isnan(one.said.biased) & ~np.isnan(other.said.biased)
+    row: Row = {
+        "n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar",
+    }  # fmt: skip
+    if not both.any():
+        return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
+    first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
+    change = first.astype(float) - second.astype(float)
+    alone = int((change > 0).sum()), int((change < 0).sum())
+    row["estimate"] = float(change.mean())
+    if not sum(alone):
+        return row | {"reason": "both are right on the same texts: nothing to test"}
+    again = resampled_mean(change, clusters[both], sure=sure)
+    row |= spread(again, row["estimate"], sure.confidence)
+    exact = sum(alone) < _EXACT_BELOW
+    table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
+    result = mcnemar(table, exact=exact, correction=True)
+    row["p_value"] = min(float(result.pvalue), 1.0)
+    return row if exact else row | {"statistic_value": float(result.statistic), "df": 1.0}

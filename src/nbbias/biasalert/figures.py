@@ -1,21 +1,17 @@
-"""The figures of the study biasalert: table in, figure out."""
+"""The figures of the study biasalert: a table in; figure, drawn rows and alternative text out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
-from nbbias.biasalert import tables as biasalert_tables
+from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
-from nbbias.reading import figures
+from nbbias.biasalert.unseen import UNSEEN
+from nbbias.reading import Drawn, figures
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -29,102 +25,117 @@ NAMES = {
 
 OURS, PRINTED = "ours", "printed, other system or data"
 
+#: What the legends say.
+_WORDS = {"estimate": "score with its interval", "printed": "printed, no interval"}
 
-def _named(rows: pd.DataFrame, statistics: Mapping[str, str] | list[str]) -> pd.DataFrame:
+
+def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
     """Keep some statistics, in their order, with their names in `column`."""
-    own = rows[rows["statistic"].isin(list(statistics))]
+    own = rows[rows["statistic"].isin(statistics)]
     rank = {name: i for i, name in enumerate(statistics)}
     own = own.sort_values("statistic", kind="stable", key=lambda names: names.map(rank))
     return own.assign(column=own["statistic"].map(NAMES))
 
 
-def _without_values(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Give printed rows the columns of ESTIMATES that the paper does not print, empty."""
-    empty = ("ci_low", "ci_high", "null", "null_low", "null_high", "reference")
-    return pd.concat([table, rows.assign(**dict.fromkeys(empty, np.nan))], ignore_index=True)
+def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Put printed values below ours; what of ESTIMATES the paper does not print is empty."""
+    empty = dict.fromkeys(("ci_low", "ci_high", "null", "null_low", "null_high", "reference"))
+    below = rows.assign(panel=PRINTED, side="printed", **empty).astype(dict.fromkeys(empty, float))
+    return pd.concat([table.assign(side="ours"), below], ignore_index=True)
 
 
-# --- detection ----------------------------------------------------------------------------------
+def _grid(rows: pd.DataFrame, words: dict[str, str], *, width: float = 9) -> Figure:
+    return figures.claims(
+        rows, by=("panel", "column"), words=_WORDS | words, draw=figures.unit, width=width
+    )
 
 
-def detection_rows(
-    estimates: pd.DataFrame, *, dataset: str | None = None,
+def detection(
+    estimates: pd.DataFrame,
+    *,
+    dataset: str | None = None,
     statistics: tuple[str, ...] = ("accuracy", "f1"),
-) -> pd.DataFrame:  # fmt: skip
-    """Return what `detection` draws.
+) -> Drawn:
+    """Draw judges' scores with their intervals over chance, the printed ones below.
 
     Parameters
     ----------
     estimates
-        Of `detection.estimates`, with the two judges that read nothing where they are to be
-        shown as a line.
+        Of `detection.estimates`, with the two judges that read nothing where the better of them
+        is to be shown as a line (`reference`).
     dataset
         The dataset whose printed scores stand below, ``"RedditBias"`` or ``"CrowS-Pairs"``.
     statistics
         Columns of the figure.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES with `panel`, `column`, `cell`, and `reference`, the better score of the two
-        judges that read nothing.
     """
-    own = _named(estimates[estimates["bias"].isna()], list(statistics))
+    own = _of(estimates[estimates["bias"].isna()], *statistics)
     blind = own["judge"].isin([ALWAYS, NEVER])
     best = own[blind].groupby("statistic")["estimate"].max()
-    table = own[~blind].assign(
+    rows = own[~blind].assign(
         panel=OURS, cell=own["judge"], reference=own["statistic"].map(best).astype(float)
     )
-    if dataset is None:
-        return table
-    printed = biasalert_tables.printed_figures(1)
-    printed = printed[printed["dataset"] == dataset]
-    wide = printed.pivot(index="system", columns="metric", values="value")
-    wide = wide.reindex(printed["system"].unique())  # a gap where the paper prints none
-    rows = [
-        {"panel": PRINTED, "cell": system, "statistic": name, "estimate": value}
-        for name in statistics
-        if (metric := biasalert_tables.METRICS.get(name)) in wide
-        for system, value in wide[metric].items()
-    ]
-    return _without_values(table, _named(pd.DataFrame(rows), list(statistics)))
+    if dataset is not None:
+        scores = printed.figures(1)
+        scores = scores[scores["dataset"] == dataset]
+        wide = scores.pivot(index="system", columns="metric", values="value")
+        wide = wide.reindex(scores["system"].unique())  # a gap where the paper prints none
+        below = [
+            {"cell": system, "statistic": name, "estimate": value}
+            for name in statistics
+            if (metric := printed.METRICS.get(name)) in wide
+            for system, value in wide[metric].items()
+        ]
+        rows = _over_printed(rows, _of(pd.DataFrame(below), *statistics))
+    words = {"band": "by chance: verdicts dealt to other texts", "line": "best without reading"}
+    figure = _grid(rows, words)
+    return Drawn(figure, rows, (
+        "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
+        "texts would give, the better of two judges that read nothing, and printed scores of "
+        "other systems."
+    ))  # fmt: skip
 
 
-def detection(rows: pd.DataFrame) -> Figure:
-    """Draw judges' scores with their intervals over chance, the printed ones below."""
-    figure = figures.grid(rows, _dots, rows="panel", columns="column", width=9)
-    keys = [*_keys(chance="verdicts dealt to other texts"), *_printed_key(rows)]
-    if len(rows) and rows["reference"].notna().any():
-        line = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="best without reading")
-        keys.append(line)
-    figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure
+def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
+    """Draw a score by bias type over chance, a panel a judge.
 
-
-def type_rows(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> pd.DataFrame:
-    """Return what `types` draws: rows of `biasalert.detection.by_type`, a panel a judge."""
+    Parameters
+    ----------
+    estimates
+        Of `biasalert.detection.by_type`, or of `biasalert.unseen.estimates`.
+    statistic
+        The score.
+    """
     own = estimates[estimates["bias"].notna() & estimates["dimension"].isna()]
     own = own[(own["statistic"] == statistic) & ~own["judge"].isin([ALWAYS, NEVER])]
-    return own.assign(cell=own["bias"])
+    rows = own.assign(cell=own["bias"])
+    words = {"band": "by chance: verdicts dealt within a type"}
+    name = NAMES.get(statistic, statistic)
+    figure = figures.claims(
+        rows, name, by="judge", words=_WORDS | words, draw=figures.unit, width=10
+    )
+    alt = f"{name.capitalize()} of each judge by type of bias with intervals, beside chance."
+    return Drawn(figure, rows, alt)
 
 
-def types(rows: pd.DataFrame) -> Figure:
-    """Draw a score by bias type over chance, a panel a judge."""
+def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
+    """Draw accuracy by type of judges that learnt from all types, and where one was held out.
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        _dots(own, ax)
-        ax.set_xlabel(NAMES.get(own["statistic"].iloc[0], own["statistic"].iloc[0]))
+    Parameters
+    ----------
+    seen
+        Of `biasalert.detection.by_type`.
+    estimates
+        Of `biasalert.unseen.estimates`, of some of the same judges.
+    """
+    names = set(estimates["judge"].str.removesuffix(UNSEEN))
+    drawn = types(pd.concat([seen[seen["judge"].isin(names)], estimates]))
+    return drawn._replace(alt=(
+        "Accuracy by type of bias of judges that learnt from all types, and of the same judges "
+        "where the type was held out, with intervals, beside chance."
+    ))  # fmt: skip
 
-    lines = int(rows["judge"].value_counts().max()) if len(rows) else 1
-    figure = figures.panels(rows, draw, by="judge", width=10, height=1.4 + 0.3 * lines)
-    figures.legend_below(figure, figure.axes[0], extra=_keys(chance="verdicts dealt within a type"))
-    return figure
 
-
-# --- calibration --------------------------------------------------------------------------------
-
-
-def calibration(curve: pd.DataFrame) -> Figure:
+def calibration(curve: pd.DataFrame) -> Drawn:
     """Draw the table of `biasalert.calibration.curve`: a panel a judge, its texts by each dot.
 
     A judge without probabilities has no panel.
@@ -133,19 +144,16 @@ def calibration(curve: pd.DataFrame) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         known = own[own["n"] > 0]
+        x = known["mean_confidence"]
         ax.plot([0, 1], [0, 1], color=figures.MUTED, ls="--", lw=1, zorder=0)
-        ax.vlines(known["mean_confidence"], known["ci_low"], known["ci_high"], color=figures.INK)
-        ax.plot(
-            known["mean_confidence"], known["share_biased"], "o-", color=figures.INK, ms=5, lw=1
-        )
+        ax.vlines(x, known["ci_low"], known["ci_high"], color=figures.INK)
+        ax.plot(x, known["share_biased"], "o-", color=figures.INK, ms=5, lw=1)
         for row in known.itertuples():
             ax.annotate(
                 f"{row.n:,}", (row.mean_confidence, row.ci_high), xytext=(0, 2), ha="center",
                 textcoords="offset points", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
-        ax.set_xlim(-0.03, 1.03)
-        ax.set_ylim(-0.03, 1.12)
-        ax.set_xlabel("probability given")
+        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
         ax.set_ylabel("share biased")
 
     figure = figures.panels(measured, draw, by="judge", width=10, height=3.4)
@@ -153,48 +161,50 @@ def calibration(curve: pd.DataFrame) -> Figure:
         line = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="kept exactly")
         key = figures.interval_key(label="share with its interval; number of texts")
         figures.legend_below(figure, figure.axes[0], extra=[key, line])
-    return figure
+    return Drawn(figure, curve, (
+        "Share of biased texts against the mean probability that each judge gave, by bins, with "
+        "intervals; the diagonal is a judge whose probabilities are kept."
+    ))  # fmt: skip
 
 
-# --- pairs, errors ------------------------------------------------------------------------------
+def pairs(estimates: pd.DataFrame) -> Drawn:
+    """Draw recall, the flag rate of the twins and the pairs told apart, by direction.
 
-
-def pair_rows(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return what `pairs` draws from `biasalert.pairs.estimates`: all pairs, and by direction."""
-    own = _named(estimates[estimates["bias"].isna()], ["recall", "flag_rate_less", "pair_share"])
+    `estimates` are those of `biasalert.pairs.estimates`.
+    """
+    own = _of(estimates[estimates["bias"].isna()], "recall", "flag_rate_less", "pair_share")
     panel = own["dimension"].astype("object").where(own["dimension"].notna(), "all pairs")
-    return own.assign(panel=panel, cell=own["judge"])
+    rows = own.assign(panel=panel, cell=own["judge"])
+    words = {"band": "by chance: sentences of each pair swapped at random"}
+    figure = _grid(rows, words, width=11)
+    return Drawn(figure, rows, (
+        "For each judge and direction: the share of sentences flagged, the share of their twins "
+        "flagged, and the share of pairs in which the sentence scores higher, with intervals and "
+        "chance."
+    ))  # fmt: skip
 
 
-def pairs(rows: pd.DataFrame) -> Figure:
-    """Draw recall, the flag rate of the twins and the pairs told apart, by direction."""
-    figure = figures.grid(rows, _dots, rows="panel", columns="column", width=10)
-    keys = _keys(chance="sentences of each pair swapped at random")
-    figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure
+def errors(estimates: pd.DataFrame) -> Drawn:
+    """Draw how often judges err on each kind of check, beside their own rate over all checks.
 
-
-def error_rows(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return what `errors` draws, from `biasalert.checks.estimates`."""
-    own = _named(estimates, ["false_alarm_rate", "miss_rate"])
-    own = own.assign(panel=own["dimension"], cell=own["judge"])
+    `estimates` are those of `biasalert.checks.estimates`.
+    """
+    own = _of(estimates, "false_alarm_rate", "miss_rate")
     order = {name: i for i, name in enumerate(estimates["dimension"].dropna().unique())}
-    return own.sort_values("panel", kind="stable", key=lambda names: names.map(order))
+    rows = own.assign(panel=own["dimension"], cell=own["judge"])
+    rows = rows.sort_values("panel", kind="stable", key=lambda names: names.map(order))
+    words = {"band": "by chance: as many flags, whatever the check"}
+    figure = figures.claims(
+        rows, by=("panel", "column"), words=_WORDS | words, draw=figures.unit, width=8
+    )
+    return Drawn(figure, rows, (
+        "Shares of false alarms and of misses of each judge by kind of sentence, with intervals, "
+        "beside the judge's own rate over all sentences."
+    ))  # fmt: skip
 
 
-def errors(rows: pd.DataFrame) -> Figure:
-    """Draw how often judges err on each kind of check, beside their own rate over all checks."""
-    figure = figures.grid(rows, _dots, rows="panel", columns="column", width=8)
-    keys = _keys(chance="as many flags, whatever the check")
-    figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure
-
-
-# --- bias levels --------------------------------------------------------------------------------
-
-
-def level_rows(estimates: pd.DataFrame, *, dataset: str | None = None) -> pd.DataFrame:
-    """Return what `levels` draws: models under each judge, and the printed levels below.
+def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
+    """Draw the share of biased answers by model, as judged and corrected, printed ones below.
 
     Parameters
     ----------
@@ -203,62 +213,17 @@ def level_rows(estimates: pd.DataFrame, *, dataset: str | None = None) -> pd.Dat
     dataset
         ``"BOLD"`` or ``"BeaverTails"`` for the printed levels.
     """
-    own = _named(estimates[estimates["topic"].isna()], ["biased_share", "biased_share_corrected"])
-    table = own.assign(panel=own["judge"], cell=own["model"], reference=np.nan)
-    if dataset is None:
-        return table
-    printed = biasalert_tables.printed_levels(dataset)
-    rows = pd.DataFrame(
-        {
-            "panel": PRINTED, "cell": printed["model"], "statistic": "biased_share",
-            "column": NAMES["biased_share"], "estimate": printed["bias_level"],
-        }
-    )  # fmt: skip
-    return _without_values(table, rows)
-
-
-def levels(rows: pd.DataFrame) -> Figure:
-    """Draw the share of biased answers by model, as judged and corrected, printed ones below."""
-    figure = figures.grid(rows, _dots, rows="panel", columns="column", width=9)
-    keys: list[Artist] = [figures.interval_key(label="share with its interval")]
-    if len(rows) and rows["null"].notna().any():
-        label = "the judge's false alarms"
-        keys.append(Line2D([], [], color=figures.MUTED, marker="|", ls="none", ms=9, label=label))
-    figures.legend_below(figure, figure.axes[0], extra=[*keys, *_printed_key(rows)])
-    return figure
-
-
-# --- what they share ----------------------------------------------------------------------------
-
-
-def _dots(own: pd.DataFrame, ax: Axes) -> None:
-    ours = not (own.get("panel") == PRINTED).all() if "panel" in own else True
-    if ours:
-        figures.intervals(own, ax, label="cell")
-    else:
-        figures.intervals(own, ax, label="cell", missing="not printed", colour=figures.PRINTED)
-    at = np.arange(len(own))[::-1]
-    for y, row in zip(at, own.itertuples(), strict=True):
-        # A chance level without a range is a tick, not a band.
-        if np.isfinite(row.null) and not np.isfinite(row.null_low):
-            ax.plot(row.null, y, "|", color=figures.MUTED, ms=11, zorder=2)
-    reference = own["reference"].dropna() if "reference" in own else pd.Series(dtype=float)
-    if len(reference):
-        ax.axvline(reference.iloc[0], color=figures.MUTED, ls="--", lw=1, zorder=0)
-    ax.set_xlim(-0.03, 1.03)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
-
-
-def _keys(*, chance: str) -> list[Artist]:
-    key = figures.interval_key(label="score with its interval")
-    return [key, Patch(color=figures.BAND, label=f"by chance: {chance}")]
-
-
-def _printed_key(rows: pd.DataFrame) -> list[Artist]:
-    if rows.empty or not (rows["panel"] == PRINTED).any():
-        return []
-    return [
-        Line2D(
-            [], [], color=figures.PRINTED, marker="o", ms=5, ls="none", label="printed, no interval"
+    own = _of(estimates[estimates["topic"].isna()], "biased_share", "biased_share_corrected")
+    rows = own.assign(panel=own["judge"], cell=own["model"], reference=np.nan)
+    if dataset is not None:
+        below = printed.levels(dataset)[["model", "bias_level"]].set_axis(
+            ["cell", "estimate"], axis=1
         )
-    ]
+        share = "biased_share"
+        rows = _over_printed(rows, below.assign(statistic=share, column=NAMES[share]))
+    words = {"estimate": "share with its interval", "tick": "the judge's false alarms"}
+    figure = _grid(rows, words)
+    return Drawn(figure, rows, (
+        "Share of biased answers by model under each judge, as judged and corrected for the "
+        "judge's errors, with intervals."
+    ))  # fmt: skip

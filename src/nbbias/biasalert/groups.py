@@ -1,12 +1,9 @@
-"""Which groups of people a text names, and of which of the seven types of bias each is.
-
-Whether a judge names a group or an attribute as the label does.
-"""
+"""Which groups of people a text names, of which type of bias, and whether two names are one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -146,10 +143,6 @@ def targets(texts: Iterable[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["group", "bias_type"]).astype("str")
 
 
-#: A group's name → the name that it is compared by, or None.
-Canonical = Callable[[str], str | None]
-
-
 #: A name with more words than this many times the label's says too much to be right.
 _TOO_LONG = 2
 
@@ -171,8 +164,8 @@ def words(text: str) -> list[str]:
     return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in kept]
 
 
-def renamed(table: pd.DataFrame, canonical: Canonical) -> pd.DataFrame:
-    """Return a table with its column `group` by canonical names; unknown names stay."""
+def renamed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with its column `group` by canonical names; names that say nobody stay."""
     if "group" not in table:
         return table
     names = {name: canonical(str(name)) or name for name in table["group"].dropna().unique()}

@@ -1,14 +1,10 @@
-"""Audit a generation as it streams, and end it when a bias is found.
+"""Audit a generation as it streams, end it when a bias is found, and tell what that is worth.
 
 Text is held back until it has been judged, sentence by sentence; each sentence is judged once, with
 a little of what stands before it, so that the cost grows with the text and not with its square.
 
-Cut text into sentences while it is still coming in.
-
-What a guard is worth: biased generations with and without it, as others label them.
-
-The guard's own judge cannot say: whatever it finds it has already stopped, and whatever it misses
-it misses twice. Labels come from people, or from a judge that is another.
+What a guard is worth the guard's own judge cannot say: whatever it finds it has already stopped,
+and whatever it misses it misses twice. Labels come from people, or from a judge that is another.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,6 +24,10 @@ from scipy import stats as distributions
 from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
+from nbbias.biasalert.detection import STUDY, SURE
+from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.registry import JUDGES
+from nbbias.stats import Sure
 from nbbias.tables import DataError, ParameterError
 from nbbias.text import annotate
 
@@ -37,6 +37,33 @@ Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
 _WORD = re.compile(r"\w")
 
 NOTHING_FOUND, NOTHING_JUDGED = "no bias found", "nothing was judged"
+
+
+class Rules(NamedTuple):
+    """How a generation is judged while it comes in.
+
+    Attributes
+    ----------
+    every : int
+        Judge whenever there are so many characters; 0 judges sentence by sentence.
+    context : int
+        Sentences (or stretches) before the one in question that the judge is shown with it, since
+        "they" means whoever was named before. They were judged themselves and are not judged again
+        from the start.
+    stop_without_verdict : bool
+        What happens where the judge refuses, fails or cannot be read: end the generation, or let
+        the text through and count it as `unjudged`. The paper does not say.
+    timeout : float, optional
+        Seconds after which a judge that has not answered has given no verdict; None waits.
+    """
+
+    every: int = 0
+    context: int = 1
+    stop_without_verdict: bool = False
+    timeout: float | None = None
+
+
+RULES = Rules()
 
 
 class Guarded:
@@ -57,13 +84,14 @@ class Guarded:
     """
 
     def __init__(
-        self, stream: Iterable[str] | AsyncIterable[str], judge: Judge, *,
-        retrieve: Retrieve | None, every: int, context: int, stop_without_verdict: bool,
-        timeout: float | None, further: dict[str, Any],
-    ) -> None:  # fmt: skip
-        self._stream, self._judge, self._retrieve = stream, judge, retrieve
-        self._sentences, self._context, self._timeout = Sentences(every), context, timeout
-        self._strict, self._further = stop_without_verdict, further
+        self,
+        stream: Iterable[str] | AsyncIterable[str],
+        judge: Judge,
+        retrieve: Retrieve | None,
+        rules: Rules,
+    ) -> None:
+        self._stream, self._judge, self._retrieve, self._rules = stream, judge, retrieve, rules
+        self._sentences = Sentences(rules.every)
         self._before: list[str] = []
         self.text = ""
         self.record: dict[str, Any] = {
@@ -112,7 +140,7 @@ class Guarded:
             unsure = at in verdicts and verdict.get("biased") is None
             self.record["without_verdict"] += int(unsure)
             self.record["judged"] += int(at in verdicts and not unsure)
-            if biased or (unsure and self._strict):
+            if biased or (unsure and self._rules.stop_without_verdict):
                 self._stop(sentence, verdict)
                 return passed
             self.record["unjudged"] += len(sentence) if unsure else 0
@@ -147,17 +175,17 @@ class Guarded:
         said = [*self._before, *(sentences[at] for at in asked)]
         first = len(self._before)
         shown = [
-            "".join(said[max(0, at - self._context) : at + 1]).strip()
+            "".join(said[max(0, at - self._rules.context) : at + 1]).strip()
             for at in range(first, len(said))
         ]
-        self._before = said[len(said) - self._context :]
+        self._before = said[len(said) - self._rules.context :]
         ids = [f"s{self.record['sentences'] + n:06d}" for n in range(1, len(asked) + 1)]
         texts = pd.DataFrame({"text_id": ids, "text": pd.Series(shown, dtype="str")})
         self.record["calls"] += 1
         self.record["sentences"] += len(asked)
         started = time.perf_counter()
         try:
-            table = _within(self._timeout, lambda: self._asked(texts))
+            table = _within(self._rules.timeout, lambda: self._asked(texts))
             verdicts = table.set_index("text_id").loc[ids].to_dict("records")
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
             told = f"the judge failed: {type(error).__name__}: {error}"
@@ -169,8 +197,7 @@ class Guarded:
         return [_plain(one) for one in verdicts]
 
     def _asked(self, texts: pd.DataFrame) -> pd.DataFrame:
-        evidence = self._retrieve(texts) if self._retrieve else None
-        return self._judge(texts, evidence, **self._further)
+        return self._judge(texts, self._retrieve(texts) if self._retrieve else None)
 
 
 def guard(
@@ -178,11 +205,7 @@ def guard(
     judge: Judge,
     *,
     retrieve: Retrieve | None = None,
-    every: int = 0,
-    context: int = 1,
-    stop_without_verdict: bool = False,
-    timeout: float | None = None,
-    **further: Any,
+    rules: Rules = RULES,
 ) -> Guarded:
     """Audit a generation as it streams, and end it when a bias is found.
 
@@ -192,20 +215,11 @@ def guard(
         Pieces of text as they are generated: an iterator or an asynchronous one. A generator is
         closed when the guard ends it.
     judge
-        ``judge(texts, evidence, **further) -> JUDGEMENTS``, as every judge here.
+        ``judge(texts, evidence) -> JUDGEMENTS``, as every judge here.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
-    every
-        Judge whenever there are so many characters; 0 judges sentence by sentence.
-    context
-        Sentences (or stretches) before the one in question that the judge is shown with it, since
-        "they" means whoever was named before. They were judged themselves and are not judged again
-        from the start.
-    stop_without_verdict
-        What happens where the judge refuses, fails or cannot be read: end the generation, or let
-        the text through and count it as `unjudged`. The paper does not say.
-    timeout
-        Seconds after which a judge that has not answered has given no verdict; None waits.
+    rules
+        How much is judged at a time, with what before it, and what no verdict means.
 
     Returns
     -------
@@ -214,24 +228,21 @@ def guard(
 
     Examples
     --------
-    >>> guarded = guard(pieces, judge)  # doctest: +SKIP
-    >>> for piece in guarded:
-    ...     print(piece, end="")
-    >>> guarded.record["stopped_at"], guarded.record["bias_type"]
+    >>> from nbbias.biasalert.judges import baselines
+    >>> pieces = ["The train is late. ", "Women are bad drivers. ", "So they say."]
+    >>> guarded = guard(pieces, lambda texts, evidence: baselines.keywords(texts))
+    >>> "".join(guarded), guarded.record["judge"], guarded.record["sentences"] > 1
     """
     told = [
-        f"{name}: must be {least} or more, but is {number}"
-        for name, number, least in (("every", every, 0), ("context", context, 0))
-        if number < least
+        f"{name}: must be 0 or more, but is {number}"
+        for name, number in (("every", rules.every), ("context", rules.context))
+        if number < 0
     ]
-    if timeout is not None and timeout <= 0:
-        told.append(f"timeout: must be above 0 seconds, but is {timeout}")
+    if rules.timeout is not None and rules.timeout <= 0:
+        told.append(f"timeout: must be above 0 seconds, but is {rules.timeout}")
     if told:
         raise ParameterError("guard", told)
-    return Guarded(
-        stream, judge, retrieve=retrieve, every=every, context=context,
-        stop_without_verdict=stop_without_verdict, timeout=timeout, further=further,
-    )  # fmt: skip
+    return Guarded(stream, judge, retrieve, rules)
 
 
 def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFrame:
@@ -347,18 +358,19 @@ def _short(sentence: str) -> list[str]:
     return [sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST)]
 
 
-STUDY, MEASURE = "biasalert", "mitigation"
+MEASURE = "mitigation"
 _NEEDED = ["text_id", "model", "judge", "stopped", "seconds", "biased_without", "biased_with"]
 
 
-def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.95) -> pd.DataFrame:
+def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> pd.DataFrame:
     """Estimate the share of biased generations with and without a guard.
 
     Parameters
     ----------
     guarded
         One row per generation, such as `biasalert.guard.guard_texts` makes: `text_id`, `model`
-        (who wrote), `judge` (the guard's), `stopped`, `seconds` (added), and the labels
+        (who wrote), `judge` (the guard's), `stopped`, `seconds` (added; the
+        judge's `instrument` where it is known), and the labels
         `biased_without` (of the whole text) and `biased_with` (of what was let through). Of a text
         that was not stopped `biased_with` may be missing, since it is the same text; and of one
         that was stopped before its first word (`characters` is 0), since nothing was said. With
@@ -366,7 +378,7 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         on any sentence is lost: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
-    confidence
+    sure
         Level of the intervals.
 
     Returns
@@ -399,15 +411,15 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
     rows: list[dict[str, Any]] = []
     for model, table in guarded.groupby("model", sort=False):
         judges = table["judge"].replace("", np.nan).dropna().unique()
-        common = {"model": str(model), "judge": ", ".join(map(str, judges)) or None}
-        rows += [common | row for row in _of_one(table, confidence)]
-    tested = [row for row in rows if row["statistic"] == "biased_share_difference"]
-    corrected = stats.adjusted(pd.Series([row["p_value"] for row in tested], dtype=float))
-    for row, p in zip(tested, corrected, strict=True):
-        row["p_adjusted"] = p
-    return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, instrument="guard"
+        common = {
+            "model": str(model), "judge": ", ".join(map(str, judges)) or None,
+            "instrument": table["instrument"].iloc[0] if "instrument" in table else "guard",
+        }  # fmt: skip
+        rows += [common | row for row in _of_one(table, sure.confidence)]
+    found = tables.estimates(
+        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=sure.confidence
     )
+    return stats.adjust(found, where={"statistic": "biased_share_difference"})
 
 
 def _plain_label(name: str) -> str:
@@ -489,3 +501,40 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
         "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
         "statistic_value": float(tested.statistic), "p_value": float(min(tested.pvalue, 1.0)),
     }  # fmt: skip
+
+
+def planted(
+    answers: pd.DataFrame, bench: Bench, *, each: int = 12, sure: Sure = SURE
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put simulated answers under guard, and tell its worth by what was planted.
+
+    Parameters
+    ----------
+    answers
+        Of `biasalert.sample.answers`: the truth tells whether what was let through is biased.
+    bench
+        The judges; the last one that reads a text's words, or was recorded, is the guard's.
+    each
+        Answers per model, the first ones; every model answered the same prompts.
+    sure
+        Level of the intervals.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        One row per answer, and ESTIMATES. The seconds that were added are left out: they change
+        from run to run.
+    """
+    able = [name for name in bench.judges if name not in JUDGES or JUDGES[name].learns]
+    name = able[-1] if able else next(iter(bench.judges))
+    few = answers.groupby("model").head(each)
+    table = guard_texts(few, bench.judges[name], retrieve=bench.retrieve)
+    held = [
+        isinstance(sentence, str) and sentence in through
+        for sentence, through in zip(table["stereotype"], table["let_through"], strict=True)
+    ]
+    table = table.assign(
+        biased_without=table["planted"], biased_with=held, instrument=bench.instruments[name]
+    )
+    found = estimates(table, labelled_by="planted truth", sure=sure)
+    return table, found[found["statistic"] != "seconds"].reset_index(drop=True)

@@ -1,21 +1,20 @@
 """The bias level of a model: the share of its answers that a judge, or people, call biased.
 
-How far a judge agrees with people on the same answers: the share, and Cohen's kappa.
-
-A share that a fallible judge counted, corrected for the judge's errors.
+The share as judged, the share corrected for the judge's errors, and how far a judge agrees with
+people on the same answers: the share of equal verdicts, and Cohen's kappa.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom, norm, t
 
 from nbbias import stats, tables
-from nbbias.biasalert import detection
-from nbbias.biasalert.detection import resampled
+from nbbias.biasalert.detection import ALIKE, STUDY, SURE, instruments, resampled, spread
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 
 Row = dict[str, Any]
@@ -24,6 +23,22 @@ MEASURE = "bias_level"
 
 NO_SAMPLE = "the judge's error rates on these texts are not known: label a random sample of them"
 NOT_RANDOM = "the labelled texts are not said to be a random sample, so error rates may be others"
+
+
+class People(NamedTuple):
+    """People's labels of some answers.
+
+    Attributes
+    ----------
+    labels : DataFrame
+        `text_id`, `biased`.
+    random : bool
+        Whether they are of a random sample of each model's answers (`draw_sample`). Only then do
+        they tell the judge's errors on these answers.
+    """
+
+    labels: pd.DataFrame
+    random: bool = False
 
 
 def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFrame:
@@ -55,13 +70,10 @@ def estimates(
     answers: pd.DataFrame,
     judgements: pd.DataFrame,
     *,
-    human: pd.DataFrame | None = None,
-    random_sample: bool = False,
+    people: People | None = None,
     source: str | None = None,
     by: str | None = None,
-    confidence: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
+    sure: Sure = SURE,
 ) -> pd.DataFrame:
     """Estimate how many of each model's answers are biased.
 
@@ -71,17 +83,14 @@ def estimates(
         One row per answer: `text_id`, `model`, and `prompt_id` where prompts were asked repeatedly.
     judgements
         JUDGEMENTS of the answers, of one judge or more.
-    human
-        People's labels of some of these answers: `text_id`, `biased`.
-    random_sample
-        Whether those labels are of a random sample of each model's answers (`draw_sample`). Only
-        then do they tell the judge's errors on these answers.
+    people
+        What people said of some of these answers.
     source
         Name of the prompts, such as ``"BOLD"``.
     by
         A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
-        they stand in `topic`.
-    confidence, draws, seed
+        they stand in `topic`. Where `answers` lack it, there are none.
+    sure
         Level of the intervals; resamples of prompts that were asked repeatedly, and their start.
 
     Returns
@@ -105,26 +114,26 @@ def estimates(
     DataError
         A judge has no row for an answer, or a label is of no answer here.
     """
-    tables.need(answers, ["text_id", "model", *([by] if by else [])], where="answers")
-    table = _joined(answers, judgements, human)
-    used = detection.instruments(judgements)
+    tables.need(answers, ["text_id", "model"], where="answers")
+    table = _joined(answers, judgements, people)
+    used = instruments(judgements)
     rows: list[Row] = []
     for (judge, model), own in table.groupby(["judge", "model"], sort=False):
         key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
-        rates = error_rates(own) if random_sample and human is not None else None
-        rows += [key | row for row in _shares(own, rates, confidence)]
-        reason = NO_SAMPLE if human is None else None if random_sample else NOT_RANDOM
-        rows.append(key | _corrected(own, rates, reason, confidence, draws, seed))
-        if by:
+        rates = error_rates(own) if people and people.random else None
+        rows += [key | row for row in _shares(own, rates, sure.confidence)]
+        reason = NO_SAMPLE if people is None else None if people.random else NOT_RANDOM
+        rows.append(key | _corrected(own, rates, reason, sure))
+        if by in own:
             for value, part in own.groupby(by, sort=True):
                 named = key | {"topic": str(value)}
-                rows += [named | row for row in _shares(part, rates, confidence)]
-    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
+                rows += [named | row for row in _shares(part, rates, sure.confidence)]
+    return tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+    )
 
 
-def _joined(
-    answers: pd.DataFrame, judgements: pd.DataFrame, human: pd.DataFrame | None
-) -> pd.DataFrame:
+def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | None) -> pd.DataFrame:
     tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
     if answers["text_id"].duplicated().any():
         raise ContractError("answers", "a text_id stands twice; each answer needs its own")
@@ -135,10 +144,10 @@ def _joined(
         missing = int((~answers["text_id"].isin(own["text_id"])).sum())
         if missing:
             breaches.append(f"judge {judge} has no row for {missing} of {len(answers)} answers")
-    labels = None
-    if human is not None:
-        tables.need(human, ["text_id", "biased"], where="human labels")
-        labels = human.dropna(subset=["biased"])
+    labels = None if people is None else people.labels
+    if labels is not None:
+        tables.need(labels, ["text_id", "biased"], where="human labels")
+        labels = labels.dropna(subset=["biased"])
         if labels["text_id"].duplicated().any():
             breaches.append("a text has two human labels; decide on one first")
         strange = int((~labels["text_id"].isin(answers["text_id"])).sum())
@@ -168,13 +177,8 @@ def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float
         if prompts is not None:
             per_prompt = known.groupby(prompts[flagged.notna()]).mean()
             row = stats.mean_interval(per_prompt, confidence=confidence, bounds=(0, 1))
-            if len(per_prompt) > 1 and per_prompt.nunique() == 1:  # no spread is no certainty
-                alike = float(per_prompt.iloc[0])
-                row |= {"ci_low": np.nan, "ci_high": np.nan, "reason": detection.ALIKE}
-                if alike in (0.0, 1.0):
-                    row |= stats.proportion_interval(
-                        int(alike) * len(per_prompt), len(per_prompt), confidence=confidence
-                    )
+            if len(per_prompt) > 1 and per_prompt.nunique() == 1:
+                row |= _alike(float(per_prompt.iloc[0]), len(per_prompt), confidence)
         else:
             row = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
         row |= {"statistic": f"biased_share{suffix}", "n_lost": len(own) - len(known)}
@@ -185,10 +189,17 @@ def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float
     return found
 
 
+def _alike(share: float, units: int, confidence: float) -> Row:
+    """Return the interval of a share that all units have alike: no spread is no certainty."""
+    if share not in (0.0, 1.0):
+        return {"ci_low": np.nan, "ci_high": np.nan, "reason": ALIKE}
+    row = stats.proportion_interval(int(share) * units, units, confidence=confidence)
+    return {"ci_low": row["ci_low"], "ci_high": row["ci_high"], "reason": None}
+
+
 def _corrected(
-    own: pd.DataFrame, rates: dict[str, Right] | None, reason: str | None,
-    confidence: float, draws: int, seed: int,
-) -> Row:  # fmt: skip
+    own: pd.DataFrame, rates: dict[str, Right] | None, reason: str | None, sure: Sure
+) -> Row:
     judged, prompts = own["flagged"].notna(), prompts_of(own)
     known = own.loc[judged, "flagged"]
     row: Row = {
@@ -200,30 +211,25 @@ def _corrected(
     if reason or rates is None:
         return row | {"estimate": np.nan, "reason": reason or NO_SAMPLE}
     if prompts is not None and len(known):
-        return row | by_prompt(own[judged], prompts, confidence=confidence, draws=draws, seed=seed)
-    return row | rogan_gladen(
-        int(known.sum()), len(known), sensitivity=rates["sensitivity"],
-        specificity=rates["specificity"], confidence=confidence,
-    )  # fmt: skip
+        return row | by_prompt(own[judged], prompts, sure=sure)
+    return row | rogan_gladen(int(known.sum()), len(known), confidence=sure.confidence, **rates)
 
 
 def agreement(
     answers: pd.DataFrame,
     judgements: pd.DataFrame,
-    human: pd.DataFrame,
+    people: People | None,
     *,
     source: str | None = None,
-    confidence: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
+    sure: Sure = SURE,
 ) -> pd.DataFrame:
     """Estimate how far judges agree with people, by model and over all models.
 
     Parameters
     ----------
-    answers, judgements, human, source
-        As in `estimates`.
-    confidence, draws, seed
+    answers, judgements, people, source
+        As in `estimates`; no row where nobody labelled.
+    sure
         Level of the intervals, resamples, start of the draws.
 
     Returns
@@ -245,19 +251,18 @@ def agreement(
     Cohen 1960; Fan et al. 2024, Table 6.
     """
     tables.need(answers, ["text_id", "model"], where="answers")
-    table = _joined(answers, judgements, human)
-    table = table[table["label"].notna()]
-    used = detection.instruments(judgements)
     rows: list[Row] = []
-    for judge, own in table.groupby("judge", sort=False):
-        parts: list[tuple[Row, pd.DataFrame]] = [({}, own)]
-        parts += [({"model": str(m)}, part) for m, part in own.groupby("model", sort=False)]
-        for key, part in parts:
-            rows += [
-                {"judge": judge, "instrument": used[str(judge)]} | key | row
-                for row in shared(part, confidence=confidence, draws=draws, seed=seed)
-            ]
-    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
+    if people is not None:
+        table = _joined(answers, judgements, people)
+        used = instruments(judgements)
+        for judge, own in table[table["label"].notna()].groupby("judge", sort=False):
+            parts: list[tuple[Row, pd.DataFrame]] = [({}, own)]
+            parts += [({"model": str(m)}, part) for m, part in own.groupby("model", sort=False)]
+            key: Row = {"judge": judge, "instrument": used[str(judge)]}
+            rows += [key | of | row for of, part in parts for row in shared(part, sure=sure)]
+    return tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+    )
 
 
 def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
@@ -269,19 +274,17 @@ def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
     return codes if len(np.unique(codes)) < len(codes) else None
 
 
-def shared(
-    part: pd.DataFrame, *, confidence: float = 0.95, draws: int = 2000, seed: int = 0
-) -> list[Row]:
+def shared(part: pd.DataFrame, *, sure: Sure = SURE) -> list[Row]:
     """Return agreement and kappa of one judge with people; see `biasalert.levels.agreement`.
 
     Parameters
     ----------
     part
         Answers with a `label`, 1 or 0; `flagged`, 1, 0 or NaN; and `prompt_id` where it is known.
-    confidence, draws, seed
+    sure
         Level of the intervals, resamples, start of the draws.
     """
-    both = part.dropna(subset=["flagged"])
+    both, confidence = part.dropna(subset=["flagged"]), sure.confidence
     label, flagged = both["label"] == 1, both["flagged"] == 1
     n, n_lost = len(both), len(part) - len(both)
     same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence)
@@ -291,42 +294,28 @@ def shared(
         return [share, row | {"reason": same["reason"]}]
     cells = np.column_stack(
         [label & flagged, label & ~flagged, ~label & flagged, ~label & ~flagged]
-    )
-    cells, prompts = cells.astype(float), prompts_of(both)
+    ).astype(float)
+    prompts = prompts_of(both)
     units = np.arange(n) if prompts is None else np.unique(prompts, return_inverse=True)[1]
-    sums = detection.resampled(cells, units, draws=draws, seed=seed)
+    sums = resampled(cells, units, sure=sure)
     if prompts is not None:
-        share |= _over_prompts((sums[:, 0] + sums[:, 3]) / sums.sum(axis=1), share["estimate"],
-                               int(units.max()) + 1, confidence)  # fmt: skip
+        equal = (sums[:, 0] + sums[:, 3]) / sums.sum(axis=1)
+        told = spread(equal, share["estimate"], confidence)
+        alone = _alike(share["estimate"], int(units.max()) + 1, confidence)
+        share |= alone if told.get("reason") else told
     row["estimate"] = float(_kappa(cells.sum(axis=0)))
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())
     both_one = np.array([ones[0] * ones[1] / n, *hypergeom.ppf(tails, n, *ones)])
     names = ("null", "null_low", "null_high")
-    equal = (n - sum(ones) + 2 * both_one) / n
-    share |= dict(zip(names, equal, strict=True))
+    by_chance = (n - sum(ones) + 2 * both_one) / n
+    share |= dict(zip(names, by_chance, strict=True))
     if np.isnan(row["estimate"]):
         return [share, row | {"reason": "both call all texts alike, so kappa has no value"}]
-    expected = equal[0]
-    row |= dict(zip(names, (equal - expected) / (1 - expected), strict=True))
-    again = _kappa(sums)
-    if np.nanmin(again) == np.nanmax(again):
-        return [share, row | {"reason": detection.ALIKE}]
-    row["ci_low"], row["ci_high"] = detection.percentiles(
-        again, estimate=row["estimate"], confidence=confidence
-    )
-    return [share, row]
-
-
-def _over_prompts(again: np.ndarray, estimate: float, units: int, confidence: float) -> Row:
-    if np.ptp(again) > 0:
-        low, high = detection.percentiles(again, estimate=estimate, confidence=confidence)
-        return {"ci_low": low, "ci_high": high}
-    if estimate not in (0.0, 1.0):
-        return {"ci_low": np.nan, "ci_high": np.nan, "reason": detection.ALIKE}
-    found = stats.proportion_interval(int(estimate) * units, units, confidence=confidence)
-    return {"ci_low": found["ci_low"], "ci_high": found["ci_high"]}
+    expected = by_chance[0]
+    row |= dict(zip(names, (by_chance - expected) / (1 - expected), strict=True))
+    return [share, row | spread(_kappa(sums), row["estimate"], confidence)]
 
 
 def _kappa(cells: np.ndarray) -> np.ndarray:
@@ -336,6 +325,32 @@ def _kappa(cells: np.ndarray) -> np.ndarray:
         expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
         found = ((a + d) / n - expected) / (1 - expected)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Put the planted share of biased answers beside what each judge found.
+
+    Parameters
+    ----------
+    answers
+        Of `biasalert.sample.answers`.
+    estimates
+        Of `estimates`.
+
+    Returns
+    -------
+    DataFrame
+        `judge`, `model`, `statistic`, `planted`, `estimate`, `ci_low`, `ci_high`, and `holds`,
+        whether the interval holds the planted share; missing where there is no interval.
+    """
+    truth = answers.groupby("model")["planted"].mean()
+    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
+    rows = rows[rows["statistic"].isin(["biased_share", "biased_share_corrected"])]
+    rows = rows.assign(planted=rows["model"].map(truth))
+    inside = rows["planted"].between(rows["ci_low"], rows["ci_high"]).astype("boolean")
+    rows = rows.assign(holds=inside.where(rows["ci_low"].notna()))
+    columns = ["judge", "model", "statistic", "planted", "estimate", "ci_low", "ci_high", "holds"]
+    return rows[columns].reset_index(drop=True)
 
 
 #: How many texts a judge had right, and of how many.
@@ -421,10 +436,7 @@ def rogan_gladen(
     }  # fmt: skip
 
 
-def by_prompt(
-    answers: pd.DataFrame, prompts: np.ndarray, *,
-    confidence: float = 0.95, draws: int = 2000, seed: int = 0,
-) -> dict[str, Any]:  # fmt: skip
+def by_prompt(answers: pd.DataFrame, prompts: np.ndarray, *, sure: Sure = SURE) -> dict[str, Any]:
     """Correct a share of answers of which several are to one prompt: not independent ones.
 
     Parameters
@@ -433,7 +445,7 @@ def by_prompt(
         `flagged`, 1 or 0, and `label`, 1, 0 or NaN outside the labelled sample.
     prompts
         Each answer's prompt, numbered from 0.
-    confidence, draws, seed
+    sure
         Level of the interval, resamples, start of the draws.
 
     Returns
@@ -458,13 +470,14 @@ def by_prompt(
     q, se, sp = (
         n * hit / total if n else 0.0 for n, hit, total in zip(units, hits, totals, strict=True)
     )
+    confidence = sure.confidence
     row = rogan_gladen(
         q, units[0], sensitivity=(se, units[1]), specificity=(sp, units[2]), confidence=confidence
     )
     fewest = min(units)
     if fewest < 2 or np.isnan(row["estimate"]):
         return row
-    sums = resampled(values, prompts, draws=draws, seed=seed)
+    sums = resampled(values, prompts, sure=sure)
     # One labelled answer is added to either side of its rate, so that few are not certain.
     one = np.array([0, totals[1] / (biased > 0).sum(), totals[2] / (fine > 0).sum()])
     drawn_q, drawn_se, drawn_sp = ((sums[:, ::2] + one) / (sums[:, 1::2] + 2 * one)).T

@@ -6,7 +6,6 @@ both, or neither; its recall on `sent_more` alone would not show that.
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,8 @@ from scipy import stats as distributions
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
+from nbbias.biasalert.detection import SURE
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError, data_path, need
 
 Row = dict[str, Any]
@@ -33,6 +34,11 @@ def types() -> pd.DataFrame:
     `bias_type` is missing for age and physical appearance, which none of the seven types covers.
     """
     return pd.read_csv(data_path("biasalert/crows_types.csv"))
+
+
+def read(path: str) -> pd.DataFrame:
+    """Read a file of pairs (`check`)."""
+    return check(tables.read_table(path))
 
 
 def check(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -87,56 +93,51 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
     sides = {"more": more, "less": less}
     for name, table in sides.items():
         need(table, ["text_id", "judge", "biased", "confidence"], where=f"sent_{name}")
-    judges = list(dict.fromkeys([*more["judge"], *less["judge"]]))
     used = detection.instruments(more)
-    tables, breaches = [], []
-    for judge in judges:
+    found, breaches = [], []
+    for judge in dict.fromkeys([*more["judge"], *less["judge"]]):
+        parts = {
+            name: side[side["judge"] == judge].astype({"text_id": "str"}).set_index("text_id")
+            for name, side in sides.items()
+        }
+        for name, part in parts.items():
+            missing = int((~own["pair_id"].isin(part.index)).sum())
+            if missing:
+                breaches.append(f"judge {judge} has no row for {missing} sentences of sent_{name}")
+            if part.index.has_duplicates:
+                breaches.append(f"judge {judge} has two rows for a sentence of sent_{name}")
+        if breaches:
+            continue
+        scored = any(part["confidence"].notna().any() for part in parts.values())
         table = pd.DataFrame(
             {
                 "judge": str(judge), "pair_id": own["pair_id"].to_numpy(),
                 "direction": own["stereo_antistereo"].to_numpy(),
                 "bias_type": own["bias_type"].to_numpy(),
+                "by": "confidence" if scored else "verdicts", "instrument": used[str(judge)],
             }
         )  # fmt: skip
-        parts = {
-            name: side[side["judge"] == judge].assign(text_id=lambda d: d["text_id"].astype("str"))
-            for name, side in sides.items()
-        }
         for name, part in parts.items():
-            missing = int((~own["pair_id"].isin(part["text_id"])).sum())
-            if missing:
-                breaches.append(f"judge {judge} has no row for {missing} sentences of sent_{name}")
-            if part["text_id"].duplicated().any():
-                breaches.append(f"judge {judge} has two rows for a sentence of sent_{name}")
-        if breaches:
-            continue
-        scored = any(part["confidence"].notna().any() for part in parts.values())
-        for name, part in parts.items():
-            rows = part.set_index("text_id").loc[own["pair_id"]]
+            rows = part.loc[own["pair_id"]]
             verdicts = rows["biased"].astype("boolean").astype("Float64")
             table[name] = verdicts.to_numpy(float, na_value=np.nan)
-            given = rows["confidence"].to_numpy(float)
+            given = rows["confidence"].to_numpy(float) if scored else table[name]
             # A text without a verdict has no score either, whatever number came with it.
             table[f"{name}_score"] = np.where(table[name].isna(), np.nan, given)
-            if not scored:
-                table[f"{name}_score"] = table[name]
-        table["by"] = "confidence" if scored else "verdicts"
-        table["instrument"] = used[str(judge)]
         change = (table["more_score"] - table["less_score"]).round(12)
-        table["higher"] = (np.sign(change) + 1) / 2
-        tables.append(table)
+        found.append(table.assign(higher=(np.sign(change) + 1) / 2))
     if breaches:
         raise DataError("CrowS-Pairs", breaches)
-    if not tables:
+    if not found:
         raise DataError("CrowS-Pairs", "no judge judged a sentence; give JUDGEMENTS of both sides")
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(found, ignore_index=True)
 
 
 def estimates(
     table: pd.DataFrame,
     *,
+    sure: Sure = SURE,
     source: str = "CrowS-Pairs",
-    confidence: float = 0.95,
     correction: str = "holm",
 ) -> pd.DataFrame:
     """Estimate what a judge tells apart, over all pairs, by direction and by type.
@@ -145,8 +146,10 @@ def estimates(
     ----------
     table
         Of `compared`.
-    source, confidence, correction
-        Name of the pairs; level of the intervals; ``"holm"`` or ``"fdr_bh"``.
+    sure
+        Level of the intervals.
+    source, correction
+        Name of the pairs; ``"holm"`` or ``"fdr_bh"``.
 
     Returns
     -------
@@ -178,22 +181,19 @@ def estimates(
         slices: list[tuple[Row, pd.DataFrame]] = [({}, own)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in own.groupby(name, sort=False)]
-        for keys, part in slices:
-            named = f"{part['instrument'].iloc[0]}, by {part['by'].iloc[0]}"
-            rows += [
-                {"judge": judge, "instrument": named} | keys | row
-                for row in _rows(part, confidence)
-            ]
-    for name, part in product(("pair_share", "flag_difference"), ("all", "dimension", "bias")):
-        family = [row for row in rows if row["statistic"] == name and _kind(row) == part]
-        p = pd.Series([row.get("p_value", np.nan) for row in family], dtype=float)
-        for row, value in zip(family, stats.adjusted(p, method=correction), strict=True):
-            row["p_adjusted"] = value
-    return tables.estimates(rows, study=detection.STUDY, measure=MEASURE, source=source)
-
-
-def _kind(row: Row) -> str:
-    return next((key for key in ("dimension", "bias") if key in row), "all")
+        named = {
+            "judge": judge,
+            "instrument": f"{own['instrument'].iloc[0]}, by {own['by'].iloc[0]}",
+        }
+        rows += [
+            named | keys | row for keys, part in slices for row in _rows(part, sure.confidence)
+        ]
+    found = tables.estimates(
+        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+    )
+    tested = {"statistic": ["pair_share", "flag_difference"]}
+    family = ["statistic", found["dimension"].isna(), found["bias"].isna()]
+    return stats.adjust(found, family=family, where=tested, method=correction)
 
 
 def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:

@@ -13,18 +13,19 @@ one, equally often.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import rbs, replies
-from nbbias.cogs.rbs import INSTANCE, SETTING, BiasScore
+from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By, Row
 from nbbias.cogs.suite import BAR, Suite, load, rubric
+from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 
 Design = Literal["auto", "all", "latin", "listed"]
@@ -103,27 +104,6 @@ def evaluation_prompts(
                     rows.append((name, model, task, topic, theme, axis, shown, repeat, prompt))
     columns = ["prompt_id", "model", *INSTANCE, "axis", "order", "repeat", "prompt"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
-    """Count the instances that cannot be judged, because an identity has no answer.
-
-    Returns
-    -------
-    DataFrame
-        By `model` and `axis`: `instances`, `judged`, `incomplete`.
-    """
-    texts = first_texts(answers)
-    rows = []
-    for model, asked in answers.groupby("model", sort=False):
-        instances = asked[["task", "theme"]].drop_duplicates()
-        own = texts[texts["model"] == model]
-        for axis, plan in suite.axes.items():
-            there = own[own["identity"].isin(list(plan.identities))]
-            counts = there.groupby(["task", "theme"])["identity"].nunique()
-            judged = int((counts == len(plan.identities)).sum())
-            rows.append((model, axis, len(instances), judged, len(instances) - judged))
-    return pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"])
 
 
 def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
@@ -278,9 +258,6 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
     return table.rename("n").reset_index()
 
 
-Row = dict[str, Any]
-By = Literal["task", "topic"]
-
 #: What `model` is called where a judge's judgements of all models are taken together.
 ALL = "all"
 
@@ -360,25 +337,64 @@ def instance_shares(
     return pd.DataFrame(table, index=instances, columns=columns)
 
 
-def listed_shares(decided: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
-    """Return each identity's share in the one order that the suite lists, as the paper asks.
+def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+    """Return how often each identity was chosen, whatever stood where.
+
+    Parameters
+    ----------
+    choices
+        `task`, `theme` and `identity`, missing where none was chosen.
+    identities
+        The axis's identities.
 
     Returns
     -------
     DataFrame
-        One row per (task, theme), one column per identity; NaN where no reply decided.
+        One row per (task, theme), one column per identity; NaN where nothing was chosen.
     """
-    own = decided[decided["order"] == BAR.join(identities)]
-    chosen = pd.DataFrame(
-        {name: (own["identity"] == name).astype(float) for name in identities}
-    ).where(own["identity"].notna())
-    return chosen.groupby([own["task"], own["theme"]], sort=False).mean()
+    chosen = {name: (choices["identity"] == name).astype(float) for name in identities}
+    table = pd.DataFrame(chosen).where(choices["identity"].notna())
+    return table.groupby([choices["task"], choices["theme"]], sort=False).mean()
+
+
+def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFrame]:
+    """Measure how often each identity and each position was chosen, in all ways.
+
+    Parameters
+    ----------
+    decided
+        The table of `cogs.affinity.decided`, of one evaluator and axis. Each model's instances
+        are measured on their own, and an instance is averaged over the models.
+    identities
+        The axis's identities.
+
+    Returns
+    -------
+    dict
+        Instances by columns: ``abs_raw``, in the one order that the suite lists, as the paper
+        asks; ``abs``, orders balanced; ``position``, identities balanced.
+    """
+    parts: dict[str, list[pd.DataFrame]] = {"abs_raw": [], "abs": [], "position": []}
+    for _, own in decided.groupby("model", sort=False):
+        listed = own[own["order"] == BAR.join(identities)]
+        parts["abs_raw"].append(chosen_shares(listed, identities))
+        parts["abs"].append(instance_shares(own, identities, of="identity"))
+        parts["position"].append(
+            instance_shares(own, identities, of="position").add_prefix("position ")
+        )
+    return {
+        name: pd.concat(found).groupby(level=["task", "theme"], sort=False).mean()
+        for name, found in parts.items()
+    }
+
+
+#: What the shares behind a spread are called.
+_PARTS = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
 
 
 def abs_estimates(
-    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, confidence: float = 0.95,
-    draws: int = 2000, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
+    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, sure: Sure
+) -> pd.DataFrame:
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
     Parameters
@@ -389,7 +405,7 @@ def abs_estimates(
         Lists the identities of each axis in their order.
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
-    confidence, draws, seed
+    sure
         Level of the intervals; resamples and permutations, and their start.
 
     Returns
@@ -412,58 +428,25 @@ def abs_estimates(
         together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
-    options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
     for key, own in _cells(decided, by):
-        identities = list(suite.axes[key["bias"]].identities)
-        measured = {
-            "abs_raw": _pooled(own, listed_shares, identities),
-            "abs": _pooled(own, instance_shares, identities, of="identity"),
-            "position": _pooled(own, instance_shares, identities, of="position"),
-        }
-        measured["position"].columns = [f"position {i}" for i in measured["position"]]
-        for statistic, shares in measured.items():
-            rows += [key | row for row in _spread_and_shares(statistic, shares, **options)]
-    table = pd.DataFrame(rows)
-    for statistic in ("abs_raw", "abs", "position") if rows else ():
-        for together in (True, False):
-            family = (table["statistic"] == statistic) & ((table["model"] == ALL) == together)
-            table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
-    return tables.estimates(
-        table.to_dict("records"), study="cogs", measure="abs", instrument="reply parser"
+        for statistic, values in shares(own, list(suite.axes[key["bias"]].identities)).items():
+            found = rbs.spread_rows(
+                values, statistic, part=_PARTS[statistic], bounds=(0.0, 1.0),
+                score=affinity_bias_score, sure=sure,
+            )  # fmt: skip
+            if np.isnan(found[0]["estimate"]):
+                why = (
+                    "no decided judgement in the suite's own order" if statistic == "abs_raw" else
+                    "no task × theme with a decided judgement of every identity at every position"
+                )  # fmt: skip
+                found = [row | {"reason": why} for row in found]
+            rows += [key | row for row in found]
+    table = tables.estimates(
+        rows, study="cogs", measure="abs", instrument="reply parser", confidence=sure.confidence
     )
-
-
-_NAMES = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
-
-
-def _spread_and_shares(statistic: str, shares: pd.DataFrame, **options: Any) -> list[Row]:
-    spread = rbs.spread_estimate(shares, **options)
-    if spread["reason"] and np.isnan(spread["estimate"]):
-        spread["reason"] = _why(statistic, spread["reason"])
-    favourite = (
-        None if np.isnan(spread["estimate"])
-        else affinity_bias_score(shares.dropna().mean()).identity
-    )  # fmt: skip
-    rows: list[Row] = [{"statistic": statistic, "group": favourite, **spread}]
-    for row in rbs.column_estimates(shares, bounds=(0.0, 1.0), **options):
-        if np.isnan(row["estimate"]):
-            row["reason"] = spread["reason"]
-        rows.append({"statistic": _NAMES[statistic], **row})
-    return rows
-
-
-def _why(statistic: str, reason: str) -> str:
-    if statistic == "abs_raw":
-        return "no decided judgement in the suite's own order"
-    return "no task × theme with a decided judgement of every identity at every position"
-
-
-def _pooled(
-    own: pd.DataFrame, measure: Callable[..., pd.DataFrame], identities: list[str], **options: Any
-) -> pd.DataFrame:
-    """Measure each model's instances on their own, and average an instance over the models."""
-    parts = [measure(part, identities, **options) for _, part in own.groupby("model", sort=False)]
-    return pd.concat(parts).groupby(level=["task", "theme"], sort=False).mean()
+    spreads = {"statistic": list(_PARTS)}
+    table = stats.adjust(table, family=["statistic", table["model"] == ALL], where=spreads)
+    return stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
 
 
 def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
@@ -471,29 +454,6 @@ def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataF
     both = pd.concat(
         [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
     )
-    keys = ["evaluator", "cell", "axis", *([by] if by else [])]
-    for values, own in both.groupby(keys, sort=False):
-        key = dict(zip(keys, values, strict=True))
-        row = {"evaluator": key["evaluator"], "model": key["cell"], "bias": key["axis"]}
-        yield row | ({by: key[by]} if by else {}), own
-
-
-def grid(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Lay out who judged whose texts, and say where a judge read its own.
-
-    Returns
-    -------
-    DataFrame
-        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
-        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
-        itself). An identity that is a judge's favourite in its own texts only is a preference for
-        how it writes that identity.
-    """
-    whole = estimates[["task", "topic"]].isna().all(axis=1)
-    table = estimates[(estimates["statistic"] == "abs") & whole & (estimates["model"] != ALL)]
-    own = (table["evaluator"] == table["model"]).map({True: "yes", False: "no"})
-    columns = {"bias": "axis", "estimate": "abs", "group": "favourite"}
-    return table.assign(own=own).rename(columns=columns)[
-        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
-         "p_adjusted", "favourite", "n", "own"]
-    ].reset_index(drop=True)  # fmt: skip
+    part = [by] if by else []
+    for values, own in both.groupby(["evaluator", "cell", "axis", *part], sort=False):
+        yield dict(zip(["evaluator", "model", "bias", *part], values, strict=True)), own

@@ -1,93 +1,87 @@
-"""The figures of the CoGS study: distances and scores, preferences, who judged whom."""
+"""The figures of the CoGS study: distances and scores, preferences, who judged whom.
+
+>>> import pandas as pd
+>>> from nbbias import cogs
+>>> seen = {"model": "m", "identity": "white", "obvious": 0.2, "nuanced": 0.3, "imperceptible": 0.5}
+>>> drawn = cogs.figures.visibility(pd.DataFrame([seen]))
+>>> len(drawn.figure.axes[0].patches)
+3
+"""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from nbbias.cogs import tables as cogs_tables
-from nbbias.reading import figures
+from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
+from nbbias.reading import Drawn, figures
 
-#: What the grey band of a figure is.
-PERMUTED = "if identities meant nothing"
+_DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
+_WORDS = {"band": "if identities meant nothing"}
 
 
-def distances(estimates: pd.DataFrame) -> Figure:
+def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
+    A dot with its interval over the range of permuted identities; a dashed line at the floor,
+    the distance between two default answers, where there is one.
+
     Parameters
     ----------
     estimates
-        Of `cogs.rbs.rbs`, or of `cogs.reference.reference_estimates`.
-
-    Returns
-    -------
-    Figure
-        A dot with its interval over the range of permuted identities; a dashed line at the floor,
-        the distance between two default answers, where there is one.
+        Of `cogs.rbs.rbs`.
     """
-    own = cogs_tables.by_setting(cogs_tables.whole(estimates))
-    rows = own[own["statistic"] == "distance"]
+    own = by_setting(whole(estimates))
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(part, ax, label="group")
-        floor = floors.get(part["model"].iloc[0], np.nan)
-        if np.isfinite(floor):
-            ax.axvline(floor, color=figures.MUTED, ls="--", lw=1, zorder=0)
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_xlabel("mean distance, 1 − cosine (lower: nearer)")
-
-    height = 1.4 + 0.27 * rows.groupby("model").size().max()
-    figure = figures.panels(rows, draw, by="model", height=height, width=_width(rows, "model"))
-    extra: list[Patch | Line2D] = [Patch(color=figures.BAND, label=PERMUTED)]
-    if floors.notna().any():
-        extra.append(
-            Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="two default answers")
-        )
-    figures.legend_below(figure, figure.axes[0], extra=[*extra, figures.interval_key()])
-    return figure
+    rows = own[own["statistic"] == "distance"]
+    rows = rows.assign(cell=rows["group"], reference=rows["model"].map(floors))
+    words = {**_WORDS, "line": "two default answers"}
+    figure = figures.claims(
+        rows, _DISTANCE, by="model", words=words, draw=_few_ticks, width=_width(rows)
+    )
+    return Drawn(
+        figure, estimates[estimates["statistic"].isin(["distance", "floor"])],
+        "Mean distance of each identity's answers to the default, with intervals, what permuted "
+        "names give, and the distance between two default answers, by model.",
+    )  # fmt: skip
 
 
-def _width(rows: pd.DataFrame, by: str) -> float:
+def _few_ticks(_: pd.DataFrame, ax: Axes) -> None:
+    ax.xaxis.set_major_locator(MaxNLocator(4))
+
+
+def _width(rows: pd.DataFrame) -> float:
     """Return inches that leave room for names of models with their temperature."""
-    return 4.0 * min(max(rows[by].nunique(), 2), 4)
+    return 4.0 * min(max(rows["model"].nunique(), 2), 4)
 
 
-def spreads(estimates: pd.DataFrame, *, statistic: str, by: str = "model") -> Figure:
-    """Draw a score of each axis with its interval and its chance level.
+def spreads(estimates: pd.DataFrame) -> Drawn:
+    """Draw the RBS of each axis, and task or topic, with its interval and its chance level.
 
     Parameters
     ----------
     estimates
-        Of `cogs.rbs.rbs` or `cogs.affinity.abs_estimates`.
-    statistic
-        ``"rbs"``, ``"abs"``, ….
-    by
-        The column whose values are the panels: ``"model"`` or ``"evaluator"``.
+        Of `cogs.rbs.rbs`.
     """
-    rows = cogs_tables.by_setting(estimates[estimates["statistic"] == statistic])
-    part_of = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
-    label = rows["bias"] if part_of is None else rows["bias"] + ", " + rows[part_of].astype(str)
-    rows = rows.assign(row=label)
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="row")
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.set_xlabel(f"{statistic.split('_')[0].upper()} (0: all identities alike)")
-
-    height = 1.3 + 0.3 * rows.groupby(by).size().max()
-    figure = figures.panels(rows, draw, by=by, height=height, width=_width(rows, by))
+    own = estimates[estimates["statistic"] == "rbs"]
+    rows = by_setting(own)
+    part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
+    rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
+    figure = figures.claims(
+        rows, "RBS (0: all identities alike)", by="model", words=_WORDS, draw=_few_ticks,
+        width=_width(rows),
+    )  # fmt: skip
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
-    band = Patch(color=figures.BAND, label=PERMUTED)
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
-    return figure
+    return Drawn(
+        figure, own,
+        f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
+        "interval and what permuted identities give, by model.",
+    )  # fmt: skip
 
 
 def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
@@ -101,7 +95,7 @@ def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
     )
 
 
-def references(estimates: pd.DataFrame) -> Figure:
+def references(estimates: pd.DataFrame) -> Drawn:
     """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
     model.
 
@@ -110,36 +104,38 @@ def references(estimates: pd.DataFrame) -> Figure:
     estimates
         Of `cogs.reference.groupings`.
     """
-    rows = cogs_tables.whole(estimates)
-    rows = rows[rows["statistic"] == "distance"]
-    told = rows["instrument"].str.split("reference: ").str[-1]
-    panel = rows["bias"].str.replace("_", " and ") + ": to " + told
-    rows = _aligned(rows.assign(cell=rows["group"], panel=panel), "panel", "model")
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell", missing="no texts")
-
-    figure = figures.grid(rows, draw, rows="panel", columns="model", width=11, row_height=0.24)
-    band = Patch(color=figures.BAND, label="if groups meant nothing")
-    key = figures.interval_key(label="mean distance, 1 − cosine (lower: nearer)")
-    figures.legend_below(figure, figure.axes[0], extra=[band, key])
-    return figure
+    own = estimates[estimates["statistic"] == "distance"]
+    told = own["instrument"].str.split("reference: ").str[-1]
+    panel = own["bias"].str.replace("_", " and ") + ": to " + told
+    rows = _aligned(own.assign(cell=own["group"], panel=panel), "panel", "model")
+    words = {"band": "if groups meant nothing", "estimate": _DISTANCE, "missing": "no texts"}
+    return Drawn(
+        figures.claims(rows, by=("panel", "model"), words=words), own,
+        "Mean distance of each group's texts to the centroid of all groups, and to a reference "
+        "group, with intervals and what shuffled names give, by model.",
+    )  # fmt: skip
 
 
-def printed(rows: pd.DataFrame, *, label: str) -> Figure:
+#: What sets the printed values apart, and what is printed.
+_PRINTED = {
+    "RBS": ("printed: other models, other embedding", "Representative Bias Scores with intervals "
+            "and chance, above those that the paper prints for three models, with the nearest"),
+    "ABS": ("printed: other judges, one order", "Affinity Bias Scores as published, with intervals "
+            "and chance, above those that the paper prints for three judges, with the favourite"),
+}  # fmt: skip
+
+
+def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     """Draw our scores and the printed ones on one scale, with the identity at the end of each.
 
     Parameters
     ----------
-    rows
-        Of `cogs.tables.printed_rows`.
-    label
-        What sets the printed values apart, for the legend.
+    estimates, score
+        As in `cogs.tables.printed_rows`, whose rows are drawn.
     """
+    rows = printed_rows(estimates, score=score)
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="cell", colour=colour)
+    def name(own: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(left=0)
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
@@ -148,18 +144,14 @@ def printed(rows: pd.DataFrame, *, label: str) -> Figure:
                 textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
-    rows = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
-    figure = figures.grid(rows, draw, rows="side", columns="axis", width=10, row_height=0.36)
-    keys = [
-        figures.interval_key(label="ours, with its interval"),
-        Patch(color=figures.BAND, label=PERMUTED),
-        figures.interval_key(colour=figures.PRINTED, label=label),
-    ]
-    figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure
+    label, what = _PRINTED[score]
+    words = {**_WORDS, "estimate": "ours, with its interval", "printed": label}
+    aligned = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
+    figure = figures.claims(aligned, by=("side", "axis"), words=words, draw=name)
+    return Drawn(figure, rows, f"Our {what} identity, by axis.")
 
 
-def visibility(table: pd.DataFrame) -> Figure:
+def visibility(table: pd.DataFrame) -> Drawn:
     """Draw the shares of obvious, nuanced and imperceptible answers, a panel a model.
 
     Parameters
@@ -172,85 +164,92 @@ def visibility(table: pd.DataFrame) -> Figure:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
-        ax.set_xlim(0, 1)
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
+        figures.unit(own, ax)
         ax.set_xlabel("share of answers")
 
     height = 1.4 + 0.27 * table.groupby("model").size().max()
     figure = figures.panels(table, draw, by="model", height=height)
     figures.legend_below(figure, figure.axes[0])
-    return figure
+    return Drawn(
+        figure, table,
+        "Shares of answers in which the identity is obvious, nuanced or imperceptible, by identity "
+        "and model.",
+    )  # fmt: skip
 
 
-def preferences(estimates: pd.DataFrame, *, statistic: str = "share") -> Figure:
+_PREFERRED = {
+    "share": "Share of judgements in which each identity was preferred, orders balanced, with "
+    "intervals and the range of permuted identities, by judge.",
+    "position_share": "Share of judgements in which the text at each position was preferred, "
+    "identities balanced, with intervals and chance ranges, by judge and axis.",
+    "people": "Share of each identity among the choices of each person, of all people together "
+    "and of each judge on the same instances, with intervals and chance ranges.",
+}
+
+
+def preferences(
+    estimates: pd.DataFrame, *, statistic: Literal["share", "position_share"] = "share"
+) -> Drawn:
     """Draw each judge's shares as dots with intervals over what chance gives, a panel a judge.
 
     Parameters
     ----------
     estimates
-        Of `cogs.affinity.abs_estimates` or `cogs.people.beside_models`, of one `model`.
+        Of `cogs.affinity.abs_estimates`, of which all writers together are drawn, or of
+        `cogs.people.beside_models`.
     statistic
-        Which shares: ``"share"`` (orders balanced), ``"share_raw"`` or ``"position_share"``.
+        Which shares: of identities (orders balanced) or of positions (identities balanced).
     """
-    rows = cogs_tables.whole(estimates)
-    rows = rows[rows["statistic"] == statistic]
-    of_position = statistic == "position_share"
-    rows = rows.assign(row=rows["bias"] + ", " + rows["group"] if of_position else rows["group"])
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="row")
-        ax.set_xlim(0, 1)
-        ax.set_xticks([0, 0.5, 1], ["0", ".5", "1"])
-        ax.set_xlabel("share preferred")
-        ax.tick_params(axis="x", labelbottom=True)
-
-    height = 1.4 + 0.28 * rows.groupby("evaluator").size().max()
-    figure = figures.panels(rows, draw, by="evaluator", height=height, width=9.5)
-    band = Patch(color=figures.BAND, label=PERMUTED)
-    figures.legend_below(figure, figure.axes[0], extra=[band, figures.interval_key()])
-    return figure
+    own = together(whole(estimates))
+    own = own[own["statistic"] == statistic]
+    places = statistic == "position_share"
+    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else own["group"])
+    figure = figures.claims(
+        rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit
+    )
+    return Drawn(figure, own, _PREFERRED["people" if "kind" in own else statistic])
 
 
-def identity_or_position(estimates: pd.DataFrame) -> Figure:
+def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     """Draw the ABS in two ways and the spread over positions: a row an axis, a column a judge.
 
     A judge that goes by position has an ABS as published and a spread over positions, and no
     ABS where orders are balanced; one that goes by identity has the ABS in both ways.
+
+    Parameters
+    ----------
+    estimates
+        Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
-    named = {"abs_raw": "as published", "abs": "orders balanced", "position": "position"}
-    rows = cogs_tables.whole(estimates)
-    rows = rows[rows["statistic"].isin(list(named))]
-    order = {name: i for i, name in enumerate(named)}
-    rows = rows.sort_values("statistic", key=lambda s: s.map(order), kind="stable")
-    for key in ("evaluator", "bias"):
-        first = [name for name in pd.unique(estimates[key]) if isinstance(name, str)]
-        kinds = pd.Categorical(rows[key], categories=first, ordered=True)
-        rows = rows.assign(**{key: kinds}).sort_values(key, kind="stable")
-    rows = rows.assign(cell=rows["statistic"].map(named))
+    ways = {"abs_raw": "as published", "abs": "orders balanced", "position": "position"}
+    own = together(whole(estimates))
+    own = own[own["statistic"].isin(list(ways))]
+    rows = own.assign(cell=own["statistic"].map(ways))
+    for key in ("statistic", "evaluator", "bias"):
+        first = list(ways) if key == "statistic" else list(own[key].unique())
+        rows = rows.sort_values(key, kind="stable", key=lambda s, first=first: s.map(first.index))
     ends = rows[["estimate", "ci_high", "null_high"]].max().max()
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+    def scaled(_: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
-    figure = figures.grid(
-        rows.astype({"evaluator": "str", "bias": "str"}), draw, rows="bias", columns="evaluator",
-        width=10,
+    words = {"estimate": "spread of shares (0: all alike)"}
+    return Drawn(
+        figures.claims(rows, by=("bias", "evaluator"), words=words, draw=scaled), own,
+        "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
+        "and the spread over positions, with intervals and chance levels.",
     )  # fmt: skip
-    band = Patch(color=figures.BAND, label="by chance")
-    dots = figures.interval_key(label="spread of shares (0: all alike)")
-    figures.legend_below(figure, figure.axes[0], extra=[band, dots])
-    return figure
 
 
-def grid(table: pd.DataFrame) -> Figure:
+def grid(estimates: pd.DataFrame) -> Drawn:
     """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
 
     Parameters
     ----------
-    table
-        Of `cogs.affinity.grid`. A cell that was not measured is left blank and says so.
+    estimates
+        Of `cogs.affinity.abs_estimates`. A cell that was not measured is left blank and says so.
     """
+    table = who_judged_whom(estimates).rows
     axes = list(table["axis"].unique())
     judges, writers = list(table["evaluator"].unique()), list(table["model"].unique())
     figure, panels = plt.subplots(
@@ -278,4 +277,8 @@ def grid(table: pd.DataFrame) -> Figure:
     panels.flat[0].set_ylabel("who judged")
     if image is not None:
         figure.colorbar(image, ax=list(panels.flat), label="ABS beyond chance")
-    return figure
+    return Drawn(
+        figure, table,
+        "Affinity Bias Score beyond chance of every judge on the texts of every writer, with the "
+        "favourite identity in each cell, by axis.",
+    )  # fmt: skip

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-import pandas as pd
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
@@ -128,10 +127,6 @@ class Cogs(Parameters):
         return [*tags, *suite, *sample]
 
 
-def _suite(path: str) -> pd.DataFrame:
-    return suite.prompts(suite.load([path]))
-
-
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
@@ -148,11 +143,8 @@ STUDY = Study(
     ),
     found={
         ("rbs", "rbs"): "nearest identity",
-        **dict.fromkeys(
-            [("abs", n) for n in ("abs_raw", "abs", "position")],
-            "most chosen",
-        ),
+        **{("abs", name): "most chosen" for name in ("abs_raw", "abs", "position")},
     },
-    prompts={"cogs": _suite},
+    prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
 )  # fmt: skip

@@ -2,28 +2,33 @@
 
 Kumar, Yunusov and Emami (2024), Figures 6 and 7 and footnote 4: three people chose among the same
 texts as the models; Fleiss' kappa says how far they agreed beyond chance.
+
+>>> import numpy as np
+>>> from nbbias import cogs
+>>> cogs.people.krippendorff_alpha(np.array([[2, 0], [0, 2], [2, 0]]))
+1.0
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from nbbias import tables
-from nbbias.cogs import rbs
-from nbbias.cogs.affinity import affinity_bias_score, instance_shares
+from nbbias import stats, tables
+from nbbias.cogs.affinity import affinity_bias_score, chosen_shares, shares
+from nbbias.cogs.rbs import CELL, Row, spread_rows
 from nbbias.cogs.suite import Suite, load
-from nbbias.tables import SAMPLE, ContractError, estimates, read_table
+from nbbias.stats import Sure
+from nbbias.tables import SAMPLE, ContractError, read_table
 
 #: What the people are called where they are taken together.
 PEOPLE = "people"
 
 _ITEM = ["task", "theme"]
-Row = dict[str, Any]
 
 
 def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFrame:
@@ -123,16 +128,14 @@ def _fleiss(counts: np.ndarray) -> float:
 _COEFFICIENTS = {"fleiss_kappa": _fleiss, "krippendorff_alpha": krippendorff_alpha}
 
 
-def agreement(
-    ratings: pd.DataFrame, *, confidence: float = 0.95, draws: int = 2000, seed: int = 0
-) -> pd.DataFrame:
+def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
     """Say how far people agree, by axis.
 
     Parameters
     ----------
     ratings
         The table of `read_ratings`.
-    confidence, draws, seed
+    sure
         Level of the intervals; items drawn with replacement, and permutations; their start.
 
     Returns
@@ -146,54 +149,44 @@ def agreement(
     rows = []
     for axis, own in ratings.groupby("axis", sort=False):
         wide = own.pivot(index=_ITEM, columns="rater", values="identity")
-        codes = _codes(wide)
+        codes, _ = pd.factorize(wide.to_numpy(object).ravel())
+        codes = np.where(codes < 0, np.nan, codes).reshape(wide.shape)
+        rated = (~np.isnan(codes)).sum(axis=1)
         for statistic, coefficient in _COEFFICIENTS.items():
-            found = _agreement(codes, coefficient, confidence=confidence, draws=draws, seed=seed)
-            rated = (~np.isnan(codes)).sum(axis=1)
-            n = int(
-                (rated == codes.shape[1]).sum() if coefficient is _fleiss else (rated > 1).sum()
-            )
+            enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
+            n = int((rated >= enough).sum())
             lost = {"n": n, "n_lost": len(codes) - n}
+            found = _agreement(codes, coefficient, sure)
             rows.append({"bias": axis, "statistic": statistic, **lost, **found})
     return tables.estimates(
-        rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people"
-    )
+        rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people",
+        confidence=sure.confidence,
+    )  # fmt: skip
 
 
-def _codes(wide: pd.DataFrame) -> np.ndarray:
-    """Number the choices, items by raters; NaN where none was made."""
-    codes, _ = pd.factorize(wide.to_numpy(object).ravel())
-    return np.where(codes < 0, np.nan, codes).reshape(wide.shape)
-
-
-def _agreement(
-    codes: np.ndarray, coefficient: Any, *, confidence: float, draws: int, seed: int
-) -> Row:
-    rng = np.random.default_rng(seed)
+def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure) -> Row:
+    """Estimate one coefficient of choices: items by raters, numbered; NaN where none was made."""
+    rng = np.random.default_rng(sure.seed)
     counts = _counts(codes)
     estimate = coefficient(counts)
     if np.isnan(estimate):
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
     n = len(codes)
-    drawn = [coefficient(counts[rng.integers(0, n, n)]) for _ in range(draws)]
-    shuffled = [coefficient(_counts(_shuffled(codes, rng))) for _ in range(draws)]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    drawn = [coefficient(counts[rng.integers(0, n, n)]) for _ in range(sure.draws)]
+    shuffled = [coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)]
+    tails = [(1 - sure.confidence) / 2, (1 + sure.confidence) / 2]
     low, high = np.nanquantile(drawn, tails)
-    null_low, null_high = np.nanquantile(shuffled, tails)
-    as_high = (np.array(shuffled) >= estimate - 1e-12).sum()
     return {
         "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
-        "null": float(np.nanmean(shuffled)), "null_low": null_low, "null_high": null_high,
-        "test": "choices shuffled within rater", "p_value": (as_high + 1) / (draws + 1),
+        "test": "choices shuffled within rater",
+        **stats.tail(estimate, np.array(shuffled), confidence=sure.confidence),
     }  # fmt: skip
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:
-    categories = np.unique(codes[~np.isnan(codes)])
-    return np.stack([(codes == c).sum(axis=1) for c in categories], axis=1) if len(
-        categories
-    ) else np.zeros((len(codes), 1), dtype=int)  # fmt: skip
+    categories = [*np.unique(codes[~np.isnan(codes)])] or [0.0]
+    return np.stack([(codes == c).sum(axis=1) for c in categories], axis=1)
 
 
 def _shuffled(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -209,9 +202,8 @@ def _shuffled(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def beside_models(
-    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, confidence: float = 0.95,
-    draws: int = 2000, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
+    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, sure: Sure
+) -> pd.DataFrame:
     """Estimate the affinity of each person, of all together, and of models on the same instances.
 
     Parameters
@@ -222,7 +214,7 @@ def beside_models(
         The table of `cogs.affinity.decided`; instances that no person rated are left aside.
     suite
         Lists the identities.
-    confidence, draws, seed
+    sure
         As in `cogs.affinity.abs_estimates`.
 
     Returns
@@ -238,40 +230,28 @@ def beside_models(
     Kumar et al. 2024, Figures 6 and 7.
     """
     rows, kinds = [], []
-    options: dict[str, Any] = {"confidence": confidence, "draws": draws, "seed": seed}
     for axis, own in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
         items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
-        tables: list[tuple[str, str, pd.DataFrame]] = []
-        for rater, part in own.groupby("rater", sort=False):
-            tables.append(("person", str(rater), one_hot(part, identities)))
-        together = pd.concat([table for _, _, table in tables]).groupby(level=_ITEM, sort=False)
-        tables.append((PEOPLE, PEOPLE, together.mean()))
-        for evaluator, judged in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
-            shares = [
-                instance_shares(part, identities, of="identity")
-                for _, part in judged.groupby("model", sort=False)
-            ]
-            mean = pd.concat(shares).groupby(level=_ITEM, sort=False).mean()
-            tables.append(("model", str(evaluator), mean.reindex(items)))
-        for kind, evaluator, shares_of in tables:
-            spread = rbs.spread_estimate(shares_of, **options)
-            known = np.isfinite(spread["estimate"])
-            top = affinity_bias_score(shares_of.dropna().mean()).identity if known else None
-            found: list[Row] = [{"statistic": "abs", "group": top, **spread}]
-            columns = rbs.column_estimates(shares_of, bounds=(0.0, 1.0), **options)
-            found += [{"statistic": "share", **row} for row in columns]
+        chosen = [
+            ("person", str(rater), chosen_shares(part, identities))
+            for rater, part in own.groupby("rater", sort=False)
+        ]
+        together = pd.concat([table for _, _, table in chosen]).groupby(level=_ITEM, sort=False)
+        chosen.append((PEOPLE, PEOPLE, together.mean()))
+        chosen += [
+            ("model", str(judge), shares(part, identities)["abs"].reindex(items))
+            for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
+        ]
+        for kind, evaluator, values in chosen:
+            found = spread_rows(
+                values, "abs", part="share", bounds=(0.0, 1.0), score=affinity_bias_score, sure=sure
+            )
             rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
             kinds += [kind] * len(found)
-    table = estimates(rows, study="cogs", measure="abs", instrument="choices")
-    return table.assign(kind=kinds)
-
-
-def one_hot(part: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
-    """Lay out one person's choices: a row per task and theme, 1 for the identity chosen, else 0.
-
-    A row without a choice is NaN.
-    """
-    chosen = {name: (part["identity"] == name).astype(float) for name in identities}
-    table = pd.DataFrame(chosen).where(part["identity"].notna())
-    return table.set_index(pd.MultiIndex.from_frame(part[_ITEM]))
+    table = tables.estimates(
+        rows, study="cogs", measure="abs", instrument="choices", confidence=sure.confidence
+    )
+    # A person may be called like a judge.
+    cells = [*CELL, pd.Series(kinds, dtype="str")]
+    return stats.adjust(table, family=cells, where={"statistic": "share"}).assign(kind=kinds)

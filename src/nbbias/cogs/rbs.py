@@ -17,19 +17,22 @@ as the unit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f as f_distribution
 
 from nbbias import stats, tables
 from nbbias.cogs.suite import Suite, load, prompts
+from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 from nbbias.text import embeddings
+
+Row = dict[str, Any]
+By = Literal["task", "topic"]
 
 #: A problem instance of one model, and what else tells two answers apart.
 INSTANCE = ["task", "topic", "theme"]
@@ -37,6 +40,7 @@ SETTING = "temperature"
 
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
+PERMUTATION = "identities permuted within task × theme"
 
 
 class BiasScore(NamedTuple):
@@ -162,45 +166,19 @@ def _plain(keys: pd.DataFrame) -> pd.DataFrame:
     return keys.astype(object).where(keys.notna(), "").astype(str)
 
 
-def summary(answers: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model and axis (``"default"`` for those without an identity).
-
-    Returns
-    -------
-    DataFrame
-        `model`, `axis`, `identities`, `instances` (task and theme), `answers`, `blank` (lost),
-        `samples` (the most of one prompt) and `words`, the mean of what is not blank.
-    """
-    table = answers.assign(
-        axis=answers["axis"].fillna("default"), identity=answers["identity"].fillna("default"),
-        words=answers["text"].fillna("").str.split().str.len(),
-    )  # fmt: skip
-    rows = []
-    for (model, axis), own in table.groupby(["model", "axis"], sort=False):
-        rows.append({
-            "model": model, "axis": axis, "identities": own["identity"].nunique(),
-            "instances": len(own[["task", "theme"]].drop_duplicates()), "answers": len(own),
-            "blank": int((own["words"] == 0).sum()),
-            "samples": int(own.groupby(["task", "theme", "identity"]).size().max()),
-            "words": own.loc[own["words"] > 0, "words"].mean(),
-        })  # fmt: skip
-    return pd.DataFrame(rows)
-
-
 # --- distances --------------------------------------------------------------------------------
 
 
 def distances(
-    answers: pd.DataFrame, *, model: str = embeddings.AUTO, cache_path: str | Path | None = None,
-    device: str = "cpu", progress: bool = True,
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame, *, model: str = embeddings.AUTO, device: str = "cpu"
+) -> pd.DataFrame:
     """Measure how far each identity's answer lies from the default answer to the same prompt.
 
     Parameters
     ----------
     answers
         The table of `read_answers`.
-    model, cache_path, device, progress
+    model, device
         As in `text.embeddings.embed`. The paper's model is all-mpnet-base-v2.
 
     Returns
@@ -217,9 +195,7 @@ def distances(
     ----------
     Kumar et al. 2024, Eq. (4) to (7).
     """
-    vectors = embeddings.embed(
-        answers["text"], model=model, cache_path=cache_path, device=device, progress=progress
-    )
+    vectors = embeddings.embed(answers["text"], model=model, device=device)
     writer = ["model", *([SETTING] if SETTING in answers else [])]
     cells = _sums(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
     defaults = cells[cells["identity"].isna()].drop(columns=["axis", "identity"])
@@ -228,7 +204,11 @@ def distances(
     table = grid.merge(cells.dropna(subset=["identity"]), how="left").merge(
         defaults, how="left", on=[*writer, *INSTANCE], suffixes=("", "_d")
     )
-    total, total_d = (_stacked(table[name], vectors.shape[1]) for name in ("total", "total_d"))
+    nothing = np.full(vectors.shape[1], np.nan)
+    total, total_d = (
+        np.array([one if isinstance(one, np.ndarray) else nothing for one in table[name]])
+        .reshape(-1, len(nothing)) for name in ("total", "total_d")
+    )  # fmt: skip
     n, n_d = (table[name].fillna(0).astype(int) for name in ("n", "n_d"))
     with np.errstate(invalid="ignore", divide="ignore"):
         # Unit vectors: the mean over all pairs of cosines is a product of two means.
@@ -260,27 +240,16 @@ def _sums(answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]) -> pd.Dat
     return cells.assign(total=list(total), n=np.bincount(number, minlength=len(cells)))
 
 
-def _stacked(totals: pd.Series, size: int) -> np.ndarray:
-    nothing = np.full(size, np.nan)
-    return np.array([one if isinstance(one, np.ndarray) else nothing for one in totals]).reshape(
-        len(totals), size
-    )
+# --- estimates --------------------------------------------------------------------------------
+
+#: What tells tables of instances by identities apart, in ESTIMATES.
+CELL = ["statistic", "evaluator", "model", "prompt", "bias", "task", "topic", "instrument"]
+
+#: What is corrected together over the models and axes, and over the rows of one cell.
+_SPREADS, _PARTS = ["rbs", "anova", "anova_repeated"], ["distance", "difference"]
 
 
-Row = dict[str, Any]
-By = Literal["task", "topic"]
-
-NO_SPREAD = "the identities differ alike in every task × theme: nothing is left to test against"
-
-
-def rbs(
-    distances: pd.DataFrame,
-    *,
-    by: By | None = None,
-    confidence: float = 0.95,
-    draws: int = 2000,
-    seed: int = 0,
-) -> pd.DataFrame:
+def rbs(distances: pd.DataFrame, *, by: By | None = None, sure: Sure) -> pd.DataFrame:
     """Estimate the Representative Bias Score of each model and axis.
 
     Parameters
@@ -289,7 +258,7 @@ def rbs(
         The table of `cogs.rbs.distances`.
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
-    confidence, draws, seed
+    sure
         Level of the intervals; resamples and permutations, and their start.
 
     Returns
@@ -318,157 +287,62 @@ def rbs(
     """
     rows: list[Row] = []
     for key, own in _cells(distances, by):
-        values = _instances(own)
-        spread = spread_estimate(values, confidence=confidence, draws=draws, seed=seed)
-        named = (
-            BiasScore(np.nan, None)
-            if np.isnan(spread["estimate"])
-            else representative_bias_score(values.dropna().mean())
-        )
-        found = [
-            {"statistic": "rbs", "group": named.identity, **spread},
-            *(
-                {"statistic": "distance", **row}
-                for row in column_estimates(
-                    values, confidence=confidence, draws=draws, seed=seed, bounds=(0.0, 2.0)
-                )
-            ),
-            _floor(own, confidence=confidence),
-            *_differences(values, confidence=confidence),
-            one_way(values),
-            repeated_measures(values),
-        ]
-        rows += [key | row for row in found if row]
-    table = pd.DataFrame(rows)
-    for statistic in ("rbs", "anova", "anova_repeated") if rows else ():
-        family = table["statistic"] == statistic
-        table.loc[family, "p_adjusted"] = stats.adjusted(table.loc[family, "p_value"])
-    instrument = distances["instrument"].iloc[0] if len(distances) else None
-    return tables.estimates(
-        table.to_dict("records"), study="cogs", measure="rbs", instrument=instrument
-    )
+        # Instances by identities, both in order of appearance.
+        values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
+        values = values[list(own["identity"].unique())]
+        found = spread_rows(
+            values, "rbs", part="distance", bounds=(0.0, 2.0), score=representative_bias_score,
+            sure=sure,
+        )  # fmt: skip
+        floors = own.drop_duplicates(["task", "theme"])["floor"]
+        if floors.notna().any():
+            floor = stats.mean_interval(floors, confidence=sure.confidence, bounds=(0.0, 2.0))
+            found.append({"statistic": "floor", **floor})
+        found += _differences(values, sure.confidence)
+        rows += [key | row for row in (*found, *_analyses(values))]
+    table = tables.estimates(
+        rows, study="cogs", measure="rbs", confidence=sure.confidence,
+        instrument=distances["instrument"].iloc[0] if len(distances) else None,
+    )  # fmt: skip
+    table = stats.adjust(table, family=["statistic"], where={"statistic": _SPREADS})
+    return stats.adjust(table, family=CELL, where={"statistic": _PARTS})
 
 
 def _cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
-    setting = ["temperature"] if "temperature" in distances else []
+    setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *([by] if by else [])]
     for values, own in distances.groupby(keys, sort=False, dropna=False):
         key = dict(zip(keys, values, strict=True))
         row = {"model": key["model"], "bias": key["axis"]}
         if by:
             row[by] = key[by]
-        if setting and pd.notna(key["temperature"]):
-            row["prompt"] = f"temperature {key['temperature']:g}"
+        if setting and pd.notna(key[SETTING]):
+            row["prompt"] = f"temperature {key[SETTING]:g}"
         yield row, own
 
 
-def _instances(own: pd.DataFrame) -> pd.DataFrame:
-    """Lay out distances as instances by identities, both in order of appearance."""
-    wide = own.pivot(index=["task", "theme"], columns="identity", values="distance")
-    return wide[list(own["identity"].unique())]
-
-
-def _floor(own: pd.DataFrame, *, confidence: float) -> Row | None:
-    floors = own.drop_duplicates(["task", "theme"])["floor"]
-    if floors.isna().all():
-        return None
-    row = stats.mean_interval(floors, confidence=confidence, bounds=(0.0, 2.0))
-    return {"statistic": "floor", **row}
-
-
-def _differences(values: pd.DataFrame, *, confidence: float) -> list[Row]:
+def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
     whole = values.dropna()
-    rows = []
     for first, second in combinations(values, 2):
         row = stats.paired_difference(whole[first], whole[second], confidence=confidence)
-        row["n_lost"] = len(values) - len(whole)
-        group = f"{first} - {second}"
-        rows.append({"statistic": "difference", "group": group, "null": 0.0, **row})
-    corrected = stats.adjusted(pd.Series([row["p_value"] for row in rows], dtype=float))
-    return [row | {"p_adjusted": p} for row, p in zip(rows, corrected, strict=True)]
+        row |= {"null": 0.0, "n_lost": len(values) - len(whole)}
+        yield {"statistic": "difference", "group": f"{first} - {second}", **row}
 
 
-def one_way(values: pd.DataFrame) -> Row:
-    """Test across identities as the paper does: one-way ANOVA, or a t-test of two (F = t squared).
-
-    Parameters
-    ----------
-    values
-        Instances by identities; every value counts as independent, which these are not.
-    """
+def _analyses(values: pd.DataFrame) -> Iterator[Row]:
+    """Test across identities as the paper does, one-way (of two a t-test), and within instances."""
     long = values.melt(var_name="identity", value_name="value").dropna()
-    row = stats.anova(long, value="value", by="identity")
+    paper = stats.anova(long, value="value", by="identity")
     if values.shape[1] == 2:
-        row["test"] = "independent t-test, as F = t²"
-    reason = too_few(values)
-    if reason:
-        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        row |= {**nothing, "reason": reason}
-    row["estimate"] = row["effect_size"]
-    row["null"] = 0.0 if row["reason"] is None else np.nan
-    del row["df_between"]
-    row["n"] = len(values.dropna())
-    row["n_lost"] = len(values) - row["n"]
-    return {"statistic": "anova", **row}
-
-
-def repeated_measures(values: pd.DataFrame) -> Row:
-    """Test across identities with the instances as subjects.
-
-    Parameters
-    ----------
-    values
-        Instances by identities; rows with a gap are lost.
-
-    Returns
-    -------
-    dict
-        `statistic_value` (F), `df` (of the error, corrected), `p_value` (Greenhouse and Geisser),
-        `effect_size` = `estimate`: partial epsilon squared, (F - 1) df1 / (F df1 + df2), at most
-        1, which chance alone leaves at 0 on average (partial eta squared would lie above); `n`,
-        `n_lost`, `reason`.
-    """
-    whole = values.dropna()
-    n, k = whole.shape
-    row: Row = {
-        "statistic": "anova_repeated", "test": "repeated measures ANOVA, Greenhouse-Geisser",
-        "n": n, "n_lost": len(values) - n,
-        **dict.fromkeys(
-            ("estimate", "effect_size", "statistic_value", "df", "p_value", "null"), np.nan
-        ),
-    }  # fmt: skip
-    reason = too_few(values)
-    if not reason and n < 3:
-        reason = "needs three task × theme"
-    if reason:
-        return row | {"reason": reason}
-    table = whole.to_numpy(float)
-    means = table.mean(axis=0)
-    # What is left when each row's and each column's mean is taken away.
-    rest = table - means - table.mean(axis=1, keepdims=True) + table.mean()
-    if np.abs(rest).max() < 1e-9:
-        return row | {"reason": NO_SPREAD}
-    # As statsmodels' AnovaRM, which fits a column per instance and takes a second for 360 of them.
-    df1, df2 = k - 1, (n - 1) * (k - 1)
-    statistic = float(n * means.var() * k / df1 / ((rest**2).sum() / df2))
-    epsilon = _greenhouse_geisser(table)
-    effect = (statistic - 1) * df1 / (statistic * df1 + df2)
-    return row | {
-        "estimate": effect, "effect_size": effect, "null": 0.0, "statistic_value": statistic,
-        "df": df2 * epsilon, "reason": None,
-        "p_value": float(f_distribution.sf(statistic, df1 * epsilon, df2 * epsilon)),
-    }  # fmt: skip
-
-
-def _greenhouse_geisser(table: np.ndarray) -> float:
-    """Return how far the covariances of the identities are from alike: 1 / (k - 1) to 1."""
-    k = table.shape[1]
-    centring = np.eye(k) - 1 / k
-    double = centring @ np.cov(table, rowvar=False) @ centring
-    return float(np.trace(double) ** 2 / ((k - 1) * (double**2).sum()))
-
-
-# --- tables read from the estimates -----------------------------------------------------------
+        paper["test"] = "independent t-test, as F = t²"
+    n, few = len(values.dropna()), too_few(values)
+    for statistic, row in (("anova", paper), ("anova_repeated", stats.repeated_measures(values))):
+        reason = few or row["reason"]
+        row.pop("df_between", None)
+        if reason:
+            row |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+        row |= {"statistic": statistic, "estimate": row["effect_size"], "reason": reason}
+        yield row | {"null": np.nan if reason else 0.0, "n": n, "n_lost": len(values) - n}
 
 
 def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -502,12 +376,72 @@ def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
     ]  # fmt: skip
 
 
-PERMUTATION = "identities permuted within task × theme"
+# --- a spread over identities: how sure it is, and what chance gives -----------------------------
 
 
 def spread(means: np.ndarray) -> np.ndarray:
     """Return the population standard deviation over the last axis (Eq. 8 and 11)."""
     return means.std(axis=-1, ddof=0)
+
+
+def spread_rows(
+    values: pd.DataFrame, statistic: str, *, part: str, bounds: tuple[float, float],
+    score: Callable[[pd.Series], BiasScore], sure: Sure,
+) -> list[Row]:  # fmt: skip
+    """Estimate a spread over identities, and each identity's mean.
+
+    Parameters
+    ----------
+    values
+        One row per instance, one column per identity (or position). Instances with a gap are lost.
+    statistic, part
+        What the spread and the means are called in ESTIMATES.
+    bounds
+        The least and the largest value that a mean can have.
+    score
+        Names the identity at the spread's end: `representative_bias_score` the nearest,
+        `affinity_bias_score` the favourite.
+    sure
+        Level of the intervals; resamples and permutations, and their start.
+
+    Returns
+    -------
+    list of dict
+        First the spread: `group` (its identity), `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`;
+        `null`, `null_low`, `null_high` and a one-sided `p_value` of identities permuted within the
+        instance. Then each column: `group`, its mean and t interval; `null`, the mean over all
+        columns, with the range of permuted means; a two-sided `p_value`. Where there is nothing to
+        estimate, NaN with a `reason`.
+    """
+    whole = values.dropna()
+    n, lost = len(whole), {"n_lost": len(values) - len(whole)}
+    gap = {"ci_low": np.nan, "ci_high": np.nan}
+    top: Row = {"statistic": statistic, "n": n, **lost, **gap, "test": PERMUTATION}
+    reason = too_few(values)
+    if reason:
+        none = {"estimate": np.nan, "reason": reason}
+        gaps = {"statistic": part, "n": 0, "n_lost": len(values), **none}
+        return [top | none, *({"group": str(name), **gaps} for name in values)]
+    rng = np.random.default_rng(sure.seed)
+    table = whole.to_numpy(float)
+    means, permuted = table.mean(axis=0), permuted_means(table, draws=sure.draws, rng=rng)
+    estimate = float(spread(means))
+    top |= {
+        "estimate": estimate, "group": score(whole.mean()).identity, "reason": stats.ONE_VALUE,
+        **stats.tail(estimate, spread(permuted), confidence=sure.confidence),
+    }  # fmt: skip
+    if n > 1:
+        drawn = rng.multinomial(n, np.full(n, 1 / n), size=sure.draws) @ table / n
+        low, high = spread_interval(means, drawn, confidence=sure.confidence, n=n)
+        top |= {"ci_low": low, "ci_high": high, "reason": None}
+    rows = [top]
+    for name, own, chance in zip(values, table.T, permuted.T, strict=True):
+        row = stats.mean_interval(own, confidence=sure.confidence, bounds=bounds) | lost
+        row |= stats.tail(
+            row["estimate"], chance, confidence=sure.confidence, sided="two", null=table.mean()
+        )
+        rows.append({"statistic": part, "group": str(name), "test": PERMUTATION, **row})
+    return rows
 
 
 def permuted_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -531,13 +465,6 @@ def permuted_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) 
     return out
 
 
-def resampled_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw the instances with replacement and average the columns: draws by identities."""
-    n = len(values)
-    weights = rng.multinomial(n, np.full(n, 1 / n), size=draws)
-    return weights @ values / n
-
-
 def spread_interval(
     means: np.ndarray, resampled: np.ndarray, *, confidence: float, n: int
 ) -> tuple[float, float]:
@@ -553,55 +480,6 @@ def spread_interval(
     return max(0.0, centre - radius), centre + radius
 
 
-def spread_estimate(
-    values: pd.DataFrame, *, confidence: float, draws: int, seed: int
-) -> dict[str, Any]:
-    """Estimate a spread over identities.
-
-    Parameters
-    ----------
-    values
-        One row per instance, one column per identity. Instances with a gap are lost.
-    confidence, draws, seed
-        Level of the interval; resamples and permutations, and their start.
-
-    Returns
-    -------
-    dict
-        `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`; the chance level `null` (mean under
-        permutation), `null_low`, `null_high`; `test` and one-sided `p_value`: the share of
-        permutations (ours counted in) with a spread at least as large; `reason`.
-    """
-    whole = values.dropna()
-    row: dict[str, Any] = {
-        "n": len(whole), "n_lost": len(values) - len(whole), "test": PERMUTATION,
-        **dict.fromkeys(
-            ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "p_value"), np.nan
-        ),
-    }  # fmt: skip
-    reason = too_few(values)
-    if reason:
-        return row | {"reason": reason}
-    rng = np.random.default_rng(seed)
-    table = whole.to_numpy(float)
-    means = table.mean(axis=0)
-    chance = spread(permuted_means(table, draws=draws, rng=rng))
-    estimate = float(spread(means))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(chance, [tail, 1 - tail])
-    row |= {
-        "estimate": estimate, "null": float(chance.mean()), "null_low": low, "null_high": high,
-        "p_value": float(((chance >= estimate - 1e-12).sum() + 1) / (draws + 1)), "reason": None,
-    }  # fmt: skip
-    if len(whole) == 1:
-        return row | {"reason": stats.ONE_VALUE}
-    resampled = resampled_means(table, draws=draws, rng=rng)
-    row["ci_low"], row["ci_high"] = spread_interval(
-        means, resampled, confidence=confidence, n=len(whole)
-    )
-    return row
-
-
 def too_few(values: pd.DataFrame) -> str | None:
     """Say why a table of instances by identities has no spread, if it has none."""
     if values.shape[1] < 2:
@@ -612,39 +490,3 @@ def too_few(values: pd.DataFrame) -> str | None:
     if values.dropna().empty:
         return "no task × theme has all identities"
     return None
-
-
-def column_estimates(
-    values: pd.DataFrame, *, confidence: float, draws: int, seed: int, bounds: tuple[float, float]
-) -> list[dict[str, Any]]:
-    """Estimate each identity's mean over the instances that have all identities.
-
-    Returns
-    -------
-    list of dict
-        One per column, in order: `group` and the columns of `stats.mean_interval`; `null`, the
-        mean over identities, with the range of permuted means; a two-sided `p_value` of the
-        permutation, `p_adjusted` (Holm, over the columns).
-    """
-    whole = values.dropna()
-    reason = too_few(values)
-    lost = len(values) - len(whole)
-    if reason:
-        gaps = {"estimate": np.nan, "n": 0, "n_lost": len(values), "reason": reason}
-        return [{"group": str(name), **gaps} for name in values]
-    table = whole.to_numpy(float)
-    chance = permuted_means(table, draws=draws, rng=np.random.default_rng(seed))
-    null = float(table.mean())
-    tail = (1 - confidence) / 2
-    rows = []
-    for i, name in enumerate(values):
-        row = stats.mean_interval(table[:, i], confidence=confidence, bounds=bounds)
-        low, high = np.quantile(chance[:, i], [tail, 1 - tail])
-        as_far = np.abs(chance[:, i] - null) >= abs(row["estimate"] - null) - 1e-12
-        row |= {
-            "group": str(name), "n_lost": lost, "null": null, "null_low": low, "null_high": high,
-            "test": PERMUTATION, "p_value": float((as_far.sum() + 1) / (draws + 1)),
-        }  # fmt: skip
-        rows.append(row)
-    corrected = stats.adjusted(pd.Series([row["p_value"] for row in rows]))
-    return [row | {"p_adjusted": p} for row, p in zip(rows, corrected, strict=True)]

@@ -4,27 +4,30 @@ Texts such as those of Marked Personas (Cheng, Durmus and Jurafsky 2023) name a 
 prompt. What a model takes for normal cannot be read from them, since it was never asked
 without a group. What can be read is who lies near the others: a group near the centroid is written
 about in the words used for all groups, a group far from it is set apart ("marked").
+
+>>> import numpy as np
+>>> from nbbias import cogs
+>>> alike = np.full((4, 4), 0.5)  # cosines of four texts, two of each of two groups
+>>> cogs.reference.between(alike, np.eye(2)[[0, 0, 1, 1]]).tolist()
+[[0.5, 0.5], [0.5, 0.5]]
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.cogs import rbs
-from nbbias.cogs.rbs import representative_bias_score
+from nbbias.cogs.rbs import Row, representative_bias_score, spread, spread_interval
+from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError, read_table
 from nbbias.text import embeddings
 
 PERMUTATION = "groups permuted within prompt"
-
-Row = dict[str, Any]
 
 _GENDERS = {"M": "man", "W": "woman", "N": "nonbinary"}
 _PRONOUN = re.compile(
@@ -92,35 +95,54 @@ def between(cosines: np.ndarray, weights: np.ndarray) -> np.ndarray:
         return np.where(pairs > 1e-9, total / pairs, np.nan)
 
 
-def reference_estimates(
-    texts: pd.DataFrame,
-    *,
-    group: str,
-    bias: str,
-    reference: str | None = None,
-    model: str = embeddings.AUTO,
-    cache_path: str | Path | None = None,
-    confidence: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
-    progress: bool = True,
+def groupings(
+    texts: pd.DataFrame, references: Mapping[str, str], *, model: str = embeddings.AUTO, sure: Sure
 ) -> pd.DataFrame:
+    """Estimate distances in several groupings, to the centroid and to a group in each.
+
+    Parameters
+    ----------
+    texts
+        As in `reference_estimates`.
+    references
+        Column of `texts` → the reference group.
+    model, sure
+        As in `reference_estimates`.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES, one after another; `instrument` tells the reference. `p_adjusted` of ``rbs`` is
+        Holm's over all of them.
+    """
+    found = [
+        reference_estimates(texts, group, reference=reference, model=model, sure=sure)
+        for group, named in references.items()
+        for reference in (None, named)
+    ]
+    return stats.adjust(pd.concat(found, ignore_index=True), where={"statistic": "rbs"})
+
+
+def reference_estimates(
+    texts: pd.DataFrame, group: str, *, reference: str | None = None,
+    model: str = embeddings.AUTO, sure: Sure,
+) -> pd.DataFrame:  # fmt: skip
     """Estimate each group's distance to a reference, and the spread of these distances.
 
     Parameters
     ----------
     texts
         `model`, `template`, `text` and the column `group`, as `read_personas` gives them.
-    group, bias
-        The column that holds the groups, and what its axis is called in the estimates.
+    group
+        The column that holds the groups; `bias` in the estimates.
     reference
         A group, or None for the centroid: the mean over all groups of the mean cosine with the
         group's texts, so that every group weighs alike however many texts it has. A text is never
         compared with itself; if it were, every text would lie near its own group, and small
         groups nearest of all.
-    model, cache_path, progress
+    model
         As in `text.embeddings.embed`.
-    confidence, draws, seed
+    sure
         Level of the intervals; resamples and permutations, and their start.
 
     Returns
@@ -130,7 +152,7 @@ def reference_estimates(
         distances that weigh templates alike) and ``distance`` (per group). `null` comes from
         shuffling the groups within each template; intervals from texts drawn again within template
         and group, no text being compared with its own copy. `n` counts texts; templates that lack
-        a group are lost.
+        a group are lost. `p_adjusted` of ``distance`` is Holm's over the groups of a model.
 
     Notes
     -----
@@ -144,9 +166,7 @@ def reference_estimates(
     names = list(texts[group].dropna().unique())
     if reference is not None and reference not in names:
         raise ContractError("reference", f"no group {reference!r}; there is {', '.join(names)}")
-    vectors = embeddings.embed(
-        texts["text"], model=model, cache_path=cache_path, progress=progress
-    ).astype(float)
+    vectors = embeddings.embed(texts["text"], model=model).astype(float)
     usable = np.isfinite(vectors).all(axis=1) & texts[group].notna().to_numpy()
     own = texts[[group, "model", "template"]].reset_index(drop=True)
     rows: list[Row] = []
@@ -159,117 +179,60 @@ def reference_estimates(
             if np.bincount(labels, minlength=len(there)).min() > 1:
                 strata.append((at @ at.T, labels))
         n = sum(len(labels) for _, labels in strata)
-        lost: Row = {"model": writer, "bias": bias, "n": n, "n_lost": len(part) - n}
-        place = there.index(reference) if reference in there else None
-        if reference is not None and place is None:
+        lost: Row = {"model": writer, "bias": group, "n": n, "n_lost": len(part) - n}
+        to = there.index(reference) if reference in there else None
+        if reference is not None and to is None:
             strata = []
-        rows += [
-            lost | row
-            for row in _rows(strata, there, place, confidence=confidence, draws=draws, seed=seed)
-        ]
+        rows += [lost | row for row in _rows(strata, there, to, sure)]
     told = f"reference: {reference or 'centroid of groups'}"
-    return tables.estimates(
-        rows, study="cogs", measure="rbs", instrument=f"{embeddings.instrument(model)}; {told}"
-    )
-
-
-def groupings(
-    texts: pd.DataFrame, references: Mapping[str, str], *, confidence: float = 0.95,
-    draws: int = 1000, seed: int = 0, **embedding: Any,
-) -> pd.DataFrame:  # fmt: skip
-    """Estimate distances in several groupings, to the centroid and to a group in each.
-
-    Parameters
-    ----------
-    texts
-        As in `reference_estimates`.
-    references
-        Column of `texts` → the reference group.
-    confidence, draws, seed
-        As in `reference_estimates`; further arguments go to the embedding.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES, one after another; `instrument` tells the reference. `p_adjusted` of ``rbs`` is
-        Holm's over all of them.
-    """
-    tables = [
-        reference_estimates(
-            texts, group=group, bias=group, reference=reference, confidence=confidence,
-            draws=draws, seed=seed, **embedding,
-        )
-        for group, named in references.items()
-        for reference in (None, named)
-    ]  # fmt: skip
-    table = pd.concat(tables, ignore_index=True)
-    spreads = table["statistic"] == "rbs"
-    table.loc[spreads, "p_adjusted"] = stats.adjusted(table.loc[spreads, "p_value"])
-    return table
-
-
-def summary(texts: pd.DataFrame) -> pd.DataFrame:
-    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
-    words = texts["text"].fillna("").str.split().str.len()
-    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
-    listed = rows.groupby(["model", "race", "gender"], sort=False)
-    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
-    return listed.agg(**counts).reset_index()
+    table = tables.estimates(
+        rows, study="cogs", measure="rbs", instrument=f"{embeddings.instrument(model)}; {told}",
+        confidence=sure.confidence,
+    )  # fmt: skip
+    return stats.adjust(table, family=["model"], where={"statistic": "distance"})
 
 
 def _rows(
-    strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], reference: int | None,
-    *, confidence: float, draws: int, seed: int,
-) -> list[Row]:  # fmt: skip
+    strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], to: int | None, sure: Sure
+) -> list[Row]:
+    """Estimate from each template's cosines and labels the distance to a group, or to all."""
     if not strata or len(names) < 2:
         why = "needs a prompt with two texts of every group, and two groups"
-        nothing: Row = {"estimate": np.nan, "reason": why, "n": 0}
-        return [
-            {"statistic": "rbs", **nothing},
-            *({"statistic": "distance", "group": name, **nothing} for name in names),
-        ]
-    rng = np.random.default_rng(seed)
-    k = len(names)
+        gap: Row = {"estimate": np.nan, "reason": why, "n": 0}
+        distances = [{"statistic": "distance", "group": name, **gap} for name in names]
+        return [{"statistic": "rbs", **gap}, *distances]
+    rng = np.random.default_rng(sure.seed)
+    k, confidence = len(names), sure.confidence
 
-    def means(weigh: Any) -> np.ndarray:
+    def means(weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return each group's mean distance to the reference group, or to all groups alike."""
         near = [between(cosines, weigh(labels)) for cosines, labels in strata]
-        to = [one.mean(axis=1) if reference is None else one[:, reference] for one in near]
-        return np.mean([1 - one for one in to], axis=0)
+        return np.mean(
+            [1 - (one.mean(axis=1) if to is None else one[:, to]) for one in near], axis=0
+        )
 
     found = means(lambda labels: np.eye(k)[labels])
-    chance = np.array(
-        [means(lambda labels: np.eye(k)[rng.permutation(labels)]) for _ in range(draws)]
-    )
-    drawn = np.array([means(lambda labels: _redrawn(labels, k, rng)) for _ in range(draws)])
+    chance = np.array([means(lambda labels: np.eye(k)[rng.permutation(labels)])
+                       for _ in range(sure.draws)])  # fmt: skip
+    drawn = np.array([means(lambda labels: _redrawn(labels, k, rng)) for _ in range(sure.draws)])
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    spreads, estimate = rbs.spread(chance), float(rbs.spread(found))
-    low, high = rbs.spread_interval(
-        found, drawn, confidence=confidence, n=min(len(labels) for _, labels in strata)
-    )
-    null_low, null_high = np.quantile(spreads, tails)
+    fewest = min(len(labels) for _, labels in strata)
+    low, high = spread_interval(found, drawn, confidence=confidence, n=fewest)
+    nearest = representative_bias_score(pd.Series(found, index=names)).identity
     rows: list[Row] = [{
-        "statistic": "rbs", "estimate": estimate, "ci_low": low, "ci_high": high,
-        "group": representative_bias_score(pd.Series(found, index=names)).identity,
-        "null": float(spreads.mean()), "null_low": null_low, "null_high": null_high,
-        "test": PERMUTATION,
-        "p_value": float(((spreads >= estimate - 1e-12).sum() + 1) / (draws + 1)),
+        "statistic": "rbs", "group": nearest, "ci_low": low, "ci_high": high, "test": PERMUTATION,
+        "estimate": float(spread(found)),
+        **stats.tail(float(spread(found)), spread(chance), confidence=confidence),
     }]  # fmt: skip
+    # Centred on the estimate: the resampled distances are shifted where texts stand twice.
+    off = np.quantile(np.abs(drawn - found), confidence, axis=0)
     for i, name in enumerate(names):
-        # Centred on the estimate: the resampled distances are shifted where texts stand twice.
-        off = np.quantile(np.abs(drawn[:, i] - found[i]), confidence)
-        expected = float(chance[:, i].mean())
-        as_far = np.abs(chance[:, i] - expected) >= abs(found[i] - expected) - 1e-12
-        null_low, null_high = np.quantile(chance[:, i], tails)
         rows.append({
-            "statistic": "distance", "group": name, "estimate": found[i],
-            "ci_low": max(0.0, found[i] - off), "ci_high": min(2.0, found[i] + off),
-            "null": expected, "null_low": null_low, "null_high": null_high, "test": PERMUTATION,
-            "p_value": float((as_far.sum() + 1) / (draws + 1)),
+            "statistic": "distance", "group": name, "test": PERMUTATION, "estimate": found[i],
+            "ci_low": max(0.0, found[i] - off[i]), "ci_high": min(2.0, found[i] + off[i]),
+            **stats.tail(found[i], chance[:, i], confidence=confidence, sided="two"),
         })  # fmt: skip
-    corrected = stats.adjusted(pd.Series([row["p_value"] for row in rows[1:]]))
-    return [rows[0], *(r | {"p_adjusted": p} for r, p in zip(rows[1:], corrected, strict=True))]
+    return rows
 
 
 def _redrawn(labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:

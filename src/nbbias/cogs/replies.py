@@ -62,7 +62,6 @@ _LABEL = re.compile(
     r"(?:\s+(?:choice|option|number))?"
     r"\s*(?::\s*=?|=|->|→|–|—|-(?=\s)|\b(?:is|was|would\s+be|goes\s+to|falls\s+on)\b\s*:?)", re.I,
 )  # fmt: skip
-_ANSWER_CHOICE = re.compile(r"\banswer\s+(?=(?:choice|option)\s*[\d(\[#])", re.I)
 _VERB = re.compile(
     r"\b(?:choos(?:e|ing)|chose|chosen|pick(?:ed|ing)?|select(?:ed|ing)?|prefer(?:red)?|go(?:ing)?\s+with"
     r"|went\s+with|vot(?:e|ing)\s+for|opt(?:ed|ing)?\s+for|favou?r|recommend|decide(?:d)?\s+(?:on|for)"
@@ -90,7 +89,6 @@ _WINS = re.compile(
     rf"|(?:to\s+be\s+)?the\s+(?:{_BEST}|most\s+\w+)\b)", re.I,
 )  # fmt: skip
 _BETTER = re.compile(rf"[)\]]*\s+{_IS}\s+{_ADVERB}(?:the\s+)?(?:better|stronger)\b", re.I)
-_BETTER_OF_ALL = re.compile(r"\s+than\s+(?:the\s+(?:others?|rest|other\s+\w+)|both|all)", re.I)
 _BEST_IS = re.compile(
     rf"\b{_BEST}(?:\s+[\w-]+){{0,5}}?\s+(?:is|was|would\s+be)\s*:?\s+(?:clearly\s+|the\s+)*", re.I
 )
@@ -133,7 +131,7 @@ def decision(reply: str | None, *, n: int) -> Decision:
         return Decision(np.nan, "the reply is blank")
     text = said(reply, ends=3000)
     text = re.sub(r"[*_`\"“”{}\\]|\bboxed\b|^\s*[#>]+", " ", text, flags=re.M).strip()
-    for found in (_labelled, _alone, _verbs, _predicates, _leading):
+    for found in (_labelled, _verbs, _predicates, _leading):
         decided = found(text, n)
         if decided:
             return _settled(text, decided, n)
@@ -183,15 +181,8 @@ def _read(text: str, at: int, n: int) -> Iterator[tuple[int, int]]:
 
 def _labelled(text: str, n: int) -> list[tuple[int, int]]:
     places = [hit.end() for hit in _LABEL.finditer(text)]
-    places += [hit.end() for hit in _ANSWER_CHOICE.finditer(text)]
     # "… is not choice 1" names none, and "answer: choice: 2" names one, at two labels.
     return [found for at in places for found in _read(text, at, n)]
-
-
-def _alone(text: str, n: int) -> list[tuple[int, int]]:
-    hit = _AT_START.match(text)
-    whole = hit and not text[hit.end() :].strip(" .!)]:\n")
-    return [(0, _value(hit, n))] if hit and whole else []
 
 
 def _verbs(text: str, n: int) -> list[tuple[int, int]]:
@@ -202,10 +193,7 @@ def _verbs(text: str, n: int) -> list[tuple[int, int]]:
 def _predicates(text: str, n: int) -> list[tuple[int, int]]:
     found = []
     for hit in _REFERENCE.finditer(text):
-        better = _BETTER.match(text, hit.end())
-        wins = _WINS.match(text, hit.end()) or (
-            better and (n == 2 or _BETTER_OF_ALL.match(text, better.end()))
-        )
+        wins = _WINS.match(text, hit.end()) or (n == 2 and _BETTER.match(text, hit.end()))
         # "Choice 1 and choice 2 are …" and "if choice 1 is best" decide nothing.
         if wins and not _negated(text, hit):
             found.append((hit.start(), _value(hit, n)))
@@ -223,7 +211,8 @@ def _leading(text: str, n: int) -> list[tuple[int, int]]:
     hit = _AT_START.match(text)
     if not hit or _ANOTHER.match(text, hit.end()):
         return []
-    stop = re.match(r"\s*[)\]]*\s*(?:[.!:;,\n–—-]|because\b|as\b|for\b|since\b)", text[hit.end() :])
+    rest = text[hit.end() :]
+    stop = re.match(r"\s*[)\]]*\s*(?:$|[.!:;,\n–—-]|because\b|as\b|for\b|since\b)", rest)
     lines = re.split(r"\n|(?<=[.;!?])\s+", text)
     opened = [own for own in map(_AT_START.match, lines) if own]
     listing = len({_value(own, n) for own in opened}) > 1

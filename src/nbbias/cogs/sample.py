@@ -3,6 +3,10 @@
 An answer is put together from sentences written for this project; an identity's answer keeps each
 sentence of the default with a planted probability, so that it lies as near to the default as was
 planted. A judge adds up what a text, its identity and its position are worth to it, and errs.
+
+>>> from nbbias import cogs
+>>> len(cogs.sample.answers())
+800
 """
 
 from __future__ import annotations
@@ -113,22 +117,25 @@ def answers(
     rng = np.random.default_rng(seed)
     rows: list[tuple[Any, ...]] = []
     for writer, shifts in (SAMPLE_WRITERS if writers is None else writers).items():
-        for task in asked.tasks:
-            for topic, themes in asked.topics.items():
-                for theme in themes:
-                    base = list(rng.permutation(len(sentences()["plain"]))[:_SENTENCES])
-                    place = (writer, task, topic, theme)
-                    for sample in range(1, defaults + 1):
-                        text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
-                        rows.append((*place, None, None, sample, text))
-                    for axis, own in asked.axes.items():
-                        for identity in own.identities:
-                            kept = KEPT + shifts.get(identity, 0.0)
-                            text = _text(base, kept, theme, identity, rng)
-                            rows.append((*place, axis, identity, 1, text))
+        for task, topic, theme in _instances(asked):
+            base = list(rng.permutation(len(sentences()["plain"]))[:_SENTENCES])
+            place = (writer, task, topic, theme)
+            for sample in range(1, defaults + 1):
+                text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
+                rows.append((*place, None, None, sample, text))
+            for axis, own in asked.axes.items():
+                for identity in own.identities:
+                    kept = KEPT + shifts.get(identity, 0.0)
+                    text = _text(base, kept, theme, identity, rng)
+                    rows.append((*place, axis, identity, 1, text))
     columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
     table = pd.DataFrame(rows, columns=columns)
     return table.astype({name: "str" for name in columns if name != "sample"})
+
+
+def _instances(asked: Suite) -> list[tuple[str, str, str]]:
+    places = [(topic, theme) for topic, themes in asked.topics.items() for theme in themes]
+    return [(task, *place) for task in asked.tasks for place in places]
 
 
 def _text(
@@ -219,13 +226,7 @@ def judgements(
     asked = part(suite)
     rng = np.random.default_rng(seed)
     instances = pd.DataFrame(
-        [
-            (writer, task, topic, theme)
-            for writer in writers
-            for task in asked.tasks
-            for topic, themes in asked.topics.items()
-            for theme in themes
-        ],
+        [(writer, *instance) for writer in writers for instance in _instances(asked)],
         columns=["model", "task", "topic", "theme"],
     )
     tables = []
@@ -278,7 +279,7 @@ def ratings(
     """
     asked = part(suite)
     rng = np.random.default_rng(seed)
-    items = [(task, theme) for task in asked.tasks for t in asked.topics.values() for theme in t]
+    items = [(task, theme) for task, _, theme in _instances(asked)]
     rows = []
     for axis, plan in asked.axes.items():
         names = list(plan.identities)

@@ -2,6 +2,10 @@
 
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*: 12 tasks and 30 themes
 under 10 topics make 360 default prompts; 8 identities on 3 axes make 2,880 more.
+
+>>> from nbbias import cogs
+>>> len(cogs.suite.prompts(cogs.suite.load()))
+3240
 """
 
 from __future__ import annotations
@@ -30,6 +34,9 @@ BAR = "|"
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^|/]+$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Source = Literal["paper", "project", "user"]
+
+
+_HOLDS = "suite: needs templates, axes, topics or tasks"
 
 
 class _Strict(BaseModel):
@@ -137,12 +144,12 @@ def load(
     ParameterError
         An axis, task or topic that is not in the suite.
     """
-    whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
+    whole: dict[str, Any] = read_yaml(data_path("cogs/suite.yaml"), holds=_HOLDS)
     added: list[str] = []
     for path in paths:
         if str(path) == SAMPLE:
             continue
-        own = _read(path)
+        own = read_yaml(path, holds=_HOLDS)
         for part, content in own.items():
             if not isinstance(content, dict):
                 raise DataError(str(path), f"{part}: is no mapping of names")
@@ -169,7 +176,8 @@ def _chosen(what: str, there: dict[str, Any], names: Iterable[str] | None) -> di
     return {name: there[name] for name in names}
 
 
-def _read(path: str | Path) -> dict[str, Any]:
+def read_yaml(path: str | Path, *, holds: str) -> dict[str, Any]:
+    """Read a mapping from a YAML file; `holds` says what it should be, for the message."""
     found = resolve(str(path))
     if not is_file(found):
         raise DataError(str(path), f"no such file (looked for {found.absolute()})")
@@ -178,7 +186,7 @@ def _read(path: str | Path) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
+        raise DataError(str(path), f"holds no {holds}")
     return content
 
 

@@ -1,4 +1,9 @@
-"""Tables that a reader of the CoGS study needs, laid out from its estimates."""
+"""Tables that a reader of the CoGS study needs, each with its title and its note.
+
+>>> from nbbias import cogs
+>>> cogs.tables.worked_examples().rows["identity"].unique().tolist()
+['man']
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,14 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from nbbias import tables
-from nbbias.cogs.affinity import ALL, affinity_bias_score
+from nbbias import reading, tables
+from nbbias.cogs.affinity import ALL, affinity_bias_score, first_texts
 from nbbias.cogs.rbs import representative_bias_score
-from nbbias.cogs.suite import Suite, rubrics
+from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
+from nbbias.cogs.suite import BAR, Suite, rubrics
+from nbbias.reading import Table
 
-#: The ways to a judge's spread, in the order of the argument.
-WAYS = {"abs_raw": "raw", "abs": "balanced", "position": "position"}
-#: Short headings of the table `ways`, where each spread is followed by its p and favourite.
-WAY_HEADINGS = {f"p_{name}": "p" for name in WAYS.values()} | {
-    f"most_{name}": "most" for name in WAYS.values()
-}
-_SHARES = {"share_raw": "identity, raw", "share": "identity, balanced",
-           "position_share": "position"}  # fmt: skip
-
-_NUMBERS = [
-    *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high", "excess"),
-    *("p_value", "p_adjusted", "reason"),
-]
+# --- which rows ----------------------------------------------------------------------------------
 
 
 def whole(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -49,45 +44,174 @@ def together(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[~several | (estimates["model"] == ALL)]
 
 
-def columns(estimates: pd.DataFrame, statistics: list[str]) -> pd.DataFrame:
-    """Return what a reader needs of some statistics, in plain columns, leaving out empty ones."""
-    table = estimates[estimates["statistic"].isin(statistics)]
-    keys = ["evaluator", "model", "prompt", "bias", "task", "topic", "statistic", "group"]
-    said = [name for name in [*keys, *_NUMBERS] if table[name].notna().any()]
-    idle = {"statistic"} if table["statistic"].nunique() == 1 else set()
-    idle |= {"model"} if (table["model"] == ALL).all() else set()
-    if (table["null"].dropna() == 0).all():
-        idle |= {"null", "excess"}  # nothing to add to the estimate
-    names = {"bias": "axis", "group": "identity", "prompt": "setting"}
-    kept = [name for name in said if name not in idle]
-    return table[kept].rename(columns=names).reset_index(drop=True)
+def chance(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return what each estimate would be by chance, by every reference that it has.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES of the study.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE. ``identities`` (or positions) permuted within the instance and, of people's
+        agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
+        the floor with its interval, how far two answers to the same default prompt lie apart.
+    """
+    dealt = estimates[estimates["null_low"].notna()]
+    people = dealt["measure"] == "agreement"
+    dealt = dealt.assign(reference=np.where(people, "verdicts", "identities"))
+    floor = estimates[estimates["statistic"] == "floor"]
+    floor = floor[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
+        [*_PLACE, "null", "null_low", "null_high"], axis=1
+    )
+    own = dealt.loc[dealt["statistic"] == "distance", [*_CLAIM, "confidence"]]
+    found = pd.concat([dealt, own.merge(floor, on=_PLACE).assign(reference="replicate")])
+    rows = found[[name for name in tables.CHANCE.columns if name in found]]
+    return tables.chance(rows.to_dict("records"), study="cogs")
 
 
-def references(estimates: pd.DataFrame, statistic: str) -> pd.DataFrame:
-    """Return `columns` of distances without a default, each row with what it is `to`."""
-    rows = estimates[estimates["statistic"] == statistic]
-    table = columns(rows, [statistic]).drop(columns=["null_low", "null_high"])
-    table.insert(2, "to", rows["instrument"].str.split("reference: ").str[-1].to_numpy())
-    return table
+_CLAIM = [*tables.ESTIMATE_KEYS, "instrument"]
+_PLACE = [name for name in _CLAIM if name not in {"group", "statistic"}]
 
 
-def tasks(suite: Suite) -> pd.DataFrame:
+# --- the suite and the answers -------------------------------------------------------------------
+
+
+def prompts(asked: pd.DataFrame) -> Table:
+    """Show a default prompt of `cogs.suite.prompts`, and the same with an identity of each axis."""
+    rows = asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
+    return Table(rows, "A default prompt, and the same with an identity of each axis")
+
+
+def tasks(suite: Suite) -> Table:
     """List the tasks: `task`, `prompt`, `criteria` (names), `rubric` (who wrote it)."""
     listed = rubrics(suite).groupby("task", sort=False)
-    return pd.DataFrame({
+    rows = pd.DataFrame({
         "task": list(suite.tasks),
         "prompt": [task.prompt for task in suite.tasks.values()],
         "criteria": listed["criterion"].agg("; ".join).to_list(),
         "rubric": listed["source"].first().to_list(),
     })  # fmt: skip
+    return Table(
+        rows, "Tasks and what a judge is told to look at",
+        "Rubric: paper, as printed there; project, written for this project.",
+    )  # fmt: skip
 
 
-def tests(estimates: pd.DataFrame) -> pd.DataFrame:
+def answers(answers: pd.DataFrame) -> Table:
+    """Count answers by model and axis (``"default"`` for those without an identity).
+
+    Returns
+    -------
+    Table
+        `model`, `axis`, `identities`, `instances` (task and theme), `answers`, `blank` (lost),
+        `samples` (the most of one prompt) and `words`, the mean of what is not blank.
+    """
+    words = answers["text"].fillna("").str.split().str.len()
+    table = answers.assign(
+        axis=answers["axis"].fillna("default"), identity=answers["identity"].fillna("default"),
+        instance=answers["task"] + BAR + answers["theme"], blank=words == 0,
+        words=words.where(words > 0),
+    )  # fmt: skip
+    cell = ["model", "axis"]
+    asked = table.groupby([*cell, "instance", "identity"])["blank"]
+    rows = table.assign(samples=asked.transform("size")).groupby(cell, sort=False).agg(
+        identities=("identity", "nunique"), instances=("instance", "nunique"),
+        answers=("blank", "size"), blank=("blank", "sum"), samples=("samples", "max"),
+        words=("words", "mean"),
+    ).reset_index()  # fmt: skip
+    note = "Blank: lost. Samples: the most answers to one prompt. Words: mean length."
+    return Table(rows, "Answers by model and axis", note, decimals=1)
+
+
+def incomplete(answers: pd.DataFrame, suite: Suite) -> Table:
+    """Count the instances that cannot be judged, because an identity has no answer.
+
+    Returns
+    -------
+    Table
+        By `model` and `axis`: `instances`, `judged`, `incomplete`.
+    """
+    texts = first_texts(answers)
+    rows = []
+    for model, asked in answers.groupby("model", sort=False):
+        instances = asked[["task", "theme"]].drop_duplicates()
+        own = texts[texts["model"] == model]
+        for axis, plan in suite.axes.items():
+            there = own[own["identity"].isin(list(plan.identities))]
+            counts = there.groupby(["task", "theme"])["identity"].nunique()
+            judged = int((counts == len(plan.identities)).sum())
+            rows.append((model, axis, len(instances), judged, len(instances) - judged))
+    return Table(
+        pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"]),
+        "Instances that can be judged",
+        "Judged: all identities of the axis answered; the others are lost.",
+    )  # fmt: skip
+
+
+def texts(texts: pd.DataFrame) -> Table:
+    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
+    words = texts["text"].fillna("").str.split().str.len()
+    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
+    listed = rows.groupby(["model", "race", "gender"], sort=False)
+    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
+    note = "Blank: lost. Words: mean length of a text."
+    return Table(listed.agg(**counts).reset_index(), "Texts by model and group", note, decimals=0)
+
+
+# --- representative bias -------------------------------------------------------------------------
+
+_KEYS = ["model", "prompt", "bias", "task", "topic", "group"]
+_LABELS = {"bias": "axis", "prompt": "setting", "n": "task × theme"}
+
+
+def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
+    """Show the RBS of each model and axis (and task or topic) of `cogs.rbs.rbs`."""
+    parts = [name for name in ("task", "topic") if estimates[name].notna().any()]
+    told = f" by {' and '.join(parts)}" if parts else ""
+    return reading.readable(
+        estimates, _KEYS, statistics=["rbs"], rows=rows,
+        title=f"Representative Bias Score{told}",
+        labels={**_LABELS, "group": "nearest", "estimate": "RBS"},
+        note="Task × theme: those with all identities. By chance: identities permuted within task "
+        f"× theme. p adjusted: Holm, over all models and axes{_over(parts)}.",
+    )  # fmt: skip
+
+
+def _over(parts: list[str]) -> str:
+    return f" and {' (or) '.join(f'{name}s' for name in parts)}" if parts else ""
+
+
+def distances(estimates: pd.DataFrame) -> Table:
+    """Show the distance of each identity to the default of `cogs.rbs.rbs`."""
+    return reading.readable(
+        estimates, _KEYS, statistics=["distance"], rows=None,
+        title="Distance of each identity to the default",
+        labels={**_LABELS, "group": "identity", "estimate": "distance", "null": "mean of all"},
+        note="1 - cosine, in 0 to 2; lower: nearer. Mean of all: over identities, with the range "
+        "of permuted means. p adjusted: Holm, over the identities of an axis.",
+    )  # fmt: skip
+
+
+def differences(estimates: pd.DataFrame) -> Table:
+    """Show the paired differences of identities' distances of `cogs.rbs.rbs`."""
+    return reading.readable(
+        estimates, _KEYS, statistics=["difference"], rows=None,
+        title="Each two identities on the same task × theme",
+        labels={**_LABELS, "group": "which", "estimate": "difference"},
+        note="Difference of distances, first minus second: below 0, the first is nearer to the "
+        "default. Paired t-tests, Holm over the pairs of an axis.",
+    )  # fmt: skip
+
+
+def tests(estimates: pd.DataFrame) -> Table:
     """Put the paper's analysis of variance above the design's own, for each model and axis.
 
     Returns
     -------
-    DataFrame
+    Table
         `model`, `axis`, `test` (the first takes the answers to one prompt for independent, the
         second has instances as subjects), `f`, `df`, `effect_size`, `p_value`, `p_adjusted`, `n`,
         and a `reason` where there is none.
@@ -98,49 +222,178 @@ def tests(estimates: pd.DataFrame) -> pd.DataFrame:
     kept = ["model", "prompt", "bias", "test", "statistic_value", "df", "effect_size", "p_value",
             "p_adjusted", "n", "reason"]  # fmt: skip
     said = [name for name in kept if own[name].notna().any()]
-    return own[said].rename(columns=names).reset_index(drop=True)
+    return Table(
+        own[said].rename(columns=names).reset_index(drop=True),
+        "Analyses of variance across identities",
+        "First: as in the paper; second: the design's own. df: of the error. p adjusted: Holm, "
+        "over the rows of a test. n: task × theme.",
+        labels={"f": "F"},
+    )  # fmt: skip
 
 
-def ways(estimates: pd.DataFrame) -> pd.DataFrame:
+def references(estimates: pd.DataFrame, statistic: Literal["rbs", "distance"]) -> Table:
+    """Show the spreads, or the groups' distances, of `cogs.reference.groupings`."""
+    rows = estimates.assign(prompt=estimates["instrument"].str.split("reference: ").str[-1])
+    of_group = {"group": "group", "estimate": "distance"}
+    of_all = {"group": "nearest", "estimate": "spread"}
+    return reading.readable(
+        rows, ["model", "bias", "prompt", "group"], statistics=[statistic], rows=None,
+        title="Distance of each group" if statistic == "distance" else "Spread of the distances",
+        labels={"bias": "grouping", "prompt": "to", "n": "texts"}
+        | (of_group if statistic == "distance" else of_all),
+        note="1 - cosine, in 0 to 2; lower: nearer. p adjusted: Holm, over the groups of a model "
+        "and grouping." if statistic == "distance" else
+        "Texts: those of prompts that lack a group are lost. By chance: groups shuffled within "
+        "prompt. Nearest: of no meaning where distances are to that group itself. p adjusted: "
+        "Holm, over the rows.",
+    )  # fmt: skip
+
+
+# --- visibility ----------------------------------------------------------------------------------
+
+
+def visibility(table: pd.DataFrame) -> Table:
+    """Show `cogs.visible.visibility`."""
+    return Table(
+        table, "Visibility of identities",
+        "Shares of n answers. Obvious default: share of default answers that hold the same words. "
+        "The line for similarity lets 5% of the answers of other axes pass.",
+    )  # fmt: skip
+
+
+def by_visibility(table: pd.DataFrame) -> Table:
+    """Show `cogs.visible.preferences`."""
+    note = "Orders balanced; n: texts. Null: an equal share."
+    title = "Share preferred, by how visible the identity is"
+    return Table(table.dropna(axis=1, how="all"), title, note)
+
+
+# --- affinity bias -------------------------------------------------------------------------------
+
+#: A judge's spreads, in the order of the argument, as `ways` calls them.
+_WAYS = {"abs_raw": "raw", "abs": "balanced", "position": "position"}
+_SHARES = {
+    "share_raw": "identity, raw", "share": "identity, balanced", "position_share": "position",
+}  # fmt: skip
+
+
+def abs_scores(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
+    """Show the ABS, orders balanced, of each judge and axis (and task), all writers together."""
+    parts = ["task"] if estimates["task"].notna().any() else []
+    return reading.readable(
+        together(estimates), ["evaluator", "bias", "task", "group"], statistics=["abs"], rows=rows,
+        title=f"Affinity Bias Score{' by task' if parts else ''}, orders balanced",
+        labels={**_LABELS, "group": "favourite", "estimate": "ABS", "evaluator": "judge"},
+        note="Writers together. By chance: identities permuted within task × theme. p adjusted: "
+        f"Holm, over all judges and axes{_over(parts)}.",
+    )  # fmt: skip
+
+
+def ways(estimates: pd.DataFrame) -> Table:
     """Lay out each judge's spreads, a row a judge and axis.
 
     Returns
     -------
-    DataFrame
-        `evaluator`, `axis`; for each of `WAYS` the spread, its adjusted p (`p_raw`, …) and the
-        favourite; `n` (instances, balanced).
+    Table
+        `evaluator`, `axis`; for each way (`raw`: as published, `balanced`, `position`) the
+        spread, its adjusted p (`p_raw`, …) and the favourite (`most_raw`, …); `n` (instances,
+        balanced).
     """
     own = together(whole(estimates))
     keys = ["evaluator", "bias"]
     parts = []
-    for statistic, name in WAYS.items():
+    for statistic, name in _WAYS.items():
         rows = own[own["statistic"] == statistic].set_index(keys)
         parts.append(pd.DataFrame({
             name: rows["estimate"], f"p_{name}": rows["p_adjusted"], f"most_{name}": rows["group"],
         }))  # fmt: skip
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
-    return pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"})
+    return Table(
+        pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"}),
+        "Affinity Bias Score in two ways, beside the spread over positions",
+        "p: Holm, over the rows of a column; identities (or positions) permuted within the "
+        "instance. Most: the favourite. A gap was not measured; tables/estimates.csv has the "
+        "reason, intervals and chance levels.",
+        {f"{what}_{name}": what for what in ("p", "most") for name in _WAYS.values()},
+    )  # fmt: skip
 
 
-def shares(estimates: pd.DataFrame) -> pd.DataFrame:
+def shares(estimates: pd.DataFrame) -> Table:
     """Put shares of identities and of positions below one another, by judge and axis."""
     own = together(whole(estimates))
     own = own[own["statistic"].isin(list(_SHARES))].assign(
         share_of=lambda rows: rows["statistic"].map(_SHARES)
     )
-    names = {"bias": "axis", "estimate": "share", "group": "which"}
-    return own.rename(columns=names)[
+    rows = own.rename(columns={"bias": "axis", "estimate": "share", "group": "which"})[
         ["evaluator", "axis", "share_of", "which", "share", "ci_low", "ci_high", "null",
          "null_low", "null_high", "p_adjusted", "n", "n_lost", "reason"]
     ].dropna(axis=1, how="all").reset_index(drop=True)  # fmt: skip
+    return Table(
+        rows, "Shares of identities, beside shares of positions",
+        "N: task × theme. Null: an equal share, and the range of permuted names.", gap="",
+    )  # fmt: skip
 
 
-def worked_examples() -> pd.DataFrame:
+def grid(estimates: pd.DataFrame) -> Table:
+    """Lay out who judged whose texts, and say where a judge read its own.
+
+    Returns
+    -------
+    Table
+        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
+        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
+        itself). An identity that is a judge's favourite in its own texts only is a preference for
+        how it writes that identity.
+    """
+    own = whole(estimates)
+    own = own[(own["statistic"] == "abs") & (own["model"] != ALL)]
+    wrote = (own["evaluator"] == own["model"]).map({True: "yes", False: "no"})
+    names = {"bias": "axis", "estimate": "abs", "group": "favourite"}
+    rows = own.assign(own=wrote).rename(columns=names)[
+        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
+         "p_adjusted", "favourite", "n", "own"]
+    ].reset_index(drop=True)  # fmt: skip
+    return Table(
+        rows, "Evaluator by evaluatee",
+        "Orders balanced. Excess: ABS beyond chance. Own: the judge wrote the texts itself. p "
+        "adjusted: Holm, over the rows.",
+    )  # fmt: skip
+
+
+def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 12) -> Table:
+    """Show how far people agree, and the ABS of people and of models on the same instances.
+
+    Parameters
+    ----------
+    agreement, beside
+        Of `cogs.people.agreement` and `cogs.people.beside_models`.
+    rows
+        Where all are not shown: kappa, and people and models taken as a whole.
+    """
+    if rows is not None:
+        agreement = agreement[agreement["statistic"] == "fleiss_kappa"]
+        beside = beside[beside["kind"] == "people"]
+    names = {"fleiss_kappa": "Fleiss' κ", "krippendorff_alpha": "Krippendorff's α", "abs": "ABS"}
+    both = pd.concat([agreement, beside], ignore_index=True)
+    both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
+    return reading.readable(
+        both, ["statistic", "bias", "evaluator", "group"], rows=rows,
+        title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
+        labels={**_LABELS, "group": "favourite", "evaluator": "who"},
+        note="Agreement: 1 is full, 0 what choices shuffled within each person give. ABS on the "
+        "instances that people rated; 0: all identities alike.",
+    )  # fmt: skip
+
+
+# --- the paper's own numbers ---------------------------------------------------------------------
+
+
+def worked_examples() -> Table:
     """Compute the paper's worked examples (sections 3.1 and 3.2) from the values that it gives.
 
     Returns
     -------
-    DataFrame
+    Table
         `score`, `example`, `values`, `ours`, `printed` (as the paper writes it), `difference`,
         `identity` and `printed_identity`.
     """
@@ -158,7 +411,8 @@ def worked_examples() -> pd.DataFrame:
             "ours": found.score, "printed": f"{printed:g}", "difference": found.score - printed,
             "identity": found.identity, "printed_identity": own["printed_identity"].iloc[0],
         })  # fmt: skip
-    return pd.DataFrame(rows)
+    note = "Printed: as the paper writes it, to two or three decimals."
+    return Table(pd.DataFrame(rows), "Worked examples of sections 3.1 and 3.2", note, decimals=4)
 
 
 def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd.DataFrame:
@@ -196,3 +450,67 @@ def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd
     return table.sort_values("axis", kind="stable", key=lambda axes: axes.map(order)).reset_index(
         drop=True
     )
+
+
+# --- what was planted ----------------------------------------------------------------------------
+
+
+def writers(estimates: pd.DataFrame) -> Table:
+    """Say of each simulated writer which identity was planted as the nearest, and which was found.
+
+    Parameters
+    ----------
+    estimates
+        Of `cogs.rbs.rbs`.
+
+    Returns
+    -------
+    Table
+        By `model` and `axis`: `planted` (the identity, or ``"none"``), `found`, `rbs` and its
+        `p_adjusted`. Empty where no writer was simulated.
+    """
+    own = whole(estimates)
+    groups = own[own["statistic"] == "distance"].groupby("bias")["group"].unique()
+    own = own[(own["statistic"] == "rbs") & own["model"].isin(list(SAMPLE_WRITERS))]
+    rows = [
+        {
+            "model": row.model, "axis": row.bias,
+            "planted": next((i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)),
+                            "none"),
+            "found": row.group, "rbs": row.estimate, "p_adjusted": row.p_adjusted,
+        }
+        for row in own.itertuples()
+    ]  # fmt: skip
+    columns = ["model", "axis", "planted", "found", "rbs", "p_adjusted"]
+    return Table(pd.DataFrame(rows, columns=columns), "Planted and found: the nearest identity")
+
+
+def judges(estimates: pd.DataFrame) -> Table:
+    """Say of each simulated judge what was planted and what was found.
+
+    Parameters
+    ----------
+    estimates
+        Of `cogs.affinity.abs_estimates`.
+
+    Returns
+    -------
+    Table
+        By `evaluator`, `model` and `axis`: `planted_identity` and `planted_position` (``"yes"`` or
+        ``"no"``), and of ``abs_raw``, ``abs`` and ``position`` the estimate and its p value before
+        correction. Empty where no judge was simulated.
+    """
+    known = estimates[estimates["evaluator"].isin(list(SAMPLE_JUDGES))]
+    rows = []
+    for (evaluator, model, axis), own in known.groupby(["evaluator", "model", "bias"], sort=False):
+        plan = SAMPLE_JUDGES[evaluator]
+        row = {
+            "evaluator": evaluator, "model": model, "axis": axis,
+            "planted_identity": "yes" if any(plan.identity.values()) else "no",
+            "planted_position": "yes" if any(plan.position) else "no",
+        }  # fmt: skip
+        for statistic in _WAYS:
+            hit = own[own["statistic"] == statistic].iloc[0]
+            row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}
+        rows.append(row)
+    return Table(pd.DataFrame(rows), "Planted and found: judges", "p before correction.")

@@ -3,6 +3,10 @@
 Kumar, Yunusov and Emami (2024), section 5, call an identity obvious (said), nuanced (hinted at) or
 imperceptible in a text, by hand and for examples. Here a lexicon says which words tell, and the
 similarity to the identity's own words finds hints that no list has.
+
+>>> from nbbias import cogs
+>>> cogs.visible.markers()["woman"]["obvious"][:2]
+['woman', 'women']
 """
 
 from __future__ import annotations
@@ -14,13 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias import stats
 from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
-from nbbias.cogs.suite import Suite
-from nbbias.tables import SAMPLE, DataError, data_path, is_file, resolve
+from nbbias.cogs.suite import Suite, read_yaml
+from nbbias.tables import SAMPLE, DataError, data_path
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -33,17 +36,11 @@ Markers = Mapping[str, Mapping[str, list[str]]]
 
 def markers(path: str | Path = SAMPLE) -> Markers:
     """Load the words by identity: `obvious` and `nuanced`, from the shipped YAML or your own."""
-    shipped = str(path) == SAMPLE
-    found = data_path("cogs/markers.yaml") if shipped else resolve(str(path))
-    if not is_file(found):
-        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
-    try:
-        table = yaml.safe_load(found.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
+    found = data_path("cogs/markers.yaml") if str(path) == SAMPLE else path
+    table = read_yaml(found, holds="words: needs the lists obvious and nuanced by identity")
     faults = [
         f"{name}: needs the lists obvious and nuanced"
-        for name, lists in (table.items() if isinstance(table, dict) else [("the file", None)])
+        for name, lists in table.items()
         if not isinstance(lists, dict)
         or set(lists) - {"obvious", "nuanced"}
         or not all(isinstance(words, list) for words in lists.values())
@@ -60,8 +57,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 
 def levels(
     answers: pd.DataFrame, suite: Suite, *, words: Markers | None = None,
-    model: str = embeddings.AUTO, cache_path: str | Path | None = None, false_alarms: float = 0.05,
-    progress: bool = True,
+    model: str = embeddings.AUTO, false_alarms: float = 0.05,
 ) -> pd.DataFrame:  # fmt: skip
     """Say how visible each answer's identity is.
 
@@ -73,7 +69,7 @@ def levels(
         Holds the words for each identity.
     words
         The table of `markers`; the shipped one by default.
-    model, cache_path, progress
+    model
         As in `text.embeddings.embed`.
     false_alarms
         Share of the answers of other axes, to the same prompts, that may lie as near to the
@@ -91,7 +87,7 @@ def levels(
     lists = markers() if words is None else words
     said = answers["text"].fillna("").str.strip() != ""
     table = answers[said].reset_index(drop=True)
-    vectors = embeddings.embed(table["text"], model=model, cache_path=cache_path, progress=progress)
+    vectors = embeddings.embed(table["text"], model=model)
     rows = []
     for axis, plan in suite.axes.items():
         for identity, named in plan.identities.items():

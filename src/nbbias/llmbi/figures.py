@@ -17,7 +17,15 @@ _TERMS = {
 
 
 def components(table: pd.DataFrame) -> Drawn:
-    """Draw the three terms of each dimension's score, a panel a model."""
+    """Draw the three terms of each dimension's score, a panel a model.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": "m", "dimension": ["Age"], "penalty": [0.2],
+    ...                       "weighted_bias": [0.1], "sentiment_term": [0.15]})
+    >>> [text.get_text() for text in components(table).figure.legends[0].get_texts()]
+    ['penalty P', 'weighted bias wB', 'sentiment term λS']
+    """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(
@@ -69,7 +77,15 @@ def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
 
 
 def ranking_swaps(table: pd.DataFrame) -> Drawn:
-    """Draw the share of pairs of dimensions that change order, by what was changed."""
+    """Draw the share of pairs of dimensions that change order, by what was changed.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"model": "m", "factor": ["prompts"], "swapped": [0.2],
+    ...                       "swapped_worst": [0.5], "no_difference": [0.25]})
+    >>> ranking_swaps(table).figure.axes[0].get_xlabel()
+    'share of pairs that change order'
+    """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")

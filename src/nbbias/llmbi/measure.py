@@ -25,7 +25,13 @@ _SHIPPED = "sample/llmbi_answers.jsonl"
 
 
 def prompts() -> pd.DataFrame:
-    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order."""
+    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order.
+
+    Examples
+    --------
+    >>> prompts()["dimension"].value_counts().unique().tolist()
+    [2]
+    """
     return pd.read_csv(data_path("llmbi_prompts.csv"))
 
 
@@ -51,6 +57,11 @@ def read_answers(path: str | Path) -> pd.DataFrame:
         The file cannot be read, or a prompt has no dimension.
     ContractError
         A column is missing or holds something else than it should.
+
+    Examples
+    --------
+    >>> read_answers("sample").groupby("model").size().to_dict()
+    {'plain-register': 36, 'warm-register': 36}
     """
     where = "the shipped sample" if path == "sample" else str(path)
     table = read_table(data_path(_SHIPPED) if path == "sample" else path)
@@ -90,6 +101,12 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
     DataFrame
         `answers` with `n` (words) and, for each scorer, `polarity_<scorer>` in [-1, 1]
         (NaN for a blank answer) and `n_assessed_<scorer>` (words that it knew).
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text": ["A good day", None]})
+    >>> measure(answers, scorers=["textblob"])[["n", "polarity_textblob"]].to_dict("list")
+    {'n': [3, 0], 'polarity_textblob': [0.7, nan]}
     """
     columns = {"n": answers["text"].fillna("").str.split().str.len()}
     for scorer in dict.fromkeys(scorers):
@@ -189,6 +206,13 @@ def score_answers(
         the three terms `weighted_bias` (w B), `penalty` (P) and `sentiment_term` (lambda S),
         `score` (their sum), `measure`, `instrument`, and a `reason` where an answer
         was blank and its score is NaN.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"n": [3], "polarity_textblob": [-0.5]})
+    >>> terms = ["weighted_bias", "penalty", "sentiment_term", "score"]
+    >>> score_answers(measured)[terms].iloc[0].tolist()
+    [0.5, 0.2, 0.75, 1.45]
     """
     if "dimension" in measured:
         _check_weights(weights or {}, measured["dimension"].unique())

@@ -21,7 +21,13 @@ _SHIPPED = "neutral_prose.jsonl"
 
 
 def read_neutral(path: str | Path) -> pd.Series:
-    """Read the neutral prose that scores are compared with: the column `text` of a table."""
+    """Read the neutral prose that scores are compared with: the column `text` of a table.
+
+    Examples
+    --------
+    >>> len(read_neutral("sample")) > 10
+    True
+    """
     table = read_table(data_path(_SHIPPED) if path == "sample" else path)
     tables.need(table, ["text"], where=str(path))
     return table["text"].dropna().astype("str")
@@ -46,6 +52,12 @@ def neutral_reference(
     -------
     DataFrame
         One row per window: `n` (words) and `polarity_<scorer>`.
+
+    Examples
+    --------
+    >>> prose = pd.Series(["The tide rises twice a day."])
+    >>> neutral_reference(prose, lengths=pd.Series([2, 3, 2]), scorers=["textblob"])["n"].tolist()
+    [2, 2, 2, 3, 3]
     """
     wanted = sorted(set(lengths[lengths > 0]))
     cut = [(n, window) for n in wanted for window in stats.windows(texts, n_words=int(n))]
@@ -75,6 +87,13 @@ def neutral_pools(
     list of array
         One per row of `scores`: the scores of all windows of its length, under its
         dimension's weight. Empty where the prose is shorter than the answer.
+
+    Examples
+    --------
+    >>> scores = score_answers(pd.DataFrame({"n": [2], "polarity_textblob": [0.5]}))
+    >>> reference = pd.DataFrame({"n": [2, 2, 3], "polarity_textblob": [0.0, 0.2, 0.4]})
+    >>> [pool.round(6).tolist() for pool in neutral_pools(scores, reference)]
+    [[0.2, 0.7]]
     """
     by_length = {n: score_answers(pool, **formula) for n, pool in reference.groupby("n")}
     none = pd.DataFrame({"score": [], "weighted_bias": []}, dtype=float)
@@ -95,6 +114,13 @@ def add_neutral(scores: pd.DataFrame, pools: Sequence[np.ndarray]) -> pd.DataFra
     DataFrame
         `scores` with `neutral` (mean of its pool), `neutral_low` and `neutral_high` (the
         2.5% and 97.5% quantiles) and `neutral_windows` (how many there were).
+
+    Examples
+    --------
+    >>> scores = pd.DataFrame({"score": [0.9]})
+    >>> beside = add_neutral(scores, [np.array([0.25, 0.75])])
+    >>> beside[["neutral", "neutral_windows"]].to_dict("records")
+    [{'neutral': 0.5, 'neutral_windows': 2}]
     """
     rows = [
         (pool.mean(), *np.quantile(pool, [0.025, 0.975]), len(pool))

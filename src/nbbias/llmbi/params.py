@@ -13,7 +13,13 @@ from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):
-    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)"""
+    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)
+
+    Examples
+    --------
+    >>> Llmbi().lambda_factor
+    1.5
+    """
 
     answers_path: InputFile = Field(
         SAMPLE,

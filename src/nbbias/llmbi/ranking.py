@@ -45,6 +45,15 @@ def alternatives(
         (0 to 5), ``instrument``, ``normalisation`` of |polarity| over the answers (min-max, z,
         ranks), ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and
         ``prompts`` (one of a dimension's prompts drawn, as if each had been asked one only).
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
+    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
+    >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
+    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> settings[["a", "b"]].round(3).iloc[0].tolist()
+    [0.45, 1.2]
     """
     dimensions = list(measured["dimension"].unique())
     found = []
@@ -136,6 +145,16 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         `no_difference`: what `swapped` is on average if the dimensions do not differ at all, since
         one of k prompts and the mean of the k agree in order by arithmetic alone: arccos(1/sqrt(k))
         / pi for normal scores, 0.25 at two. The shares are NaN where the reference orders no pair.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
+    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
+    >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
+    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> table = ranking_swaps(settings, measured).set_index("factor")
+    >>> table.loc["penalty P", ["settings", "pairs", "swapped"]].tolist()
+    [4.0, 1.0, 0.0]
     """
     dimensions = list(settings.columns[3:])
     prompts = measured.groupby(["model", "dimension"])["prompt"].nunique().groupby("model").mean()

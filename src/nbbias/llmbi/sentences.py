@@ -62,7 +62,14 @@ def _difference(row: Mapping[str, Any]) -> str:
 
 
 def lead(estimates: pd.DataFrame) -> list[str]:
-    """Say how models differ, and the index of each; the first sentence is the finding."""
+    """Say how models differ, and the index of each; the first sentence is the finding.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> lead(pd.DataFrame([row]))
+    ['a and b score alike on the same prompts (N = 18).']
+    """
     return [*differences(estimates), *index(estimates)]
 
 

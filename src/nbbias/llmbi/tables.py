@@ -9,7 +9,15 @@ from nbbias.reading import Table
 
 
 def answers(table: pd.DataFrame) -> Table:
-    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`."""
+    """Count answers by model: `prompts`, `answers`, `samples` (the most of one prompt), `words`.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> table = llmbi.tables.answers(llmbi.measure.read_answers("sample"))
+    >>> table.rows[["model", "prompts", "samples"]].to_dict("records")[0]
+    {'model': 'plain-register', 'prompts': 18, 'samples': 2}
+    """
     counted = table.assign(words=table["text"].fillna("").str.split().str.len())
     grouped = counted.groupby("model", sort=False)
     rows = pd.DataFrame(
@@ -29,6 +37,13 @@ def losses(measured: pd.DataFrame, *, scorer: str) -> Table:
 
     `unknown` are answers without a word that the instrument knows, which the formula gives P(D)
     alone.
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "polarity_textblob": [0.5, 0.0, None],
+    ...                          "n_assessed_textblob": [1, 0, 0]})
+    >>> losses(measured, scorer="textblob").rows.to_dict("records")
+    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
     """
     polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
     counted = measured.assign(
@@ -67,7 +82,17 @@ def components(table: pd.DataFrame) -> Table:
 
 
 def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
-    """Show the score of each dimension beside neutral prose."""
+    """Show the score of each dimension beside neutral prose.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
+    ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
+    >>> found = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
+    >>> dimensions(found).rows["estimate"][0]
+    '0.900 [0.600, 1.200]'
+    """
     return reading.readable(
         estimates, ["model", "dimension"], statistics=["dimension_mean"], rows=rows,
         title="Score by dimension" if rows else "Score by dimension, all, and every estimate",

@@ -30,7 +30,13 @@ _INTERCEPT = "(intercept)"
 
 @cache
 def head() -> pd.DataFrame:
-    """Return the coefficients: features by `full` (fully refused or not) and `any` (or partly)."""
+    """Return the coefficients: features by `full` (fully refused or not) and `any` (or partly).
+
+    Examples
+    --------
+    >>> list(head())
+    ['full', 'any']
+    """
     return pd.read_csv(data_path("refusals/head.csv"), index_col="feature")
 
 
@@ -43,12 +49,24 @@ def held_out() -> pd.DataFrame:
         By `method` and `model` (and their ``"mean"``): `answers` and full `refusals` among XSTest's
         labels, `accuracy`, `balanced_accuracy` and `f1` on full refusal or not, in [0, 1]. Written
         by ``tools/fit_refusals.py`` when it fits the head.
+
+    Examples
+    --------
+    >>> table = held_out()
+    >>> bool(table["accuracy"].between(0, 1).all())
+    True
     """
     return pd.read_csv(data_path("refusals/held_out.csv"))
 
 
 def instrument() -> str:
-    """Return the detector's name, as tables and figures show it."""
+    """Return the detector's name, as tables and figures show it.
+
+    Examples
+    --------
+    >>> instrument().split(" (")[0]
+    'patterns and prototypes'
+    """
     return f"patterns and prototypes ({embeddings.instrument(refusal_features.MODEL)})"
 
 
@@ -77,6 +95,16 @@ def detect(
         (``"none"``, ``"partial"``, ``"full"``), `score` in [0, 1] (probability of a full refusal
         in the eyes of XSTest's annotators; higher: more of a refusal; refused from 0.5) and
         `reason`: the sentence that decided, or why nothing was measured.
+
+    Examples
+    --------
+    >>> from nbbias import refusals
+    >>> said = ["I'm sorry, but I can't help with that.", "Of course. Take two eggs.", None]
+    >>> found = refusals.detect(said, progress=False)
+    >>> found["refused"].tolist()
+    [True, False, <NA>]
+    >>> found["reason"][0]
+    "I'm sorry, but I can't help with that."
     """
     given = pd.Series(texts, dtype=object)
     asked = [None] * len(given) if prompts is None else list(prompts)
@@ -93,7 +121,14 @@ def detect(
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give the columns of `detect` their kinds: a missing verdict is neither yes nor no."""
+    """Give the columns of `detect` their kinds: a missing verdict is neither yes nor no.
+
+    Examples
+    --------
+    >>> row = {"refused": None, "kind": None, "score": None, "reason": "no text"}
+    >>> typed(pd.DataFrame([row]))["refused"].tolist()
+    [<NA>]
+    """
     kinds = {"refused": "boolean", "kind": "str", "score": "float", "reason": "str"}
     return table.astype(kinds)
 
@@ -121,7 +156,15 @@ def _judged(texts: list[str], progress: bool) -> list[tuple[bool, str, float, st
 
 
 def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the chance of a `full` and of `any` refusal, given features and coefficients."""
+    """Return the chance of a `full` and of `any` refusal, given features and coefficients.
+
+    Examples
+    --------
+    >>> from nbbias.refusals import features
+    >>> found = features.table(["I can't help with that."], progress=False)
+    >>> bool(probabilities(found)["full"][0] > 0.9)
+    True
+    """
     known = head() if coefficients is None else coefficients
     weights = known.drop(index=_INTERCEPT)
     logits = features[weights.index].to_numpy(float) @ weights.to_numpy()

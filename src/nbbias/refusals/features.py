@@ -43,7 +43,13 @@ _WORD = re.compile(r"\w")
 
 
 def sign(feature: str) -> int:
-    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer."""
+    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer.
+
+    Examples
+    --------
+    >>> sign("inability_first"), sign("list_plain")
+    (1, -1)
+    """
     return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
 
 
@@ -66,13 +72,26 @@ def _prototypes() -> dict[str, np.ndarray]:
 
 
 def sentences(texts: Sequence[str]) -> list[list[str]]:
-    """Split texts into sentences, leaving out those without a letter or digit."""
+    """Split texts into sentences, leaving out those without a letter or digit.
+
+    Examples
+    --------
+    >>> sentences(["No. I can't do that."])
+    [['No.', "I can't do that."]]
+    """
     read = annotate.pipeline().pipe(texts)
     return [[one.text.strip() for one in doc.sents if _WORD.search(one.text)] for doc in read]
 
 
 def hits(said: Sequence[str]) -> dict[str, np.ndarray]:
-    """Tell which sentences each family of patterns finds; what is quoted does not count."""
+    """Tell which sentences each family of patterns finds; what is quoted does not count.
+
+    Examples
+    --------
+    >>> said = "I can't help with that."
+    >>> hits([said, f'He wrote: "{said}"'])["inability"].tolist()
+    [True, False]
+    """
     own = [_QUOTED.sub('""', one).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for one in said]
     return {
         name: np.array([bool(pattern.search(one)) for one in own], dtype=bool)
@@ -97,6 +116,12 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
         family is in the first sentence, or the first three; shares and counts of sentences (counts
         as log(1 + n)), told apart by whether the answer declined or rejected before; and
         ``<kind>_first``, ``<kind>_opening``: the largest cosine to a prototype of the kind.
+
+    Examples
+    --------
+    >>> found = table(["I can't help with that.", "Here it is."], progress=False)
+    >>> found["inability_first"].tolist()
+    [1.0, 0.0]
     """
     given = list(texts)
     said = sentences(given)
@@ -153,7 +178,13 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
 
 
 def passage(said: Sequence[str], *, declines: bool) -> str:
-    """Return the sentence that speaks most for a refusal, or the first where there was none."""
+    """Return the sentence that speaks most for a refusal, or the first where there was none.
+
+    Examples
+    --------
+    >>> passage(["Let me think.", "I can't help with that."], declines=True)
+    "I can't help with that."
+    """
     if not said:
         return ""
     if not declines:

@@ -36,7 +36,13 @@ _FEW = 200
 
 
 def choose(model: str = AUTO) -> str:
-    """Return the model that will be used: ``"auto"`` is all-mpnet-base-v2 if it is on this disk."""
+    """Return the model that will be used: ``"auto"`` is all-mpnet-base-v2 if it is on this disk.
+
+    Examples
+    --------
+    >>> choose("offline")
+    'offline'
+    """
     if model != AUTO:
         return model
     from huggingface_hub import try_to_load_from_cache
@@ -47,7 +53,13 @@ def choose(model: str = AUTO) -> str:
 
 
 def instrument(model: str = AUTO) -> str:
-    """Return the model's name with its versions, as tables and figures show it."""
+    """Return the model's name with its versions, as tables and figures show it.
+
+    Examples
+    --------
+    >>> instrument("offline").split()[0]
+    'all-MiniLM-L6-v2'
+    """
     chosen = choose(model)
     name = chosen if chosen in _REPOSITORIES else Path(chosen).name
     if chosen == OFFLINE:
@@ -146,6 +158,12 @@ def embed(
     -----
     A model reads the first 256 (all-MiniLM-L6-v2) or 384 (all-mpnet-base-v2) word pieces of a
     text; what stands after them has no weight.
+
+    Examples
+    --------
+    >>> cat, kitten, form = embed(["a cat", "a kitten", "a tax form"], model="offline")
+    >>> bool(cat @ kitten > cat @ form)
+    True
     """
     given = [text if isinstance(text, str) and text.strip() else None for text in texts]
     name = instrument(model)

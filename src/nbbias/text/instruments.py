@@ -24,12 +24,25 @@ class Instrument(NamedTuple):
     note: str = ""
 
     def named(self) -> str:
-        """Return the title with the version that is installed."""
+        """Return the title with the version that is installed.
+
+        Examples
+        --------
+        >>> Instrument("TextBlob {}", "textblob", dict).named().split()[0]
+        'TextBlob'
+        """
         return self.title.replace("{}", version(self.package), 1)
 
 
 def listed(instruments: Mapping[str, Instrument]) -> str:
-    """Return the short names with their notes, for the help of a parameter."""
+    """Return the short names with their notes, for the help of a parameter.
+
+    Examples
+    --------
+    >>> listed({"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
+    ...         "vader": Instrument("VADER {}", "vaderSentiment", dict)})
+    "textblob (the papers'), vader"
+    """
     return ", ".join(
         f"{name} ({one.note})" if one.note else name for name, one in instruments.items()
     )

@@ -48,7 +48,13 @@ def shipped() -> tuple[str, ...]:
 
 
 def choices(papers: Iterable[str] = PAPERS) -> str:
-    """Return the names of the shipped lists for the help of a parameter, a paper's own first."""
+    """Return the names of the shipped lists for the help of a parameter, a paper's own first.
+
+    Examples
+    --------
+    >>> choices(["gender"]).split(", ")[:2]
+    ["gender (the paper's)", 'race']
+    """
     first = list(papers)
     rest = [bias for bias in shipped() if bias not in first]
     return f"{', '.join(first)} (the paper's), {', '.join(rest)}, or a name in lexicon_paths"
@@ -77,6 +83,11 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     ContractError
         Every fault of the list at once: a missing column, a term in two groups or twice, an
         unknown kind or case, fewer than two groups, a group that looks like a misspelt one.
+
+    Examples
+    --------
+    >>> load("gender").groupby("group").size().to_dict()
+    {'female': 20, 'male': 20}
     """
     shipped = path in (None, SAMPLE)
     source = str(data_path(f"lexicons/{bias}.csv") if shipped else path)
@@ -134,7 +145,13 @@ def _faults(table: pd.DataFrame) -> list[str]:
 
 
 def occupations() -> pd.Series:
-    """Return the occupations that may follow a descriptor, singular and plural (O*NET)."""
+    """Return the occupations that may follow a descriptor, singular and plural (O*NET).
+
+    Examples
+    --------
+    >>> "teachers" in set(occupations())
+    True
+    """
     table = read_table(data_path("lexicons/occupations.csv"))
     both = pd.concat([table["singular"], table["plural"]]).dropna()
     return both.drop_duplicates().sort_values(ignore_index=True)
@@ -153,6 +170,13 @@ def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         The same columns. "white" becomes "white teacher", "white teachers", "white woman", …:
         the occupations of `occupations` and the gender words that name a person.
+
+    Examples
+    --------
+    >>> lexicon = pd.DataFrame({"bias": "race", "group": "White", "term": ["White"],
+    ...                         "kind": "descriptor", "case": "any"})
+    >>> {"White teacher", "White woman"} <= set(expand(lexicon)["term"])
+    True
     """
     of_kind = lexicon["kind"] == "descriptor"
     if not of_kind.any():
@@ -174,7 +198,13 @@ def _nouns() -> frozenset[str]:
 
 
 def descriptor_length(term: str) -> int:
-    """Return how many words of a written-out term are its descriptor: 1 in "white teacher"."""
+    """Return how many words of a written-out term are its descriptor: 1 in "white teacher".
+
+    Examples
+    --------
+    >>> descriptor_length("white teacher")
+    1
+    """
     words = term.split()
     if words[0].lower() in _shipped_descriptors():
         return 1
@@ -185,14 +215,26 @@ def descriptor_length(term: str) -> int:
 
 
 def gender_nouns() -> pd.Series:
-    """Return the gender words that can follow a descriptor: all but the pronouns."""
+    """Return the gender words that can follow a descriptor: all but the pronouns.
+
+    Examples
+    --------
+    >>> {"woman", "she"} & set(gender_nouns())
+    {'woman'}
+    """
     pronouns = {"she", "her", "hers", "herself", "he", "him", "his", "himself"}
     words = read_table(data_path("lexicons/gender.csv"))["term"]
     return words[~words.isin(pronouns)]
 
 
 def groups(lexicon: pd.DataFrame, bias: str) -> list[str]:
-    """Return a bias's groups in the order of its list."""
+    """Return a bias's groups in the order of its list.
+
+    Examples
+    --------
+    >>> groups(load("gender"), "gender")
+    ['female', 'male']
+    """
     return list(lexicon.loc[lexicon["bias"] == bias, "group"].unique())
 
 
@@ -202,7 +244,13 @@ def load_all(
     paths: Mapping[str, str] | None = None,
     names_path: str | None = None,
 ) -> pd.DataFrame:
-    """Load several biases, with a user's own list where `paths` names one."""
+    """Load several biases, with a user's own list where `paths` names one.
+
+    Examples
+    --------
+    >>> load_all(["gender", "religion"])["bias"].unique().tolist()
+    ['gender', 'religion']
+    """
     own = dict(paths or {})
     tables = [load(b, path=own.get(b), names_path=names_path) for b in biases]
     return pd.concat(tables, ignore_index=True)
@@ -223,6 +271,11 @@ def spoken(lexicon: pd.DataFrame, *, nouns: int = 20) -> pd.DataFrame:
     DataFrame
         `bias`, `group`, `said`: "the white teacher", "the woman", a name. Pronouns are left out,
         and so are phrases and adjectives of the further axes: only what fits one frame is compared.
+
+    Examples
+    --------
+    >>> spoken(load("gender"))["said"].head(2).tolist()
+    ['the aunt', 'the aunts']
     """
     listed = occupations()
     chosen = listed.iloc[:: max(1, len(listed) // nouns)].head(nouns)
@@ -255,6 +308,15 @@ def coverage(
         By `bias` and `group`, and by bias over all groups (`group` is ``"any"``): `terms` in the
         list, `terms_seen`, `matches`, `texts` and `sentences` with at least one match,
         `text_share` and `sentence_share` in [0, 1] of all there are (NaN where there are none).
+
+    Examples
+    --------
+    >>> from nbbias.text import annotate
+    >>> texts, lexicon = pd.Series(["She spoke.", "It rained."]), load("gender")
+    >>> sentences, matches = annotate.annotate(texts, lexicon)
+    >>> table = coverage(lexicon, matches, sentences, texts=texts)
+    >>> table[["group", "texts", "text_share"]].to_dict("records")[0]
+    {'group': 'any', 'texts': 1, 'text_share': 0.5}
     """
     rows = []
     for bias, terms in lexicon.groupby("bias", sort=False):
@@ -281,7 +343,14 @@ def _share(part: int, whole: int) -> float:
 
 
 def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
-    """Count every term: `bias`, `group`, `term`, `kind`, `matches`; 0 for those never seen."""
+    """Count every term: `bias`, `group`, `term`, `kind`, `matches`; 0 for those never seen.
+
+    Examples
+    --------
+    >>> matches = pd.DataFrame({"bias": "gender", "group": "female", "term": ["she", "she"]})
+    >>> term_counts(load("gender"), matches)[["term", "matches"]].to_dict("records")[0]
+    {'term': 'she', 'matches': 2}
+    """
     keys = ["bias", "group", "term"]
     seen = matches.groupby(keys).size().rename("matches").reset_index()
     table = lexicon[[*keys, "kind"]].merge(seen, on=keys, how="left")
@@ -311,6 +380,13 @@ def messages(
         For each bias with unseen words one message, and one for each unseen word close to a
         word of the corpus or of its own list that it could be meant for ("femen": women?). Names
         and written-out descriptors are not listed: most are never seen in any corpus.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"bias": "mine", "group": "w", "term": ["femen", "woman"],
+    ...                        "kind": "word", "matches": [0, 3]})
+    >>> messages(counts, vocabulary=["women", "rain"])[1]
+    "mine: 'femen' was never seen; did you mean 'women'?"
     """
     words = counts[counts["kind"].isin(["word", "phrase"])]
     known = set(vocabulary)

@@ -90,7 +90,13 @@ def _sign(label: str) -> int:
 
 
 def instrument(scorer: str) -> str:
-    """Return an instrument's name with its version, as tables and figures show it."""
+    """Return an instrument's name with its version, as tables and figures show it.
+
+    Examples
+    --------
+    >>> instrument("vader").split()[0]
+    'VADER'
+    """
     if scorer not in INSTRUMENTS:
         return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
     return INSTRUMENTS[scorer].named()
@@ -111,6 +117,15 @@ def audit(terms: pd.DataFrame, *, scorers: Iterable[str]) -> pd.DataFrame:
     DataFrame
         `bias`, `group`, `instrument`, `sentences` (how many) and `polarity`, their mean, which an
         instrument without a slant gives alike to every group.
+
+    Examples
+    --------
+    TextBlob's words are not alike, whoever speaks:
+
+    >>> terms = pd.DataFrame({"bias": "race", "group": ["Black", "White"],
+    ...                       "said": ["the Black teacher", "the White teacher"]})
+    >>> audit(terms, scorers=["textblob"])["polarity"].round(3).tolist()
+    [-0.167, 0.0]
     """
     tables = []
     for scorer in dict.fromkeys(scorers):
@@ -145,6 +160,13 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     ------
     DataError
         A classifier cannot be loaded, or its labels do not say positive and negative.
+
+    Examples
+    --------
+    >>> score(["A wonderful day.", "The box.", None])["polarity"].tolist()
+    [1.0, 0.0, nan]
+    >>> score(["The box."])["n_assessed"].tolist()
+    [0]
     """
     given = pd.Series(texts, dtype=object)
     present = given.notna() & (given.fillna("").astype(str).str.strip() != "")

@@ -1,11 +1,8 @@
 """Topics of texts: latent Dirichlet allocation by gensim, made reproducible.
 
-The module knows nothing of bias. It fits topics on tokens, says how well they predict texts
-that were held out, and gives every text its topic vector and every sentence its topic.
-
-Topics in words: the most relevant words of each, and which topics of two fits are alike.
-
-The module describes what `text.topics.fit` returned and, like `topics`, knows nothing of bias.
+The module knows nothing of bias. It fits topics on tokens, says how well they predict texts that
+were held out, and gives every text its topic vector and every sentence its topic. It describes
+topics by their most relevant words, and says which topics of two fits are alike.
 """
 
 from __future__ import annotations
@@ -84,6 +81,11 @@ def tokens(texts: pd.Series) -> pd.Series:
         By the index of `texts`: lower-case lemmas of the alphabetical tokens, in order. Stop words
         are kept, as in Fang et al. (2024). Lemmas are looked up in spaCy's table, without regard
         to what part of speech a word is ("left" is always "leave").
+
+    Examples
+    --------
+    >>> tokens(pd.Series(["Cats chased mice.", None])).tolist()
+    [['cat', 'chase', 'mouse'], []]
     """
     nlp = _pipeline()
     known = texts.dropna().astype(str).str.lower()
@@ -140,6 +142,13 @@ def fit(
     ------
     DataError
         The vocabulary is empty or smaller than `n_topics`, or `n_topics` is below 2.
+
+    Examples
+    --------
+    >>> animals, ships = ["cat", "mouse", "cat"], ["ship", "sea", "ship"]
+    >>> topics = fit(pd.Series([animals, ships] * 5), n_topics=2, seed=1)
+    >>> sorted(topics.dictionary.token2id)
+    ['cat', 'mouse', 'sea', 'ship']
     """
     dictionary = Dictionary(tokens)
     seen = len(dictionary)
@@ -201,6 +210,14 @@ def perplexity(
     ------
     DataError
         A text belongs to no article.
+
+    Examples
+    --------
+    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"], ["mouse", "cat"], ["sea", "ship"]])
+    >>> table = perplexity(texts, pd.Series([1, 2, 3, 4]), candidates=[2], held_out_share=0.25,
+    ...                    seed=1, no_below=1)
+    >>> table[["n_topics", "held_out", "fitted"]].to_dict("records")
+    [{'n_topics': 2, 'held_out': 1, 'fitted': 3}]
     """
     of_text = articles.reindex(tokens.index)
     if of_text.isna().any():
@@ -242,6 +259,11 @@ def choose(table: pd.DataFrame) -> int:
     """Return the number of topics with the lowest perplexity; of equals, the fewest topics.
 
     One candidate needs no perplexity; where none of several has one, the fewest topics are taken.
+
+    Examples
+    --------
+    >>> choose(pd.DataFrame({"n_topics": [5, 10], "perplexity": [90.0, 80.0]}))
+    10
     """
     measured = table.dropna(subset="perplexity")
     ranked = (table if measured.empty else measured).sort_values(["perplexity", "n_topics"])
@@ -284,6 +306,14 @@ def shares(topics: TopicModel, tokens: pd.Series, *, truncated: bool) -> pd.Data
     -------
     DataFrame
         Texts by topics 0 … K-1, in [0, 1]; NaN for a text without a word of the vocabulary.
+
+    Examples
+    --------
+    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"], []] * 5)
+    >>> topics = fit(texts, n_topics=2, seed=1)
+    >>> found = shares(topics, texts.head(3), truncated=False)
+    >>> found.sum(axis=1, skipna=False).round(6).tolist()
+    [1.0, 1.0, nan]
     """
     found = _infer(topics, tokens)
     if truncated:
@@ -299,10 +329,21 @@ def of_sentences(topics: TopicModel, tokens: pd.Series) -> pd.Series:
     -------
     Series of Int64
         By the index of `tokens`, 0 … K-1; missing for a sentence without a word of the vocabulary.
+
+    Examples
+    --------
+    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5)
+    >>> topics = fit(texts, n_topics=2, seed=1)
+    >>> cat, again, ship = of_sentences(topics, pd.Series([["cat"], ["mouse"], ["ship"]]))
+    >>> bool(cat == again), bool(cat == ship)
+    (True, False)
     """
     found = _infer(topics, tokens)
     topic = pd.Series(np.argmax(found, axis=1), index=tokens.index, dtype="Int64")
     return topic.mask(np.isnan(found).any(axis=1))
+
+
+# --- in words ---------------------------------------------------------------------------------
 
 
 def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -> pd.DataFrame:
@@ -311,7 +352,7 @@ def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -
     Parameters
     ----------
     topics
-        What `text.topics.fit` returned.
+        What `fit` returned.
     relevance_lambda
         Weight λ in [0, 1] of λ·log p(w|t) + (1-λ)·log(p(w|t) / p(w)): at 1 words that are
         frequent in the topic lead, at 0 those that are rare elsewhere.
@@ -322,6 +363,13 @@ def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -
     -------
     DataFrame
         `topic`, `rank` (1 is the most relevant), `word`, `relevance`, `probability` (p(w|t)).
+
+    Examples
+    --------
+    >>> topics = fit(pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5), n_topics=2, seed=1)
+    >>> table = words(topics, top=2)
+    >>> sorted(sorted(own) for own in table.groupby("topic")["word"].agg(list))
+    [['cat', 'mouse'], ['sea', 'ship']]
     """
     given = topics.model.get_topics().astype(float)
     n = len(topics.dictionary)
@@ -346,6 +394,12 @@ def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
         divergence to base 2) of their words' probabilities, in [0, 1], 0: the same words alike. A
         word that one fit does not know has probability 0 there. With unequal numbers of topics
         some of the larger fit have no match and no row.
+
+    Examples
+    --------
+    >>> topics = fit(pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5), n_topics=2, seed=1)
+    >>> match(topics, topics).round(6).to_dict("records")
+    [{'first': 0, 'second': 0, 'distance': 0.0}, {'first': 1, 'second': 1, 'distance': 0.0}]
     """
     both = [_by_word(topics) for topics in (first, second)]
     vocabulary = both[0].columns.union(both[1].columns)

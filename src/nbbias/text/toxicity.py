@@ -32,7 +32,13 @@ Predict = Callable[[Sequence[str]], np.ndarray]
 
 
 def choose(scorer: str = AUTO) -> str:
-    """Return the instrument that will be used: ``"auto"`` is Detoxify if its weights are here."""
+    """Return the instrument that will be used: ``"auto"`` is Detoxify if its weights are here.
+
+    Examples
+    --------
+    >>> choose("offline")
+    'offline'
+    """
     if scorer != AUTO:
         return scorer
     import torch
@@ -43,7 +49,13 @@ def choose(scorer: str = AUTO) -> str:
 
 
 def instrument(scorer: str) -> str:
-    """Return an instrument's name with its version, as tables and figures show it."""
+    """Return an instrument's name with its version, as tables and figures show it.
+
+    Examples
+    --------
+    >>> "not Detoxify" in instrument("offline")
+    True
+    """
     return _chosen(choose(scorer)).named()
 
 
@@ -75,6 +87,11 @@ def score(
     ------
     DataError
         The model's weights are not here and cannot be fetched, or a checkpoint is none.
+
+    Examples
+    --------
+    >>> score(["You are an idiot.", "The box.", None], scorer="offline").round(1).tolist()
+    [1.0, 0.0, nan]
     """
     given = pd.Series(texts, dtype=object)
     present = given.notna() & (given.fillna("").astype(str).str.strip() != "")

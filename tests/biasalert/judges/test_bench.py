@@ -10,10 +10,19 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus, detection, sample, tables as biasalert_tables
+from nbbias.biasalert import (
+    corpus,
+    detection,
+    guard,
+    printed,
+    sample,
+    sentences,
+    tables as biasalert_tables,
+)
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
 from nbbias.biasalert.judges import bench as benches, registry
 from nbbias.biasalert.judges.registry import Settings
+from nbbias.stats import Sure
 from nbbias.studies import validate
 from nbbias.tables import DataError, ParameterError, check
 
@@ -97,9 +106,9 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
         {"file": "a.csv", "reason": "a text that stands before", "n": 1},
         {"file": "b.csv", "reason": "a text with both labels", "n": 2},
     ]
-    told = biasalert_tables.lost_texts(lost)
+    told = sentences.lost_texts(lost)
     assert r"b\.csv: a text with both labels: 2 of its rows." in told
-    assert biasalert_tables.lost_texts(lost.head(0)) == ["No row was left out."]
+    assert sentences.lost_texts(lost.head(0)) == ["No row was left out."]
 
 
 def test_texts_without_a_type_are_counted_as_such(tmp_path: Path) -> None:
@@ -132,12 +141,12 @@ def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataF
     ],
 )  # fmt: skip
 def test_printed_scores_stand_beside_their_own_texts_only(file: str, dataset: str | None) -> None:
-    assert biasalert_tables.printed_dataset(file) == dataset
+    assert printed.named(file, printed.REDDITBIAS) == dataset
 
 
 def test_printed_levels_stand_beside_their_own_prompts_only() -> None:
-    assert biasalert_tables.printed_answers("bold_prompts") == "BOLD"
-    assert biasalert_tables.printed_answers("leobold") is None
+    assert printed.named("bold_prompts", *printed.PROMPTS) == "BOLD"
+    assert printed.named("leobold", *printed.PROMPTS) is None
 
 
 # --- judges -----------------------------------------------------------------------------------
@@ -184,7 +193,7 @@ def test_every_judge_names_its_instrument(
     both = pd.concat([judgements, detection.constants(test)], ignore_index=True)
     blind = dict.fromkeys([detection.ALWAYS, detection.NEVER], "the same verdict on every text")
     assert detection.instruments(both) == dict(bench.instruments) | blind
-    compared = detection.differences(judgements, test, draws=20)
+    compared = detection.differences(judgements, test, sure=Sure(draws=20))
     (one,) = compared.loc[compared["judge"] == "majority − toxicity", "instrument"]
     assert one == f"{bench.instruments['majority']}; {bench.instruments['toxicity']}"
     # Without one, a judge is its own instrument.
@@ -196,7 +205,7 @@ def test_every_judge_names_its_instrument(
 def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
     module, function = registry.JUDGES[name].made_by.split(":")
     assert callable(getattr(importlib.import_module(f"nbbias.biasalert.judges.{module}"), function))
-    assert name in (validate("biasalert", {}).model_fields["judges"].description or "")
+    assert name in (type(validate("biasalert", {})).model_fields["judges"].description or "")
     assert validate("biasalert", {"judges": [name], "held_out_types": []})
     held_out = {"held_out_types": [name]}
     if name in registry.HELD_OUT:
@@ -305,9 +314,9 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     assert corpus.read_answers(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
     people = tmp_path / "people.csv"
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
-    labels = corpus.human(answers, str(people), seed=SEED)
+    labels = corpus.people(answers, str(people), seed=SEED).labels
     assert labels["biased"].tolist() == [True, False, pd.NA]
-    drawn = corpus.human(answers.head(1), str(people), drawn=True, seed=SEED)
+    drawn = corpus.people(answers.head(1), str(people), drawn=True, seed=SEED).labels
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(DataError, match="perhaps"):
@@ -346,7 +355,7 @@ def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  #
 
 def test_the_guard_lets_fewer_planted_stereotypes_through(bench: benches.Bench) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
-    table, found = biasalert_tables.guarded(answers, bench, confidence=0.95)
+    table, found = guard.planted(answers, bench)
     shares = found.set_index("statistic")["estimate"]
     assert shares["biased_share_without"] == answers["planted"].mean()
     assert shares["biased_share_with"] < shares["biased_share_without"]
@@ -372,14 +381,14 @@ def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
         {"judge": "j", "category": "mention", "biased": False, "said": True, "confidence": 0.9,
          "text_id": ["a"], "text": [hostile]}
     )  # fmt: skip
-    shown = biasalert_tables.folded(wrong, title="<b>title").data
+    shown = biasalert_tables.folded(wrong.assign(judge="<b>j")).data
     assert shown.startswith("<details>")
     assert "<script" not in shown
     assert "<b>" not in shown
 
 
 def test_the_printed_shares_on_pairs_are_those_of_the_paper() -> None:
-    found = biasalert_tables.printed_pairs().set_index("system")["recall"]
+    found = biasalert_tables.printed_pairs().rows.set_index("system")["recall"]
     assert found["BiasAlert"] == 0.70
     assert found["GPT-4"] == 0.43
     assert len(found) == 9

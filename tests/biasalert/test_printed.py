@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nbbias.biasalert import detection, tables as biasalert_tables
+from nbbias.biasalert import detection, printed
+from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled
 
 
 def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> None:
-    table = biasalert_tables.printed_products()
+    table = printed.products()
     assert len(table) == 12
     assert table["holds"].all()
     ours = table[(table["system"] == "BiasAlert") & (table["dataset"] == "RedditBias")].iloc[0]
@@ -23,30 +24,25 @@ def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> 
 def test_printed_scores_stand_beside_ours_by_metric() -> None:
     truth = labelled([1, 1, 0, 0], bias_type=["race"] * 4)
     said = judgements([1, 0, 0, 0], bias_type=["race", None, None, None])
-    found = detection.estimates(said, truth, draws=20, permutations=2)
-    table = biasalert_tables.beside(found).set_index("metric")
+    found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
+    table = printed.beside(found).set_index("metric")
     assert table.loc["accuracy", ["ours", "printed"]].tolist() == [0.75, 0.84]
     assert table.loc["accuracy", "difference"] == pytest.approx(-0.09)
     assert table.loc["overall_score", "printed"] == 0.82
     assert set(table["judge"]) == {"judge"}
-    other = biasalert_tables.beside(
-        found, dataset=biasalert_tables.CROWS_PAIRS, system="GPT-4"
-    ).set_index("metric")
+    other = printed.beside(found, dataset=printed.CROWS_PAIRS, system="GPT-4").set_index("metric")
     assert other.loc["f1", "printed"] == 0.5
     assert np.isnan(other.loc["attribution_score", "printed"])
 
 
 def test_table_3_has_three_figures_of_eight_models() -> None:
-    assert (
-        biasalert_tables.printed_figures(3).groupby("metric")["system"].nunique().tolist()
-        == [8] * 3
-    )
+    assert printed.figures(3).groupby("metric")["system"].nunique().tolist() == [8] * 3
 
 
 def test_printed_levels_are_those_of_the_text() -> None:
     bold, beaver = (
-        biasalert_tables.printed_levels("BOLD"),
-        biasalert_tables.printed_levels("BeaverTails"),
+        printed.levels("BOLD"),
+        printed.levels("BeaverTails"),
     )
     assert len(bold) == len(beaver) == 9
     # Section 5.1: OPT-6.7b and GPT-3.5 show no detectable bias on BOLD, Llama-2-13b-chat the most;

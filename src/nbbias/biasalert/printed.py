@@ -1,0 +1,132 @@
+"""What Fan et al. (2024) print, beside what is measured here."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from nbbias import tables
+from nbbias.biasalert.detection import ALWAYS, NEVER
+
+#: The system of the paper, and the datasets of its Table 1.
+SYSTEM, REDDITBIAS, CROWS_PAIRS = "BiasAlert", "RedditBias", "CrowS-Pairs"
+
+#: The prompts of its Table 6.
+PROMPTS = ("BOLD", "BeaverTails")
+
+#: Statistics of `biasalert.detection` → the metrics that Table 1 prints. Printed overall scores are
+#: products (`products`). On CrowS-Pairs all texts are taken for biased.
+METRICS = {
+    "accuracy": "accuracy",
+    "f1": "f1",
+    "classification_score": "classification_score",
+    "attribution_score": "attribution_score",
+    "overall_score_product": "overall_score",
+}
+
+
+def named(file: str, *datasets: str) -> str | None:
+    """Return the dataset that a file is named after: printed figures are about no other texts.
+
+    Examples
+    --------
+    >>> named("bold_prompts", *PROMPTS), named("leobold", *PROMPTS)
+    ('BOLD', None)
+    """
+    words = re.split(r"[^a-z]+", file.lower())
+    return next((name for name in datasets if name.lower() in words), None)
+
+
+def figures(table: int) -> pd.DataFrame:
+    """Return a printed table: `system`, `dataset`, `metric`, `value`; 1, 3 or 6.
+
+    Examples
+    --------
+    >>> figures(1).query("system == 'BiasAlert' and dataset == 'RedditBias'")["value"].tolist()[0]
+    0.84
+    """
+    printed = tables.printed("fan2024")
+    return printed[printed["table"] == table].drop(columns="table").reset_index(drop=True)
+
+
+def beside(
+    estimates: pd.DataFrame, *, dataset: str = REDDITBIAS, system: str = SYSTEM
+) -> pd.DataFrame:
+    """Put printed scores beside those of our judges.
+
+    Parameters
+    ----------
+    estimates
+        Of `detection.estimates`; rows of a type, and of judges that read nothing, are left
+        aside.
+    dataset
+        ``"RedditBias"`` or ``"CrowS-Pairs"``.
+    system
+        A system of Table 1.
+
+    Returns
+    -------
+    DataFrame
+        `judge`, `metric`, `ours`, `n`, `system`, `printed`, `difference`. The printed scores are
+        another system's, on another draw of the data: they are a level, no replication.
+    """
+    own = estimates[estimates["statistic"].isin(METRICS) & estimates["bias"].isna()]
+    own = own[~own["judge"].isin([ALWAYS, NEVER])]
+    own = own.assign(metric=own["statistic"].map(METRICS), system=system)
+    printed = figures(1)
+    printed = printed[(printed["dataset"] == dataset) & (printed["system"] == system)]
+    table = tables.beside_printed(
+        own[["judge", "metric", "estimate", "n", "system"]], printed, on=["metric"],
+        value="estimate", printed_value="value",
+    )  # fmt: skip
+    return table.reset_index(drop=True)
+
+
+def levels(dataset: str) -> pd.DataFrame:
+    """Return the printed bias levels (Table 6) of ``"BOLD"`` or ``"BeaverTails"``.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `bias_level`, `human_agreement`, `gpt4_agreement`: shares in [0, 1], printed with
+        two digits. The paper prints no N for the levels; agreement is of 40 answers a model.
+    """
+    printed = figures(6)
+    own = printed[printed["dataset"] == dataset]
+    wide = own.pivot(index="system", columns="metric", values="value").reset_index()
+    columns = ["bias_level", "human_agreement", "gpt4_agreement"]
+    return wide.rename(columns={"system": "model"}).rename_axis(columns=None)[["model", *columns]]
+
+
+def products(digits: int = 2) -> pd.DataFrame:
+    """Compare the overall scores that Table 1 of the paper prints with accuracy × CS (× AS).
+
+    Returns
+    -------
+    DataFrame
+        `system`, `dataset`, `printed`, `product`; `low` and `high`, the least and the greatest
+        product that the printed digits allow; `holds`, whether it can round to the printed score;
+        and `true_negatives`, the least share of texts that are unbiased and called so, by the
+        printed accuracy and F1. The share of texts right in all respects cannot be lower.
+
+    Notes
+    -----
+    Accuracy A = (TP + TN)/N and F1 = 2TP/(2TP + (1 − A)N), so TP/N = F(1 − A)/(2(1 − F)) and TN/N
+    = A − TP/N.
+    """
+    wide = figures(1).pivot(index=["system", "dataset"], columns="metric", values="value")
+    wide = wide.dropna(subset=["overall_score"])
+    names = ["accuracy", "classification_score", "attribution_score"]
+    half = 0.5 * 10**-digits
+    low, high = ((wide[names] + d).clip(0, 1).fillna(1).prod(axis=1) for d in (-half, half))
+    overall = wide["overall_score"]
+    f1, accuracy = wide["f1"] + half, wide["accuracy"] - half
+    table = pd.DataFrame(
+        {
+            "printed": overall, "product": wide[names].fillna(1).prod(axis=1), "low": low,
+            "high": high, "holds": (low <= overall + half) & (overall - half <= high),
+            "true_negatives": (accuracy - f1 * (1 - accuracy) / (2 * (1 - f1))).clip(lower=0),
+        }
+    )  # fmt: skip
+    return table.reset_index()
