@@ -388,7 +388,8 @@ def with_chance(
     -------
     DataFrame
         `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value` and `p_adjusted` of the
-        leading reference, and `excess` anew. A claim with none of these references stays as it is.
+        leading reference, `excess` anew, and its `confidence` where there was none. A claim with
+        none of these references stays as it is.
 
     Examples
     --------
@@ -410,7 +411,8 @@ def with_chance(
     table = estimates.copy()
     for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted"):
         table[name] = table[name].mask(there, found[name].set_axis(table.index))
-    return table.assign(excess=table["estimate"] - table["null"])
+    level = table["confidence"].fillna(found["confidence"].set_axis(table.index))
+    return table.assign(excess=table["estimate"] - table["null"], confidence=level)
 
 
 def _built(
