@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import pytest
 from hypothesis import HealthCheck, settings
 
 from nbbias import cli
+from nbbias.reading import figures
 
 ROOT = Path(__file__).parents[1]
 
@@ -67,6 +70,16 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         return subprocess.CompletedProcess(given, int(end.value.code or 0), *capfd.readouterr())
 
     return run_it
+
+
+@pytest.fixture
+def style() -> Iterator[None]:
+    """Figures in the project's style, without a screen; nothing of them stays."""
+    with mpl.rc_context():
+        mpl.use("Agg")
+        figures.use_style()
+        yield
+    plt.close("all")
 
 
 @pytest.fixture

@@ -90,7 +90,7 @@ class Notebook(NamedTuple):
 
     def explore(self, estimates: pd.DataFrame) -> None:
         """Show every estimate, each drawn beside its numbers; with a kernel, to choose among."""
-        display(explorer.estimates(estimates))
+        display(explorer.estimates(estimates, found=self.study.found))
 
     def provenance(self) -> None:
         """Show what the numbers rest on: data, versions, seed."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -23,7 +21,6 @@ from nbbias.biasalert import (
     sentences,
     tables as biasalert_tables,
 )
-from nbbias.reading import figures as reading_figures
 from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
@@ -50,13 +47,7 @@ HUMAN = levels.People(
 LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN, by="domain")
 
 
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        reading_figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 def dots(ax: plt.Axes) -> list[float]:

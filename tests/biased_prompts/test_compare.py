@@ -12,7 +12,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from nbbias import stats, tables
-from nbbias.biased_prompts import compare, refusing, sample
+from nbbias.biased_prompts import compare, params, refusing, sample
 from nbbias.news import corpus, params as news_params, tone as news_sentences, words
 from nbbias.tables import ContractError
 from nbbias.text import annotate, lexicons
@@ -391,8 +391,8 @@ def test_of_two_groups_one_mirrors_the_other() -> None:
 
 
 def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
-    own = news_params.BiasedPrompts()
-    added = set(news_params.BiasedPrompts.model_fields) - set(news_params.News.model_fields)
+    own = params.BiasedPrompts()
+    added = set(params.BiasedPrompts.model_fields) - set(news_params.News.model_fields)
     assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
 
@@ -405,8 +405,8 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
     ]  # fmt: skip
     used = set(re.findall(r"\w+", "\n".join(code)))
     # The levels are chosen by the cells' tags.
-    assert set(news_params.BiasedPrompts.model_fields) - used == {"levels"}
-    assert "min_pairs" not in news_params.BiasedPrompts.model_fields
+    assert set(params.BiasedPrompts.model_fields) - used == {"levels"}
+    assert "min_pairs" not in params.BiasedPrompts.model_fields
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
 )
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
-        news_params.BiasedPrompts(**given)
+        params.BiasedPrompts(**given)
 
 
 def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
 from nbbias import tables
 from nbbias.biased_prompts import compare, figures
-from nbbias.reading import figures as reading_figures
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
 from tests.news.test_figures import names, panels
 from tests.reading.test_figures import markers
 
-
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        reading_figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 PRINTED = compare.printed()

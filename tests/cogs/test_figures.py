@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -13,20 +10,13 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
-from nbbias.reading import figures as reading_figures
 from nbbias.stats import Sure
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = suite.load()
 
 
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        reading_figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 @pytest.fixture(scope="module")

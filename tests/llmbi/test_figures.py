@@ -8,9 +8,9 @@ import pytest
 
 from nbbias import llmbi
 from nbbias.text import sentiment
-from tests.reading.test_figures import _style, estimates, filled, labels, markers, rendered
+from tests.reading.test_figures import estimates, filled, labels, markers, rendered
 
-__all__ = ["_style"]  # a fixture for every test
+pytestmark = pytest.mark.usefixtures("style")
 
 MODELS = [f"model {i}" for i in range(5)]
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
@@ -19,14 +17,7 @@ from tests.build import lexicon_of, matches_of, pairs_of
 from tests.news.test_words import FOUND, estimated, scored
 from tests.reading.test_figures import labels, markers, rendered
 
-
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        reading_figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 def biases(**groups: int) -> pd.DataFrame:

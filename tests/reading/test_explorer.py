@@ -15,6 +15,7 @@ from nbbias import tables
 from nbbias.news import tone as news_sentences
 from nbbias.news.explore import pairs, topics
 from nbbias.reading import explorer, markup
+from nbbias.studies import STUDIES
 from nbbias.text import sentiment
 from tests.build import small_study
 from tests.reading.shown import KINDS, inside, part, read, show
@@ -340,7 +341,8 @@ def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
         for measure, statistic in (("rbs", "rbs"), ("rbs", "distance"), ("abs", "abs"))
         for group in ("asian", "white")
     ]
-    page = soup(explorer.estimates(tables.estimates(rows, study="cogs")).data)
+    found = STUDIES["cogs"].found
+    page = soup(explorer.estimates(tables.estimates(rows, study="cogs"), found=found).data)
     heads = [[th.get_text() for th in table.select("th")] for table in page.select("table")]
     assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
     assert all("chance or reference" in one for one in heads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
@@ -17,14 +16,7 @@ from matplotlib.text import Annotation
 
 from nbbias.reading import figures
 
-
-@pytest.fixture(autouse=True)
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        figures.use_style()
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("style")
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -23,15 +21,6 @@ from tests import hostile
 TABLE = pd.DataFrame({
     "name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3],
 })  # fmt: skip
-
-
-@pytest.fixture
-def _style() -> Iterator[None]:
-    with mpl.rc_context():
-        mpl.use("Agg")
-        figures.use_style()
-        yield
-    plt.close("all")
 
 
 def drawn() -> Figure:
@@ -119,7 +108,7 @@ def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
 # --- figures ----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("_style")
+@pytest.mark.usefixtures("style")
 def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> None:
     tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path)
     folder = tmp_path / "figures"
@@ -129,7 +118,7 @@ def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> Non
     assert (folder / "f.csv").read_text() == TABLE.to_csv(index=False)
 
 
-@pytest.mark.usefixtures("_style")
+@pytest.mark.usefixtures("style")
 def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
     shown = [
         tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path / run).data
@@ -140,14 +129,14 @@ def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-@pytest.mark.usefixtures("_style")
+@pytest.mark.usefixtures("style")
 def test_a_saved_figure_is_closed(tmp_path: Path) -> None:
     figure = drawn()
     tables.save_figure(figure, "f", data=TABLE, alt="Alt", out=tmp_path)
     assert not plt.fignum_exists(figure.number)
 
 
-@pytest.mark.usefixtures("_style")
+@pytest.mark.usefixtures("style")
 def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> None:
     shown = tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path).data
     encoded = re.search(r'src="data:image/svg\+xml,([^"<>&#]+)"', shown)
@@ -156,7 +145,7 @@ def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> N
     assert unquote(encoded[1]).split() == saved.split()
 
 
-@pytest.mark.usefixtures("_style")
+@pytest.mark.usefixtures("style")
 def test_the_alternative_text_is_text(tmp_path: Path) -> None:
     alt = "\"> <script>alert('x')</script> & more"
     shown = tables.save_figure(drawn(), "f", data=TABLE, alt=alt, out=tmp_path).data

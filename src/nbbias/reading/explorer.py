@@ -7,6 +7,7 @@ in an open notebook a choice of statistic and models, which the drawn table foll
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import ipywidgets as widgets
@@ -22,12 +23,6 @@ from nbbias.tables import ESTIMATE_KEYS, escape
 #: By measure and statistic, what `group` holds where it is a finding.
 Found = Mapping[tuple[str, str], str]
 
-FOUND: Found = {
-    ("rbs", "rbs"): "nearest identity",
-    **{("abs", way): "most chosen"
-       for way in ("abs_raw", "abs", "abs_model", "position", "position_model")},
-}  # fmt: skip
-
 #: Rows of one statistic that a page shows; the table of estimates holds all.
 _ROWS = 150
 
@@ -41,7 +36,7 @@ _ABOUT = (
 _WIDTH, _MIDDLE = 200, 9
 
 
-def estimates(table: pd.DataFrame, *, found: Found = FOUND) -> HTML | widgets.VBox:
+def estimates(table: pd.DataFrame, *, found: Found = MappingProxyType({})) -> HTML | widgets.VBox:
     """Look through a table of ESTIMATES.
 
     Parameters
@@ -72,7 +67,7 @@ def estimates(table: pd.DataFrame, *, found: Found = FOUND) -> HTML | widgets.VB
 # --- without a kernel -------------------------------------------------------------------------
 
 
-def still(table: pd.DataFrame, *, found: Found = FOUND) -> HTML:
+def still(table: pd.DataFrame, *, found: Found = MappingProxyType({})) -> HTML:
     """Return the form that needs no kernel: a tab a measure and bias, a fold a statistic."""
     panels = {}
     for label, family in claim_families(table).items():

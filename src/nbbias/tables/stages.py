@@ -10,7 +10,9 @@ if it were not decorated.
 from __future__ import annotations
 
 import functools
+import logging
 import os
+import warnings
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -74,7 +76,12 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
 
 @functools.cache
 def _kept(folder: str) -> Callable[[str, Callable[[], T]], T]:
-    """Open the folder; what nobody has used for a month goes."""
+    """Open the folder; what nobody has used for a month goes.
+
+    What cannot be kept, or read again, is no matter of the notebook: nothing is printed into it.
+    """
+    logging.getLogger("joblib").setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", message="Unable to cache to disk")
     memory = joblib.Memory(folder, compress=1, verbose=0)
     memory.reduce_size(age_limit=_KEPT)
     return memory.cache(_make, ignore=["make"])
