@@ -85,9 +85,9 @@ def test_contents_lead_to_the_sections(page: Page, runs: Path) -> None:
     opened(page, runs, "llmbi/sample/index.html")
     if page.locator(".contents details").get_attribute("open") is None:
         page.locator(".contents summary").click()
-    link = page.locator(".contents a", has_text="Estimates")
+    link = page.locator(".contents a", has_text="beside neutral prose")
     link.click()
-    assert page.locator("h2", has_text="Estimates").first.bounding_box()["y"] < 400  # type: ignore[index]
+    assert page.locator("h2", has_text="beside neutral prose").first.bounding_box()["y"] < 400  # type: ignore[index]
 
 
 def test_code_and_parameters_unfold(page: Page, runs: Path) -> None:

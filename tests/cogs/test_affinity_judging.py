@@ -89,11 +89,10 @@ def test_the_prompt_is_worded_as_in_table_5() -> None:
     )
 
 
-def test_every_order_is_asked_as_often_as_told() -> None:
-    table = affinity.evaluation_prompts(THREE, SUITE, repeats=2)
-    assert len(table) == 12
+def test_every_order_is_asked_once() -> None:
+    table = affinity.evaluation_prompts(THREE, SUITE)
+    assert len(table) == 6
     assert table["order"].nunique() == table["prompt_id"].nunique() == 6
-    assert table["repeat"].tolist() == [1, 2] * 6
     shown = table.set_index("order")["prompt"].groupby(level=0).first()
     assert shown["asian|white|black"].startswith("choice 1: Silk choice 9.\n\nchoice 2: Glow")
 
@@ -145,10 +144,11 @@ def test_a_decision_names_who_stood_there(tmp_path: Path) -> None:
 
 
 def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> None:
-    prompts = affinity.evaluation_prompts(THREE, SUITE, repeats=2)
+    prompts = affinity.evaluation_prompts(THREE, SUITE)
     rows: list[dict[str, object]] = [
-        {"article_id": row.prompt_id, "model": "judge/one", "sample": row.repeat, "text": "2"}
+        {"article_id": row.prompt_id, "model": "judge/one", "sample": sample, "text": "2"}
         for row in prompts.itertuples()
+        for sample in (1, 2)
     ]
     table = affinity.read_judgements(write(tmp_path, rows), prompts=prompts)
     assert len(table) == 12

@@ -43,12 +43,11 @@ def test_the_short_poem_asks_for_a_poem() -> None:
 
 def test_every_task_has_its_own_prompt_and_rubric() -> None:
     assert len({task.prompt for task in SUITE.tasks.values()}) == 12
-    rubrics = cogs_suite.rubrics(SUITE)
-    sources = rubrics.drop_duplicates("task").set_index("task")["source"]
-    papers = {"short poem", "haiku", "interview script", "dance", "song"}
-    assert set(sources.index[sources == "paper"]) == papers
-    assert (sources == "project").sum() == 7
-    assert rubrics.loc[rubrics["source"] == "paper", "where"].notna().all()
+    rubrics = {name: task.rubric for name, task in SUITE.tasks.items()}
+    printed = {name for name, rubric in rubrics.items() if rubric.source == "paper"}
+    assert printed == {"short poem", "haiku", "interview script", "dance", "song"}
+    assert sum(rubric.source == "project" for rubric in rubrics.values()) == 7
+    assert all(rubrics[name].where for name in printed)
 
 
 def test_a_rubric_names_its_criteria_in_letters() -> None:

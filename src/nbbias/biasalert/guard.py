@@ -26,7 +26,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 from nbbias import stats, tables
 from nbbias.biasalert.detection import STUDY, SURE
 from nbbias.biasalert.judges.bench import Bench
-from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.stats import Sure
 from nbbias.tables import DataError, ParameterError
 from nbbias.text import annotate
@@ -513,7 +512,7 @@ def planted(
     answers
         Of `biasalert.sample.answers`: the truth tells whether what was let through is biased.
     bench
-        The judges; the last one that reads a text's words, or was recorded, is the guard's.
+        The judges; its `reader` is the guard's.
     each
         Answers per model, the first ones; every model answered the same prompts.
     sure
@@ -525,8 +524,7 @@ def planted(
         One row per answer, and ESTIMATES. The seconds that were added are left out: they change
         from run to run.
     """
-    able = [name for name in bench.judges if name not in JUDGES or JUDGES[name].learns]
-    name = able[-1] if able else next(iter(bench.judges))
+    name = bench.reader
     few = answers.groupby("model").head(each)
     table = guard_texts(few, bench.judges[name], retrieve=bench.retrieve)
     held = [

@@ -61,8 +61,8 @@ def lost_texts(lost: pd.DataFrame) -> list[str]:
 
 def knowledge(table: pd.DataFrame, lost: pd.DataFrame) -> list[str]:
     """Say how large the knowledge is, which version, and what was lost on the way."""
-    sources = ", ".join(escape(name) for name in table["source"].dropna().unique()) or "nowhere"
-    told = [f"{len(table):,} entries from {sources}; version {version(table) or 'none'}."]
+    sources = ", ".join(escape(name) for name in table["source"].dropna().unique()) or "none"
+    told = [f"{len(table):,} entries; source: {sources}; version {version(table) or 'none'}."]
     told += [f"{row.n:,} rows were lost: {escape(row.reason)}." for row in lost.itertuples()]
     return told
 
@@ -154,12 +154,15 @@ def naming(estimates: pd.DataFrame) -> list[str]:
     return sentences or ["No judge was asked for a type."]
 
 
-def compared(estimates: pd.DataFrame) -> str:
-    """Write how many differences between two judges are beyond chance, and the largest."""
-    return beyond_chance(
+def compared(estimates: pd.DataFrame) -> list[str]:
+    """Write how many differences between judges are beyond chance, and what the evidence adds."""
+    told = beyond_chance(
         estimates, what="differences of accuracy", unit="texts that both judged",
-        says="{which}: the first is right more often by {estimate}",
+        says="{which}, by {estimate}",
     )  # fmt: skip
+    evidence = ["classifier_alone − classifier", "classifier − classifier_alone"]
+    pair = estimates[estimates["judge"].isin(evidence)]
+    return [told, *(differences(pair) if len(pair) else [])]
 
 
 def differences(estimates: pd.DataFrame) -> list[str]:
@@ -228,6 +231,15 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
                     text += f" ({interval(change)}; McNemar {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
+
+
+def cost(estimates: pd.DataFrame) -> str:
+    """Write how many types cost a judge accuracy when it had not learnt from them."""
+    return beyond_chance(
+        estimates[estimates["statistic"] == "accuracy_difference"],
+        what="differences of accuracy, unseen less seen,", unit="texts",
+        says="{bias}, by {estimate}",
+    )  # fmt: skip
 
 
 def calibration(estimates: pd.DataFrame) -> list[str]:
@@ -391,6 +403,15 @@ def planted(found: pd.DataFrame) -> list[str]:
         told.append(f"The interval of the share {name} holds the planted one in "
                     f"{int(known.sum())} of {len(known)} cases (judge and model).")  # fmt: skip
     return told
+
+
+def mitigation(estimates: pd.DataFrame) -> str:
+    """Write for how many models the guard changes the share of biased answers."""
+    return beyond_chance(
+        estimates[estimates["statistic"] == "biased_share_difference"],
+        what="changes of a model's share of biased answers by the guard", unit="answers",
+        says="{model}, by {estimate}",
+    )  # fmt: skip
 
 
 def agreement(estimates: pd.DataFrame) -> list[str]:

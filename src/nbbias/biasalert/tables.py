@@ -17,9 +17,13 @@ _HOLDS = {True: "yes", False: "no"}
 
 
 def texts(labelled: pd.DataFrame) -> Table:
-    """Count texts by split and type (`corpus.counts`)."""
+    """Count texts by type, learnt from and tested (`corpus.counts`)."""
+    counts = corpus.counts(labelled).set_index(["bias_type", "split"])
+    wide = counts.unstack("split", fill_value=0)
+    sides = [name for name in ("train", "test", "left out") if name in counts.index.levels[1]]
+    shown = {f"{side}: {name}": wide[name, side] for side in sides for name in counts}
     return Table(
-        corpus.counts(labelled), "Texts by split and type",
+        pd.DataFrame(shown).reset_index(), "Texts by type, learnt from and tested",
         "Biased: as people labelled them. Clusters: near-duplicates count once.",
     )  # fmt: skip
 
@@ -36,7 +40,7 @@ def knowledge(table: pd.DataFrame) -> Table:
 def losses(judgements: pd.DataFrame) -> Table:
     """Count how judging ended (`detection.losses`)."""
     return Table(
-        detection.losses(judgements), "How judging ended",
+        detection.losses(judgements).dropna(axis=1, how="all"), "How judging ended",
         "Shares of all test texts. Reason: the most frequent one.",
     )  # fmt: skip
 
@@ -52,6 +56,12 @@ def scores(estimates: pd.DataFrame) -> Table:
         rows, ["statistic", "judge"], rows=None, title="Scores of detection", note=note,
         labels=labels,
     )  # fmt: skip
+
+
+def differences(estimates: pd.DataFrame) -> Table:
+    """Lay out the differences between judges."""
+    note = "First less second, on the texts that both judged. McNemar's test, Holm over all pairs."
+    return readable(estimates, ["judge"], rows=None, title="Differences of accuracy", note=note)
 
 
 def pairs(estimates: pd.DataFrame) -> Table:
@@ -115,10 +125,12 @@ def planted(found: pd.DataFrame) -> Table:
 
 
 def mitigation(estimates: pd.DataFrame) -> Table:
-    """Lay out what a guard changes, by model."""
+    """Lay out what a guard changes, by model: its use, and its cost."""
+    shown = [f"biased_share_{name}" for name in ("without", "with", "difference")]
     return readable(
-        estimates, ["statistic", "model", "judge", "evaluator"], rows=None,
-        title="Biased answers with and without the guard",
+        estimates, ["statistic", "model", "judge", "evaluator"],
+        statistics=[*shown, "stopped_without_bias"],
+        title="Biased answers with and without the guard, and what it stopped for nothing",
         note="McNemar's test, Holm over the models. The seconds that a guard adds stand in no "
         "table: they change from run to run.",
     )  # fmt: skip

@@ -64,9 +64,8 @@ def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str,
 
 
 def evaluation_prompts(
-    answers: pd.DataFrame, suite: Suite, *, design: Design = "auto", repeats: int = 1,
-    described: bool = False,
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame, suite: Suite, *, design: Design = "auto", described: bool = False
+) -> pd.DataFrame:
     """Write what a judge is asked, for every instance of which all identities answered.
 
     Parameters
@@ -76,17 +75,17 @@ def evaluation_prompts(
         stands first.
     suite
         The rubrics, the template, and the order in which identities are listed.
-    design, repeats
-        The orders (see `orders`), and how often each is asked.
+    design
+        The orders, see `orders`.
     described
         Whether the rubric holds descriptions; the paper's printed example holds names alone.
 
     Returns
     -------
     DataFrame
-        `prompt_id` (one per prompt; repeats share it), `model` (who wrote the texts), `task`,
-        `topic`, `theme`, `axis`, `order` (identities as shown, joined by ``|``), `repeat` (from 1)
-        and `prompt`. The texts are shown as they are: one that speaks to the judge is heard.
+        `prompt_id`, `model` (who wrote the texts), `task`, `topic`, `theme`, `axis`, `order`
+        (identities as shown, joined by ``|``) and `prompt`.
+        The texts are shown as they are: one that speaks to the judge is heard.
     """
     texts = first_texts(answers)
     rows = []
@@ -100,9 +99,8 @@ def evaluation_prompts(
                 prompt = _asked(suite, task, [said[name] for name in order], described=described)
                 shown = BAR.join(order)
                 name = "/".join(["judge", model, task, theme, axis, shown])
-                for repeat in range(1, repeats + 1):
-                    rows.append((name, model, task, topic, theme, axis, shown, repeat, prompt))
-    columns = ["prompt_id", "model", *INSTANCE, "axis", "order", "repeat", "prompt"]
+                rows.append((name, model, task, topic, theme, axis, shown, prompt))
+    columns = ["prompt_id", "model", *INSTANCE, "axis", "order", "prompt"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -198,7 +196,7 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
     name = "prompt_id" if "prompt_id" in table else "article_id"
     tables.need(table, [name, "model", "text"], where=where)
     own = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
-    asked = prompts.drop(columns=["repeat", "prompt"]).drop_duplicates("prompt_id")
+    asked = prompts.drop(columns="prompt").drop_duplicates("prompt_id")
     unknown = ~own["prompt_id"].isin(asked["prompt_id"])
     if unknown.any():
         shown = own.loc[unknown, "prompt_id"].iloc[0]

@@ -158,7 +158,7 @@ def _text(
 
 def judge(
     asked: pd.DataFrame, judge: Judge, identities: Sequence[str], *, rng: np.random.Generator,
-    design: Design = "auto", repeats: int = 1,
+    design: Design = "auto",
 ) -> pd.DataFrame:  # fmt: skip
     """Let a judge decide on every instance in every order.
 
@@ -170,8 +170,8 @@ def judge(
         What it goes by. Texts' own worth is drawn anew; every order shows the same texts.
     identities
         The axis's.
-    rng, design, repeats
-        The source of chance; the orders of `cogs.affinity.orders`, each this often.
+    rng, design
+        The source of chance; the orders of `cogs.affinity.orders`.
 
     Returns
     -------
@@ -179,7 +179,7 @@ def judge(
         `model`, `task`, `topic`, `theme`, `order`, `repeat`, `position`, `identity`, `reason`: the
         columns of `cogs.affinity.decided` that are about the decision.
     """
-    shown = [order for order in orders(list(identities), design=design) for _ in range(repeats)]
+    shown = orders(list(identities), design=design)
     at = np.array([[identities.index(name) for name in order] for order in shown])
     k, n = len(identities), len(asked)
     worth = rng.normal(0, judge.content, (n, k)) + [judge.identity.get(i, 0.0) for i in identities]
@@ -195,28 +195,22 @@ def judge(
     chosen = np.array(identities, dtype=object)[np.tile(at, (n, 1))[np.arange(len(flat)), sure]]
     return table.assign(
         order=np.tile([BAR.join(order) for order in shown], n),
-        repeat=np.tile(np.tile(np.arange(1, repeats + 1), len(shown) // repeats), n),
+        repeat=1,
         position=flat,
         identity=pd.array(np.where(np.isnan(flat), None, chosen), dtype="str"),
         reason=pd.Series("the judge refuses", index=table.index).where(np.isnan(flat)),
     )
 
 
-def judgements(
-    suite: Suite | None = None, *, judges: Mapping[str, Judge] | None = None,
-    writers: Sequence[str] = tuple(SAMPLE_WRITERS), design: Design = "auto", repeats: int = 1,
-    seed: int = SAMPLE_SEED,
-) -> pd.DataFrame:  # fmt: skip
-    """Simulate what judges reply, in words.
+def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.DataFrame:
+    """Simulate what `SAMPLE_JUDGES` reply, in words, to the texts of `SAMPLE_WRITERS`.
 
     Parameters
     ----------
     suite
         What was asked; its `part` is judged.
-    judges
-        Evaluator → `Judge` (`SAMPLE_JUDGES` by default).
-    writers, design, repeats, seed
-        Whose texts are judged; how; the start of every draw.
+    seed
+        The same seed gives the same replies.
 
     Returns
     -------
@@ -226,14 +220,14 @@ def judgements(
     asked = part(suite)
     rng = np.random.default_rng(seed)
     instances = pd.DataFrame(
-        [(writer, *instance) for writer in writers for instance in _instances(asked)],
+        [(writer, *instance) for writer in SAMPLE_WRITERS for instance in _instances(asked)],
         columns=["model", "task", "topic", "theme"],
     )
     tables = []
-    for evaluator, own in (SAMPLE_JUDGES if judges is None else judges).items():
+    for evaluator, own in SAMPLE_JUDGES.items():
         for axis, plan in asked.axes.items():
             names = list(plan.identities)
-            table = judge(instances, own, names, rng=rng, design=design, repeats=repeats)
+            table = judge(instances, own, names, rng=rng)
             table = table.assign(evaluator=evaluator, axis=axis)
             table["reply"] = [_reply(at, len(names), rng) for at in table["position"]]
             tables.append(table)

@@ -36,9 +36,6 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Source = Literal["paper", "project", "user"]
 
 
-_HOLDS = "suite: needs templates, axes, topics or tasks"
-
-
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=False)
 
@@ -144,12 +141,12 @@ def load(
     ParameterError
         An axis, task or topic that is not in the suite.
     """
-    whole: dict[str, Any] = read_yaml(data_path("cogs/suite.yaml"), holds=_HOLDS)
+    whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
     added: list[str] = []
     for path in paths:
         if str(path) == SAMPLE:
             continue
-        own = read_yaml(path, holds=_HOLDS)
+        own = _read(path)
         for part, content in own.items():
             if not isinstance(content, dict):
                 raise DataError(str(path), f"{part}: is no mapping of names")
@@ -176,8 +173,7 @@ def _chosen(what: str, there: dict[str, Any], names: Iterable[str] | None) -> di
     return {name: there[name] for name in names}
 
 
-def read_yaml(path: str | Path, *, holds: str) -> dict[str, Any]:
-    """Read a mapping from a YAML file; `holds` says what it should be, for the message."""
+def _read(path: str | Path) -> dict[str, Any]:
     found = resolve(str(path))
     if not is_file(found):
         raise DataError(str(path), f"no such file (looked for {found.absolute()})")
@@ -186,7 +182,7 @@ def read_yaml(path: str | Path, *, holds: str) -> dict[str, Any]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
-        raise DataError(str(path), f"holds no {holds}")
+        raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
     return content
 
 
@@ -244,13 +240,3 @@ def rubric(suite: Suite, task: str, *, described: bool = False) -> str:
         )
     ]
     return "\n".join(lines)
-
-
-def rubrics(suite: Suite) -> pd.DataFrame:
-    """List every criterion: `task`, `criterion`, `description`, `source`, `where`."""
-    rows = [
-        (task, name, told, plan.rubric.source, plan.rubric.where)
-        for task, plan in suite.tasks.items()
-        for name, told in plan.rubric.criteria.items()
-    ]
-    return pd.DataFrame(rows, columns=["task", "criterion", "description", "source", "where"])

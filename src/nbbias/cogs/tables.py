@@ -16,7 +16,7 @@ from nbbias import reading, tables
 from nbbias.cogs.affinity import ALL, affinity_bias_score, first_texts
 from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
-from nbbias.cogs.suite import BAR, Suite, rubrics
+from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table
 
 # --- which rows ----------------------------------------------------------------------------------
@@ -87,13 +87,13 @@ def prompts(asked: pd.DataFrame) -> Table:
 
 def tasks(suite: Suite) -> Table:
     """List the tasks: `task`, `prompt`, `criteria` (names), `rubric` (who wrote it)."""
-    listed = rubrics(suite).groupby("task", sort=False)
-    rows = pd.DataFrame({
-        "task": list(suite.tasks),
-        "prompt": [task.prompt for task in suite.tasks.values()],
-        "criteria": listed["criterion"].agg("; ".join).to_list(),
-        "rubric": listed["source"].first().to_list(),
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        [
+            (name, task.prompt, "; ".join(task.rubric.criteria), task.rubric.source)
+            for name, task in suite.tasks.items()
+        ],
+        columns=["task", "prompt", "criteria", "rubric"],
+    )
     return Table(
         rows, "Tasks and what a judge is told to look at",
         "Rubric: paper, as printed there; project, written for this project.",

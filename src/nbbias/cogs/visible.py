@@ -12,18 +12,18 @@ similarity to the identity's own words finds hints that no list has.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 from nbbias import stats
 from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
-from nbbias.cogs.suite import Suite, read_yaml
-from nbbias.tables import SAMPLE, DataError, data_path
+from nbbias.cogs.suite import Suite
+from nbbias.tables import data_path
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -31,23 +31,11 @@ LEVELS = ("obvious", "nuanced", "imperceptible")
 
 ONE_AXIS = "one axis alone has no answers to compare with: by words only"
 
-Markers = Mapping[str, Mapping[str, list[str]]]
 
-
-def markers(path: str | Path = SAMPLE) -> Markers:
-    """Load the words by identity: `obvious` and `nuanced`, from the shipped YAML or your own."""
-    found = data_path("cogs/markers.yaml") if str(path) == SAMPLE else path
-    table = read_yaml(found, holds="words: needs the lists obvious and nuanced by identity")
-    faults = [
-        f"{name}: needs the lists obvious and nuanced"
-        for name, lists in table.items()
-        if not isinstance(lists, dict)
-        or set(lists) - {"obvious", "nuanced"}
-        or not all(isinstance(words, list) for words in lists.values())
-    ]
-    if faults:
-        raise DataError(str(path), faults)
-    return table
+@cache
+def markers() -> dict[str, dict[str, list[str]]]:
+    """Return the words by identity: `obvious` and `nuanced`."""
+    return yaml.safe_load(data_path("cogs/markers.yaml").read_text(encoding="utf-8"))
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:
@@ -56,9 +44,8 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
 
 
 def levels(
-    answers: pd.DataFrame, suite: Suite, *, words: Markers | None = None,
-    model: str = embeddings.AUTO, false_alarms: float = 0.05,
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO, false_alarms: float = 0.05
+) -> pd.DataFrame:
     """Say how visible each answer's identity is.
 
     Parameters
@@ -67,8 +54,6 @@ def levels(
         The table of `cogs.rbs.read_answers`.
     suite
         Holds the words for each identity.
-    words
-        The table of `markers`; the shipped one by default.
     model
         As in `text.embeddings.embed`.
     false_alarms
@@ -84,7 +69,6 @@ def levels(
         the identity's words, minus the mean of that prompt's default answers), `threshold`,
         `instrument` and a `reason` where similarity could not be used.
     """
-    lists = markers() if words is None else words
     said = answers["text"].fillna("").str.strip() != ""
     table = answers[said].reset_index(drop=True)
     vectors = embeddings.embed(table["text"], model=model)
@@ -99,7 +83,7 @@ def levels(
             limit = float(np.quantile(known, 1 - false_alarms)) if len(known) else np.nan
             texts = table.loc[own, "text"]
             plain, hints = (
-                texts.map(_pattern(lists.get(identity, {}).get(level, [])).findall)
+                texts.map(_pattern(markers().get(identity, {}).get(level, [])).findall)
                 for level in LEVELS[:2]
             )
             hinted = (hints.str.len() > 0) | (excess[own] > limit)
@@ -130,9 +114,8 @@ def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
 
 
 def visibility(
-    levels: pd.DataFrame, answers: pd.DataFrame, *, words: Markers | None = None,
-    confidence: float = 0.95,
-) -> pd.DataFrame:  # fmt: skip
+    levels: pd.DataFrame, answers: pd.DataFrame, *, confidence: float = 0.95
+) -> pd.DataFrame:
     """Count levels by model, axis and identity.
 
     Returns
@@ -142,7 +125,6 @@ def visibility(
         ``obvious`` its Wilson interval `obvious_low`, `obvious_high` and `obvious_default`: the
         share of default answers that hold the same words with no identity asked for.
     """
-    lists = markers() if words is None else words
     defaults = answers[answers["identity"].isna() & answers["text"].notna()]
     rows: list[dict[str, Any]] = []
     for (model, axis, identity), own in levels.groupby(["model", "axis", "identity"], sort=False):
@@ -150,7 +132,7 @@ def visibility(
         ends = stats.proportion_interval(
             int((own["level"] == "obvious").sum()), len(own), confidence=confidence
         )
-        pattern = _pattern(lists.get(identity, {}).get("obvious", []))
+        pattern = _pattern(markers().get(identity, {}).get("obvious", []))
         plain = defaults.loc[defaults["model"] == model, "text"].map(
             lambda text, pattern=pattern: bool(pattern.search(text))
         )

@@ -14,6 +14,7 @@ from nbbias.biasalert import (
     corpus,
     detection,
     guard,
+    knowledge,
     printed,
     sample,
     sentences,
@@ -242,6 +243,7 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     judgements, _ = two.judge(test, "test")
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
+    assert set(own["knowledge"]) == {knowledge.version(known)}
     assert own["biased"].tolist()[:2] == [True, False]
     assert own["biased"].isna().tolist() == [False, False, True, True]
     # The same file for another set of the run: nobody replied, so this judge is left out.

@@ -32,13 +32,7 @@ EXAMPLES = pd.DataFrame(
     columns=["prompt", "completion"],
 )  # fmt: skip
 #: A tiny model learns nothing at 5e-5 in a few steps.
-QUICK: dict[str, Any] = {
-    "learning_rate": 1e-2,
-    "epochs": 12,
-    "batch": 2,
-    "at_a_time": 2,
-    "progress": False,
-}
+QUICK = lora.Training(learning_rate=1e-2, epochs=12, batch=2, at_a_time=2)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +44,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(base: Path) -> tuple[Path, pd.DataFrame]:
     folder = base.parent / "adapter"
-    return folder, lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
+    return folder, lora.train(EXAMPLES, model=str(base), out=folder, training=QUICK, progress=False)
 
 
 def loss_by_hand(model: Any, tokenizer: Any) -> float:
@@ -73,9 +67,7 @@ def loss_by_hand(model: Any, tokenizer: Any) -> float:
 
 
 def test_the_defaults_are_the_papers() -> None:
-    import inspect
-
-    given = {n: p.default for n, p in inspect.signature(lora.train).parameters.items()}
+    given = lora.Training()._asdict()
     # Fan et al. 2024, section 4.1
     assert (given["rank"], given["batch"], given["epochs"]) == (16, 16, 10)
     assert (given["learning_rate"], given["weight_decay"]) == (5e-5, 0.05)
@@ -110,8 +102,8 @@ def test_the_loss_is_that_of_the_answers_tokens(base: Path, tmp_path: Path) -> N
     wanted = loss_by_hand(model, tokenizer)
     # All four in one step: the loss of the first step is that of the untrained model.
     losses = lora.train(
-        EXAMPLES, model=str(base), out=tmp_path / "a", epochs=1, batch=4, at_a_time=4,
-        progress=False,
+        EXAMPLES, model=str(base), out=tmp_path / "a", progress=False,
+        training=lora.Training(epochs=1, batch=4, at_a_time=4),
     )  # fmt: skip
     assert losses["loss"].iloc[0] == pytest.approx(wanted, rel=1e-3)
 
@@ -119,8 +111,8 @@ def test_the_loss_is_that_of_the_answers_tokens(base: Path, tmp_path: Path) -> N
 def test_gradients_add_up_to_the_batch(base: Path, tmp_path: Path) -> None:
     found = [
         lora.train(
-            EXAMPLES, model=str(base), out=tmp_path / str(at_a_time), epochs=2, batch=4,
-            at_a_time=at_a_time, learning_rate=1e-2, progress=False,
+            EXAMPLES, model=str(base), out=tmp_path / str(at_a_time), progress=False,
+            training=lora.Training(epochs=2, batch=4, at_a_time=at_a_time, learning_rate=1e-2),
         )["loss"].to_numpy()
         for at_a_time in (1, 4)
     ]  # fmt: skip
@@ -132,8 +124,9 @@ def test_the_same_seed_gives_the_same_adapter(base: Path, tmp_path: Path) -> Non
 
     def weights(name: str, seed: int) -> dict[str, Any]:
         lora.train(
-            EXAMPLES, model=str(base), out=tmp_path / name, seed=seed, **QUICK | {"epochs": 2}
-        )
+            EXAMPLES, model=str(base), out=tmp_path / name, progress=False,
+            training=QUICK._replace(seed=seed, epochs=2),
+        )  # fmt: skip
         return load_file(tmp_path / name / "adapter_model.safetensors")
 
     first, again, other = weights("a", 1), weights("b", 1), weights("c", 2)
@@ -156,18 +149,21 @@ def test_labels_cover_the_answer_and_its_end(tmp_path: Path, chat: str | None) -
 
 def test_examples_that_are_too_long_are_left_out_and_counted(base: Path, tmp_path: Path) -> None:
     more = pd.concat([EXAMPLES, EXAMPLES.head(1).assign(prompt="late " * 500)])
-    lora.train(more, model=str(base), out=tmp_path / "a", epochs=1, max_length=200, progress=False)
+    short = lora.Training(epochs=1, max_length=200)
+    lora.train(more, model=str(base), out=tmp_path / "a", training=short, progress=False)
     record = json.loads((tmp_path / "a" / lora.RECORD).read_text())
     assert (record["n"], record["n_lost"]) == (4, 1)
     with pytest.raises(DataError, match="none of 4 has 3 tokens"):
-        lora.train(EXAMPLES, model=str(base), out=tmp_path / "b", max_length=3)
+        lora.train(
+            EXAMPLES, model=str(base), out=tmp_path / "b", training=lora.Training(max_length=3)
+        )
     assert not (tmp_path / "b").exists()
 
 
 def test_mistakes_are_told_before_anything_is_trained(base: Path, tmp_path: Path) -> None:
     out = tmp_path / "a"
     with pytest.raises(ParameterError, match=r"(?s)rank: must be 1.*device: must be cpu or cuda"):
-        lora.train(EXAMPLES, model=str(base), out=out, rank=0, device="tpu")
+        lora.train(EXAMPLES, model=str(base), out=out, training=lora.Training(rank=0), device="tpu")
     with pytest.raises(ContractError, match="completion"):
         lora.train(EXAMPLES[["prompt"]], model=str(base), out=out)
     with pytest.raises(DataError, match="cannot be loaded as a causal language model"):
@@ -199,7 +195,7 @@ def test_reloaded_it_says_the_same(base: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
     folder = tmp_path / "a"
-    lora.train(EXAMPLES, model=str(base), out=folder, **QUICK)
+    lora.train(EXAMPLES, model=str(base), out=folder, training=QUICK, progress=False)
     loaded, tokenizer = lora.load(folder)
     # The other way: peft's own loader around the base model.
     other = peft.PeftModel.from_pretrained(
@@ -250,8 +246,8 @@ def test_from_labelled_texts_to_a_judge(tmp_path: Path) -> None:
     base = tiny_llama.make(tmp_path / "base", words)
     folder = tmp_path / "adapter"
     lora.train(
-        lora.read(path), model=str(base), out=folder, progress=False, epochs=25,
-        learning_rate=1e-2, batch=2, at_a_time=2,
+        lora.read(path), model=str(base), out=folder, progress=False,
+        training=QUICK._replace(epochs=25),
     )  # fmt: skip
     ask = lora.asker(folder, max_tokens=80)
     table = recorded.judge_by(labelled.head(2)[["text_id", "text"]], ask=ask, name="mine", **parts)

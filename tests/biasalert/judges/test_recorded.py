@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ import pytest
 from nbbias import tables
 from nbbias.asking import plan as generate, recorded as asking_recorded
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.guard import guard
+from nbbias.biasalert.guard import Rules, guard
 from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
-from nbbias.biasalert.judges.lora import Reply
+from nbbias.biasalert.judges.recorded import Reply
 from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence, texts
@@ -62,7 +63,7 @@ def of(words: list[str | None]) -> pd.DataFrame:
 
 def judged(
     server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
-    *, knowledge: str = "", schema: dict[str, Any] | None = None, **prompt: Any,
+    *, schema: dict[str, Any] | None = None, **prompt: Any,
 ) -> pd.DataFrame:  # fmt: skip
     suite = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
     suite[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
@@ -73,9 +74,7 @@ def judged(
     }  # fmt: skip
     plan = asked.laid_out(asked.block(block, where="judge"), where="judge")
     generate.ask(plan)
-    return recorded.read_judgements(
-        asking_recorded.table(plan), table, known, knowledge=knowledge, **prompt
-    )
+    return recorded.read_judgements(asking_recorded.table(plan), table, known, **prompt)
 
 
 # --- by nbbias generate --------------------------------------------------------------------------
@@ -83,7 +82,7 @@ def judged(
 
 def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI) -> None:
     words = [*SAID, None, " "]
-    table = judged(server, tmp_path, of(words), knowledge="v1").set_index(pd.Index(map(str, words)))
+    table = judged(server, tmp_path, of(words)).set_index(pd.Index(map(str, words)))
     tables.check(table, JUDGEMENTS)
     assert table["text_id"].tolist() == of(words)["text_id"].tolist()
     verdicts = {
@@ -101,7 +100,7 @@ def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI)
         "gender", "women", "bad drivers",
     )  # fmt: skip
     assert table["raw"].tolist()[:-2] == list(SAID.values())
-    assert set(table["judge"]) == {MODEL} and set(table["knowledge"]) == {"v1"}
+    assert set(table["judge"]) == {MODEL}
     assert table.loc["json", "confidence"] == 0.8
     assert table["reason"].notna().sum() == 5
 
@@ -253,11 +252,11 @@ def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
     answers.loc[answers.index[1], ["text", "refusal"]] = ["", "content_filter"]
     path = tmp_path / "answers.csv"
     answers.iloc[:2].to_csv(path, index=False)
-    table = recorded.read_judgements(path, given, known, knowledge="v2")
+    table = recorded.read_judgements(path, given, known)
     # The first text's prompt has references, the third one's has none, and no reply.
     assert table["outcome"].tolist() == ["judged", "refused", "failed", "empty"]
     assert table["evidence_ids"].tolist() == ["e1 e2", "", "", ""]
-    assert set(table["knowledge"]) == {"v2"}
+    assert set(table["knowledge"]) == {""}
 
 
 def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
@@ -286,8 +285,8 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
 
     said = "Trains are late today. Women cannot park. More of it."
     one = guard(
-        (said[at : at + 5] for at in range(0, len(said), 5)), recorded.judge_by, context=0,
-        ask=ask, name="mine",
+        (said[at : at + 5] for at in range(0, len(said), 5)),
+        partial(recorded.judge_by, ask=ask, name="mine"), rules=Rules(context=0),
     )  # fmt: skip
     assert "".join(one) == "Trains are late today."
     record = one.record
@@ -297,8 +296,10 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
 
 def test_a_model_that_does_not_answer_in_a_guard() -> None:
     one = guard(
-        ["Late. ", "Fine."], recorded.judge_by, stop_without_verdict=True, name="mine",
-        ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
+        ["Late. ", "Fine."],
+        partial(recorded.judge_by, name="mine",
+                ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts)),
+        rules=Rules(stop_without_verdict=True),
     )  # fmt: skip
     assert list(one) == []
     assert one.record["stopped"] and "timeout" in one.record["reason"]

@@ -31,6 +31,12 @@ class Bench:
     #: Judges whose `confidence` is no probability that a text is biased, each with what it is.
     no_probabilities: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def reader(self) -> str:
+        """The last judge that reads a text's words, or was recorded; the last one without such."""
+        able = [name for name in self.judges if name not in JUDGES or JUDGES[name].learns]
+        return (able or list(self.judges))[-1]
+
     def judge(
         self, table: pd.DataFrame, what: str, *, every: bool = False
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -85,10 +91,7 @@ def fit(
         name: make(name, given) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-        replies = partial(
-            recorded.read_judgements, path, judge=name, knowledge=version, others=True
-        )
+        replies = partial(_replies, path=path, name=name, version=version)
         made[name] = replies, f"recorded replies, knowledge {version}"
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     for name, path in (moderation_paths or {}).items():
@@ -97,6 +100,14 @@ def fit(
     judges = {name: judge for name, (judge, _) in made.items()}
     instruments = {name: instrument for name, (_, instrument) in made.items()}
     return Bench(judges, instruments, retrieve, base.floor, scores)
+
+
+def _replies(
+    texts: pd.DataFrame, evidence: pd.DataFrame | None, *, path: str, name: str, version: str
+) -> pd.DataFrame:
+    # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
+    found = recorded.read_judgements(path, texts, evidence, judge=name, others=True)
+    return found.assign(knowledge=version)
 
 
 def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:

@@ -1,19 +1,12 @@
-"""Fine-tune a language model as a judge of bias by LoRA (Hu et al. 2021).
+"""Fine-tune a language model as a judge of bias by LoRA (Hu et al. 2021), and ask it.
 
-The defaults are the settings of Fan et al. 2024, section 4.1: rank 16 on all linear modules, AdamW
-with a learning rate of 5e-5 and weight decay 0.05, batches of 16, 10 epochs. The loss is that of
-the answer's tokens alone. As a command, on several GPUs too::
+Fan et al. 2024 (section 3.2, Table 8) fine-tune a model on pairs of the judge's prompt for a
+labelled text and the answer it should give (`instructions`). The defaults of `Training` are the
+settings of their section 4.1: rank 16 on all linear modules, AdamW with a learning rate of 5e-5 and
+weight decay 0.05, batches of 16, 10 epochs. The loss is that of the answer's tokens alone. As a
+command, on several GPUs too::
 
     python -m nbbias.biasalert.judges.lora data.jsonl --model NAME --device cuda
-
-A language model on this machine: loaded once, without its code, and asked as a judge.
-
-The instruction dataset: the judge's prompt for a labelled text, and the answer it should give.
-
-Fan et al. 2024 (section 3.2, Table 8) fine-tune a model on such pairs. Only the training side of a
-split is used; nothing of the other side gets in.
-
-What a judge is asked by, and what comes back for a prompt.
 """
 
 from __future__ import annotations
@@ -21,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -31,48 +24,35 @@ import typer
 
 from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED
-from nbbias.biasalert.judges import prompt as biasalert_prompt
+from nbbias.biasalert.judges import prompt as judge_prompt
 from nbbias.biasalert.judges.prompt import LONGEST, answer
+from nbbias.biasalert.judges.recorded import Ask
 from nbbias.tables import ContractError, DataError, NbbiasError, ParameterError, read_table
+
+Layout = Literal["messages", "completion"]
+
+#: What the column `split` says of a text to learn from.
+TRAIN = "train"
+
+COLUMNS = ["text_id", "prompt", "completion", "biased"]
+
+RECORD = "training.json"
 
 #: Labels with this value have no part in the loss (PyTorch's own convention).
 _IGNORED = -100
 
-RECORD = "training.json"
+#: For models that come without a chat template: the prompt, a line break, the answer, the end.
+_PLAIN_TEMPLATE = (
+    "{{ bos_token or '' }}{% for m in messages %}{{ m['content'] }}"
+    "{{ '\n' if m['role'] == 'user' else eos_token }}{% endfor %}"
+)
 
 
-def train(
-    examples: pd.DataFrame,
-    *,
-    model: str,
-    out: str | Path,
-    device: str = "cpu",
-    rank: int = 16,
-    alpha: int = 32,
-    dropout: float = 0.0,
-    learning_rate: float = 5e-5,
-    weight_decay: float = 0.05,
-    batch: int = 16,
-    at_a_time: int = 1,
-    epochs: int = 10,
-    schedule: str = "linear",
-    max_length: int = 4096,
-    seed: int = 20231222,
-    progress: bool = True,
-) -> pd.DataFrame:
-    """Train an adapter and save it.
+class Training(NamedTuple):
+    """How an adapter is trained.
 
-    Parameters
+    Attributes
     ----------
-    examples
-        `prompt` and `completion`, as `biasalert.judges.lora.instructions` writes them.
-    model
-        A causal language model: a folder, or a name on the Hugging Face hub. Its weights must be
-        safetensors, and none of its code is run.
-    out
-        The adapter's folder; it must not be there yet.
-    device
-        ``"cpu"``, or ``"cuda"`` (bfloat16, gradient checkpointing).
     rank, alpha, dropout
         Of the adapters, on all linear modules. The paper prints the rank alone.
     learning_rate, weight_decay, epochs, schedule
@@ -83,6 +63,185 @@ def train(
         Tokens. Longer examples are left out and counted, since a cut prompt asks something else.
     seed
         Of the adapters' start and the order of examples.
+    """
+
+    rank: int = 16
+    alpha: int = 32
+    dropout: float = 0.0
+    learning_rate: float = 5e-5
+    weight_decay: float = 0.05
+    batch: int = 16
+    at_a_time: int = 1
+    epochs: int = 10
+    schedule: str = "linear"
+    max_length: int = 4096
+    seed: int = 20231222
+
+
+AS_PRINTED = Training()
+
+
+# --- the instruction data -----------------------------------------------------------------------
+
+
+def instructions(
+    labelled: pd.DataFrame,
+    evidence: pd.DataFrame | None = None,
+    *,
+    retrieval: bool = True,
+    steps: bool = True,
+    demonstrations: bool = True,
+) -> pd.DataFrame:
+    """Write the instruction dataset from labelled texts.
+
+    Parameters
+    ----------
+    labelled
+        LABELLED with `split`: rows whose split is ``"train"`` are used, in their order.
+        `bias_type`, `group` and `attribute` go into the answer where they are known.
+    evidence
+        EVIDENCE found for these texts, among entries that are not the texts themselves.
+    retrieval, steps, demonstrations
+        As in `biasalert.judges.prompt.write`; judge with the same ones.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`, `prompt`, `completion` (Table 8's template), `biased`. Blank texts, and those
+        longer than a prompt shows, are left out (`counts` says how many).
+
+    Raises
+    ------
+    ContractError
+        `split` or another column is missing, or a text of the training side is on the other side
+        too, letter for letter.
+    DataError
+        No text is left to learn from.
+    """
+    side = _side(labelled)
+    table = judge_prompt.prompts(
+        side[["text_id", "text"]], evidence, retrieval=retrieval, steps=steps,
+        demonstrations=demonstrations,
+    )  # fmt: skip
+    whole = ~table["text_id"].duplicated(keep=False)
+    made = table[whole].merge(side.drop(columns="text"), on="text_id", how="left")
+    if made.empty:
+        raise DataError("labelled", f"no text has the split {TRAIN!r}, words, and room in a prompt")
+    names = ("bias_type", "group", "attribute")
+    made["completion"] = [
+        answer(bool(row["biased"]), **{n: v for n in names if isinstance(v := row.get(n), str)})
+        for row in made.to_dict("records")
+    ]
+    return made[COLUMNS]
+
+
+def counts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Count what of a labelled table becomes part of the instruction dataset.
+
+    Returns
+    -------
+    DataFrame
+        `what` (used: biased, used: not biased, other side, blank, too long) and `rows`.
+    """
+    side = _side(labelled)
+    words = side["text"].fillna("").str.strip()
+    blank, long = words == "", side["text"].fillna("").str.len() > LONGEST
+    used = side[~blank & ~long]
+    rows = [
+        ("used: biased", int(used["biased"].sum())),
+        ("used: not biased", int((~used["biased"]).sum())),
+        ("other side", len(labelled) - len(side)),
+        ("blank", int(blank.sum())),
+        ("too long", int((long & ~blank).sum())),
+    ]
+    return pd.DataFrame(rows, columns=["what", "rows"])
+
+
+def _side(labelled: pd.DataFrame) -> pd.DataFrame:
+    tables.need(labelled, ["split"], where="labelled")
+    table = tables.check(labelled, LABELLED, where="labelled")
+    ours = table["split"] == TRAIN
+    shared = set(table.loc[ours, "text"].dropna()) & set(table.loc[~ours, "text"].dropna())
+    if shared:
+        raise ContractError(
+            "labelled", f"{len(shared)} texts stand on both sides of the split; split them anew"
+        )
+    return table[ours]
+
+
+def save(table: pd.DataFrame, path: str | Path, *, layout: Layout = "messages") -> Path:
+    """Write an instruction dataset as JSON Lines, whole or not at all.
+
+    ``"messages"`` writes a user's and an assistant's message per line, as most trainers read;
+    ``"completion"`` writes `prompt` and `completion`.
+    """
+    rows = table[["prompt", "completion"]].to_dict("records")
+    if layout == "messages":
+        rows = [{"messages": _messages(row["prompt"], row["completion"])} for row in rows]
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    return tables.write(Path(path), "".join(f"{line}\n" for line in lines))
+
+
+def _messages(prompt: str, completion: str) -> list[dict[str, str]]:
+    return [{"role": "user", "content": prompt}, {"role": "assistant", "content": completion}]
+
+
+def read(path: str | Path) -> pd.DataFrame:
+    """Read an instruction dataset in either layout: `prompt` and `completion`.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or a line is neither.
+    """
+    table = read_table(path)
+    if "messages" in table:
+        pairs = [_pair(one) for one in table["messages"]]
+        wrong = [number for number, pair in enumerate(pairs, start=1) if pair is None]
+        if wrong:
+            told = f"line {wrong[0]} is no pair of a user's and an assistant's message"
+            raise DataError(str(path), f"{told} ({len(wrong)} such lines)")
+        table = pd.DataFrame(pairs, columns=["prompt", "completion"])
+    tables.need(table, ["prompt", "completion"], where=str(path))
+    return table[["prompt", "completion"]]
+
+
+def _pair(messages: Any) -> tuple[str, str] | None:
+    try:
+        asked, told = messages
+        roles = (asked["role"], told["role"])
+        return (asked["content"], told["content"]) if roles == ("user", "assistant") else None
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
+# --- training -----------------------------------------------------------------------------------
+
+
+def train(
+    examples: pd.DataFrame,
+    *,
+    model: str,
+    out: str | Path,
+    device: str = "cpu",
+    training: Training = AS_PRINTED,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Train an adapter and save it.
+
+    Parameters
+    ----------
+    examples
+        `prompt` and `completion`, as `instructions` writes them.
+    model
+        A causal language model: a folder, or a name on the Hugging Face hub. Its weights must be
+        safetensors, and none of its code is run.
+    out
+        The adapter's folder; it must not be there yet.
+    device
+        ``"cpu"``, or ``"cuda"`` (bfloat16, gradient checkpointing).
+    training
+        Settings of the adapters and of the optimiser.
     progress
         Show a bar.
 
@@ -99,55 +258,60 @@ def train(
     ParameterError
         The device is not there, or a number is out of range.
     """
-    _check(device=device, rank=rank, batch=batch, at_a_time=at_a_time, epochs=epochs)
+    numbers = {name: getattr(training, name) for name in ("rank", "batch", "at_a_time", "epochs")}
+    told = [f"{name}: must be 1 or more, but is {n}" for name, n in numbers.items() if n < 1]
+    if device.split(":")[0] not in {"cpu", "cuda"}:
+        told.append(f"device: must be cpu or cuda, but is {device!r}")
+    if told:
+        raise ParameterError("train", told)
     tables.need(examples, ["prompt", "completion"], where="examples")
     folder = Path(out)
     if folder.exists():
         raise DataError(str(folder), "is there already; name another folder for the adapter")
-    libraries()[1].set_seed(seed)  # before the adapters are drawn
+    transformers = libraries()[1]
+    transformers.set_seed(training.seed)  # before the adapters are drawn
     base, tokenizer = load(model, device=device)
-    fitting, n_lost = _fitting(tokenizer, examples, max_length)
-    adapted = _adapted(base, rank=rank, alpha=alpha, dropout=dropout, device=device)
+    pairs = zip(examples["prompt"], examples["completion"], strict=True)
+    encoded = [encode(tokenizer, *pair) for pair in pairs]
+    fitting = [one for one in encoded if len(one["input_ids"]) <= training.max_length]
+    if not fitting:
+        long = f"none of {len(encoded)} has {training.max_length} tokens or fewer"
+        raise DataError("examples", long)
+    adapted = _adapted(base, training, device)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-        trainer = _trainer(
-            adapted, tokenizer, fitting, device=device, batch=batch, at_a_time=at_a_time,
-            progress=progress, output_dir=scratch, seed=seed, data_seed=seed,
-            learning_rate=learning_rate, weight_decay=weight_decay, lr_scheduler_type=schedule,
-            num_train_epochs=epochs,
+        trainer = transformers.Trainer(
+            model=adapted, args=_arguments(training, device, progress, scratch),
+            train_dataset=fitting,
+            data_collator=transformers.DataCollatorForSeq2Seq(
+                tokenizer, label_pad_token_id=_IGNORED, padding=True
+            ),
         )  # fmt: skip
+        trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
-        losses = _losses(trainer)
+        log = [one for one in trainer.state.log_history if "loss" in one]
+        losses = pd.DataFrame([(round(one["epoch"], 6), one["loss"]) for one in log],
+                              columns=["epoch", "loss"])  # fmt: skip
         if trainer.is_world_process_zero():
-            record = {
-                "model": model, "n": len(fitting), "n_lost": n_lost,
-                "rank": rank, "alpha": alpha, "dropout": dropout, "batch": batch,
-                "learning_rate": learning_rate, "weight_decay": weight_decay, "epochs": epochs,
-                "schedule": schedule, "max_length": max_length, "seed": seed,
+            record = {"model": model, "n": len(fitting), "n_lost": len(encoded) - len(fitting)}
+            record |= training._asdict() | {
                 "versions": {name: version(name) for name in ("peft", "torch", "transformers")},
                 "losses": losses.to_dict("records"),
-            }  # fmt: skip
-            _save(adapted, tokenizer, record, Path(scratch) / "adapter").rename(folder)
+            }
+            ready = Path(scratch) / "adapter"
+            adapted.save_pretrained(ready, safe_serialization=True)
+            tokenizer.save_pretrained(ready)
+            (ready / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+            ready.rename(folder)  # when all files are there: whole or not at all
     return losses
 
 
-def _fitting(
-    tokenizer: Any, examples: pd.DataFrame, max_length: int
-) -> tuple[list[dict[str, list[int]]], int]:
-    """Return the encoded examples that are short enough, and how many are not."""
-    encoded = [encode(tokenizer, *pair) for pair in _pairs(examples)]
-    fitting = [one for one in encoded if len(one["input_ids"]) <= max_length]
-    if not fitting:
-        raise DataError("examples", f"none of {len(encoded)} has {max_length} tokens or fewer")
-    return fitting, len(encoded) - len(fitting)
-
-
-def _adapted(base: Any, *, rank: int, alpha: int, dropout: float, device: str) -> Any:
+def _adapted(base: Any, training: Training, device: str) -> Any:
     """Put adapters on all linear modules of a model, ready to be trained."""
     peft = libraries()[2]
     adapters = peft.LoraConfig(
-        task_type="CAUSAL_LM", r=rank, lora_alpha=alpha, lora_dropout=dropout,
-        target_modules="all-linear",
+        task_type="CAUSAL_LM", r=training.rank, lora_alpha=training.alpha,
+        lora_dropout=training.dropout, target_modules="all-linear",
     )  # fmt: skip
     adapted = peft.get_peft_model(base, adapters)
     if device != "cpu":  # activations are computed anew on the way back: slower, and it fits
@@ -156,42 +320,19 @@ def _adapted(base: Any, *, rank: int, alpha: int, dropout: float, device: str) -
     return adapted
 
 
-def _trainer(
-    adapted: Any, tokenizer: Any, fitting: list[dict[str, list[int]]], *,
-    device: str, batch: int, at_a_time: int, progress: bool, **settings: Any,
-) -> Any:  # fmt: skip
-    """Return what trains: `settings` as transformers' TrainingArguments take them."""
-    transformers, on_gpu = libraries()[1], device != "cpu"
-    workers = int(os.environ.get("WORLD_SIZE", "1"))
-    arguments = transformers.TrainingArguments(
+def _arguments(training: Training, device: str, progress: bool, scratch: str) -> Any:
+    on_gpu = device != "cpu"
+    together = training.at_a_time * int(os.environ.get("WORLD_SIZE", "1"))
+    return libraries()[1].TrainingArguments(
+        output_dir=scratch, seed=training.seed, data_seed=training.seed,
         use_cpu=not on_gpu, bf16=on_gpu, dataloader_pin_memory=on_gpu, optim="adamw_torch",
-        per_device_train_batch_size=at_a_time,
-        gradient_accumulation_steps=max(1, batch // (at_a_time * workers)),
+        learning_rate=training.learning_rate, weight_decay=training.weight_decay,
+        lr_scheduler_type=training.schedule, num_train_epochs=training.epochs,
+        per_device_train_batch_size=training.at_a_time,
+        gradient_accumulation_steps=max(1, training.batch // together),
         logging_strategy="epoch", save_strategy="no", report_to=[],
-        disable_tqdm=not progress or "NBBIAS_OUT" in os.environ, **settings,
+        disable_tqdm=not progress or "NBBIAS_OUT" in os.environ,
     )  # fmt: skip
-    trainer = transformers.Trainer(
-        model=adapted, args=arguments, train_dataset=fitting,
-        data_collator=transformers.DataCollatorForSeq2Seq(
-            tokenizer, label_pad_token_id=_IGNORED, padding=True
-        ),
-    )  # fmt: skip
-    trainer.remove_callback(transformers.PrinterCallback)
-    return trainer
-
-
-def _losses(trainer: Any) -> pd.DataFrame:
-    log = [one for one in trainer.state.log_history if "loss" in one]
-    rows = [(round(one["epoch"], 6), one["loss"]) for one in log]
-    return pd.DataFrame(rows, columns=["epoch", "loss"])
-
-
-def _save(adapted: Any, tokenizer: Any, record: dict[str, Any], ready: Path) -> Path:
-    """Write the adapter's files; the folder is renamed when all are there: whole or not at all."""
-    adapted.save_pretrained(ready, safe_serialization=True)
-    tokenizer.save_pretrained(ready)
-    (ready / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    return ready
 
 
 def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]:
@@ -203,9 +344,8 @@ def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]
         `input_ids`, `attention_mask`, and `labels`: the tokens of the answer and of its end,
         -100 for those of the prompt.
     """
-    asked = [{"role": "user", "content": prompt}]
-    whole = [*asked, {"role": "assistant", "content": completion}]
-    before = tokenizer.apply_chat_template(asked, tokenize=False, add_generation_prompt=True)
+    whole = _messages(prompt, completion)
+    before = tokenizer.apply_chat_template(whole[:1], tokenize=False, add_generation_prompt=True)
     after = tokenizer.apply_chat_template(whole, tokenize=False)
     said = after[len(before) :]
     if not after.startswith(before) or completion.strip() not in said:
@@ -220,45 +360,7 @@ def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]
     }  # fmt: skip
 
 
-def _pairs(examples: pd.DataFrame) -> list[tuple[str, str]]:
-    return list(zip(examples["prompt"], examples["completion"], strict=True))
-
-
-def _check(*, device: str, **numbers: int) -> None:
-    told = [f"{name}: must be 1 or more, but is {n}" for name, n in numbers.items() if n < 1]
-    if device.split(":")[0] not in {"cpu", "cuda"}:
-        told.append(f"device: must be cpu or cuda, but is {device!r}")
-    if told:
-        raise ParameterError("train", told)
-
-
-def main(
-    data: Annotated[Path, typer.Argument(help="an instruction dataset, JSON Lines")],
-    model: Annotated[str, typer.Option(help="a folder, or a name on the Hugging Face hub")],
-    out: Annotated[Path, typer.Option(help="the adapter's folder")] = Path("adapter"),
-    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
-    epochs: Annotated[int, typer.Option()] = 10,
-    at_a_time: Annotated[int, typer.Option(help="examples on a device at a time")] = 1,
-    max_length: Annotated[int, typer.Option(help="tokens of the longest example")] = 4096,
-    seed: Annotated[int, typer.Option()] = 20231222,
-) -> None:
-    """Train a judge of bias by LoRA, with the settings of Fan et al. 2024."""
-    try:
-        losses = train(
-            read(data), model=model, out=out, device=device, epochs=epochs,
-            at_a_time=at_a_time, max_length=max_length, seed=seed,
-        )  # fmt: skip
-    except NbbiasError as error:
-        raise SystemExit(str(error)) from None
-    print(losses.to_string(index=False))
-    print(f"{out}: the adapter; judge with it as docs/biasalert-lora.md says")
-
-
-#: For models that come without a chat template: the prompt, a line break, the answer, the end.
-_PLAIN_TEMPLATE = (
-    "{{ bos_token or '' }}{% for m in messages %}{{ m['content'] }}"
-    "{{ '\n' if m['role'] == 'user' else eos_token }}{% endfor %}"
-)
+# --- the trained judge --------------------------------------------------------------------------
 
 
 def load(source: str | Path, *, device: str = "cpu") -> tuple[Any, Any]:
@@ -358,167 +460,27 @@ def libraries() -> tuple[Any, Any, Any]:
     return torch, transformers, peft
 
 
-Layout = Literal["messages", "completion"]
-
-#: What the column `split` says of a text to learn from.
-TRAIN = "train"
-
-COLUMNS = ["text_id", "prompt", "completion", "biased"]
+# --- the command --------------------------------------------------------------------------------
 
 
-def instructions(
-    labelled: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    *,
-    retrieval: bool = True,
-    steps: bool = True,
-    demonstrations: bool = True,
-) -> pd.DataFrame:
-    """Write the instruction dataset from labelled texts.
-
-    Parameters
-    ----------
-    labelled
-        LABELLED with `split`: rows whose split is ``"train"`` are used, in their order.
-        `bias_type`, `group` and `attribute` go into the answer where they are known.
-    evidence
-        EVIDENCE found for these texts, among entries that are not the texts themselves.
-    retrieval, steps, demonstrations
-        As in `biasalert.judges.prompt.write`; judge with the same ones.
-
-    Returns
-    -------
-    DataFrame
-        `text_id`, `prompt`, `completion` (Table 8's template), `biased`. Blank texts, and those
-        longer than a prompt shows, are left out (`counts` says how many).
-
-    Raises
-    ------
-    ContractError
-        `split` or another column is missing, or a text of the training side is on the other side
-        too, letter for letter.
-    DataError
-        No text is left to learn from.
-    """
-    side = _side(labelled)
-    table = biasalert_prompt.prompts(
-        side[["text_id", "text"]], evidence, retrieval=retrieval, steps=steps,
-        demonstrations=demonstrations,
-    )  # fmt: skip
-    whole = ~table["text_id"].duplicated(keep=False)
-    made = table[whole].merge(side.drop(columns="text"), on="text_id", how="left")
-    if made.empty:
-        raise DataError("labelled", f"no text has the split {TRAIN!r}, words, and room in a prompt")
-    named = [
-        {name: row[name] if isinstance(row.get(name), str) else None
-         for name in ("bias_type", "group", "attribute")}
-        for row in made.to_dict("records")
-    ]  # fmt: skip
-    made["completion"] = [
-        answer(bool(biased), **one) for biased, one in zip(made["biased"], named, strict=True)
-    ]
-    return made[COLUMNS]
-
-
-def counts(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Count what of a labelled table becomes part of the instruction dataset.
-
-    Returns
-    -------
-    DataFrame
-        `what` (used: biased, used: not biased, other side, blank, too long) and `rows`.
-    """
-    side = _side(labelled)
-    words = side["text"].fillna("").str.strip()
-    blank, long = words == "", side["text"].fillna("").str.len() > LONGEST
-    used = side[~blank & ~long]
-    rows = [
-        ("used: biased", int(used["biased"].sum())),
-        ("used: not biased", int((~used["biased"]).sum())),
-        ("other side", len(labelled) - len(side)),
-        ("blank", int(blank.sum())),
-        ("too long", int((long & ~blank).sum())),
-    ]
-    return pd.DataFrame(rows, columns=["what", "rows"])
-
-
-def _side(labelled: pd.DataFrame) -> pd.DataFrame:
-    tables.need(labelled, ["split"], where="labelled")
-    table = tables.check(labelled, LABELLED, where="labelled")
-    ours = table["split"] == TRAIN
-    shared = set(table.loc[ours, "text"].dropna()) & set(table.loc[~ours, "text"].dropna())
-    if shared:
-        raise ContractError(
-            "labelled", f"{len(shared)} texts stand on both sides of the split; split them anew"
-        )
-    return table[ours]
-
-
-def save(table: pd.DataFrame, path: str | Path, *, layout: Layout = "messages") -> Path:
-    """Write an instruction dataset as JSON Lines, whole or not at all.
-
-    ``"messages"`` writes a user's and an assistant's message per line, as most trainers read;
-    ``"completion"`` writes `prompt` and `completion`.
-    """
-    lines = [
-        json.dumps(_line(prompt, completion, layout), ensure_ascii=False)
-        for prompt, completion in zip(table["prompt"], table["completion"], strict=True)
-    ]
-    return tables.write(Path(path), "".join(f"{line}\n" for line in lines))
-
-
-def _line(prompt: str, completion: str, layout: Layout) -> dict[str, Any]:
-    if layout == "completion":
-        return {"prompt": prompt, "completion": completion}
-    roles = (("user", prompt), ("assistant", completion))
-    return {"messages": [{"role": role, "content": words} for role, words in roles]}
-
-
-def read(path: str | Path) -> pd.DataFrame:
-    """Read an instruction dataset in either layout: `prompt` and `completion`.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or a line is neither.
-    """
-    table = read_table(path)
-    if "messages" in table:
-        pairs = [_pair(one) for one in table["messages"]]
-        wrong = [number for number, pair in enumerate(pairs, start=1) if pair is None]
-        if wrong:
-            told = f"line {wrong[0]} is no pair of a user's and an assistant's message"
-            raise DataError(str(path), f"{told} ({len(wrong)} such lines)")
-        table = pd.DataFrame(pairs, columns=["prompt", "completion"])
-    tables.need(table, ["prompt", "completion"], where=str(path))
-    return table[["prompt", "completion"]]
-
-
-def _pair(messages: Any) -> tuple[str, str] | None:
+def main(
+    data: Annotated[Path, typer.Argument(help="an instruction dataset, JSON Lines")],
+    model: Annotated[str, typer.Option(help="a folder, or a name on the Hugging Face hub")],
+    out: Annotated[Path, typer.Option(help="the adapter's folder")] = Path("adapter"),
+    device: Annotated[str, typer.Option(help="cpu or cuda")] = "cpu",
+    epochs: Annotated[int, typer.Option()] = 10,
+    at_a_time: Annotated[int, typer.Option(help="examples on a device at a time")] = 1,
+    max_length: Annotated[int, typer.Option(help="tokens of the longest example")] = 4096,
+    seed: Annotated[int, typer.Option()] = 20231222,
+) -> None:
+    """Train a judge of bias by LoRA, with the settings of Fan et al. 2024."""
     try:
-        asked, told = messages
-        roles = (asked["role"], told["role"])
-        return (asked["content"], told["content"]) if roles == ("user", "assistant") else None
-    except (TypeError, ValueError, KeyError):
-        return None
-
-
-class Reply(NamedTuple):
-    """What came back for one prompt; `text` is None where nothing did, and `error` says why."""
-
-    text: str | None
-    refusal: str = ""
-    error: str | None = None
-
-
-def reply(text: object, refusal: object = None, error: object = None) -> Reply:
-    """Return a reply from a table's cells, in which a gap may be NaN."""
-    said, refused, told = (one if isinstance(one, str) else None for one in (text, refusal, error))
-    return Reply(said, refused or "", told)
-
-
-#: Takes distinct prompts and returns as many replies; None where there was none.
-Ask = Callable[[list[str]], Sequence[Reply | str | None]]
+        training = Training(epochs=epochs, at_a_time=at_a_time, max_length=max_length, seed=seed)
+        losses = train(read(data), model=model, out=out, device=device, training=training)
+    except NbbiasError as error:
+        raise SystemExit(str(error)) from None
+    print(losses.to_string(index=False))
+    print(f"{out}: the adapter; judge with it as docs/biasalert-lora.md says")
 
 
 if __name__ == "__main__":

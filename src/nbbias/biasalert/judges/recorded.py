@@ -1,24 +1,42 @@
-"""Recorded replies of a judge, read into the table that every judge gives.
+"""A language model as the judge of bias: what it says, asked now or recorded, as JUDGEMENTS.
 
-A language model as the judge of bias: what it says is read tolerantly, into one table.
-
-Whatever goes wrong with a text is said in its row; no text is lost.
+Replies are read tolerantly (`replies`); whatever goes wrong with a text is said in its row, and no
+text is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
-from nbbias.biasalert.judges import prompt as biasalert_prompt, replies as biasalert_replies
-from nbbias.biasalert.judges.lora import Ask, Reply, reply
+from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_replies
 from nbbias.tables import DataError, read_table
+
+NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
+
+
+class Reply(NamedTuple):
+    """What came back for one prompt; `text` is None where nothing did, and `error` says why."""
+
+    text: str | None
+    refusal: str = ""
+    error: str | None = None
+
+
+def reply(text: object, refusal: object = None, error: object = None) -> Reply:
+    """Return a reply from a table's cells, in which a gap may be NaN."""
+    said, refused, told = (one if isinstance(one, str) else None for one in (text, refusal, error))
+    return Reply(said, refused or "", told)
+
+
+#: Takes distinct prompts and returns as many replies; None where there was none.
+Ask = Callable[[list[str]], Sequence[Reply | str | None]]
 
 
 def read_judgements(
@@ -27,7 +45,6 @@ def read_judgements(
     evidence: pd.DataFrame | None = None,
     *,
     judge: str = "",
-    knowledge: str = "",
     others: bool = False,
     **prompt: Any,
 ) -> pd.DataFrame:
@@ -38,7 +55,7 @@ def read_judgements(
     path
         A table, or its file, with `text_id` and `reply`; or one with `prompt_id`, `model` and
         `text`, as `nbbias generate` exports for the table of `biasalert.judges.prompt.prompts`.
-    texts, evidence, knowledge
+    texts, evidence
         As in `biasalert.judges.recorded.judge_by`.
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
@@ -67,7 +84,7 @@ def read_judgements(
     table = table.assign(**{key: table[key].astype("str")})
     table, name = _of_one_judge(table, judge, where=where)
     if key == "prompt_id":
-        asked = biasalert_prompt.prompts(texts, evidence, **prompt)
+        asked = judge_prompt.prompts(texts, evidence, **prompt)
     else:
         given = tables.check(texts, TEXTS, where="texts")
         asked = given[["text_id"]].assign(piece=1, prompt_id=given["text_id"], evidence_ids="")
@@ -89,7 +106,7 @@ def read_judgements(
         one: reply(text, refusal, error)
         for one, text, refusal, error in zip(table[key], table[said], *columns, strict=True)
     }
-    return judgements(texts, asked, replies, name=name, knowledge=knowledge)
+    return judgements(texts, asked, replies, name=name)
 
 
 def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.DataFrame, str]:
@@ -104,16 +121,12 @@ def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.Da
     return table[table[column] == judge], judge
 
 
-NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
-
-
 def judge_by(
     texts: pd.DataFrame,
     evidence: pd.DataFrame | None = None,
     *,
     ask: Ask,
     name: str,
-    knowledge: str = "",
     **prompt: Any,
 ) -> pd.DataFrame:
     """Let whatever answers prompts judge texts.
@@ -128,8 +141,6 @@ def judge_by(
         Is called once with the distinct prompts, if there are any.
     name
         The judge's name in the table.
-    knowledge
-        Version of the knowledge that the evidence is from.
     **prompt
         As in `prompt.prompts`. A text that is judged in pieces is biased if a piece is.
 
@@ -144,7 +155,7 @@ def judge_by(
     DataError
         There are not as many replies as prompts.
     """
-    asked = biasalert_prompt.prompts(texts, evidence, **prompt)
+    asked = judge_prompt.prompts(texts, evidence, **prompt)
     distinct = asked.drop_duplicates("prompt_id")
     given = list(ask(list(distinct["prompt"]))) if len(distinct) else []
     if len(given) != len(distinct):
@@ -153,7 +164,7 @@ def judge_by(
         one: got if isinstance(got, Reply) else Reply(got)
         for one, got in zip(distinct["prompt_id"], given, strict=True)
     }
-    return judgements(texts, asked, replies, name=name, knowledge=knowledge)
+    return judgements(texts, asked, replies, name=name)
 
 
 # --- the table ----------------------------------------------------------------------------------
@@ -165,7 +176,6 @@ def judgements(
     replies: Mapping[str, Reply],
     *,
     name: str,
-    knowledge: str,
 ) -> pd.DataFrame:
     """Read every reply once, and put the pieces of a text together.
 
@@ -177,13 +187,14 @@ def judgements(
         `text_id`, `piece`, `prompt_id` and `evidence_ids` of what was asked; nothing of blank ones.
     replies
         By `prompt_id`; a prompt without one failed.
-    name, knowledge
-        The judge, and the version of the knowledge base.
+    name
+        The judge.
 
     Returns
     -------
     DataFrame
-        JUDGEMENTS, one row per text.
+        JUDGEMENTS, one row per text; `knowledge`, whose version who found the evidence knows, is
+        empty.
     """
     given = tables.check(texts, TEXTS, where="texts")
     by_text: dict[str, list[dict[str, Any]]] = {}
@@ -191,7 +202,7 @@ def judgements(
         by_text.setdefault(piece["text_id"], []).append(piece)
     rows = [_row(text_id, by_text.get(text_id, [])) for text_id in given["text_id"]]
     table = pd.DataFrame(rows, columns=list(JUDGEMENTS.columns))
-    table = table.assign(judge=name, knowledge=knowledge)
+    table = table.assign(judge=name, knowledge="")
     for column in ("bias_type", "group", "attribute", "explanation", "reason", "raw"):
         table[column] = table[column].astype("str").where(table[column].notna())
     return tables.check(table.astype({"biased": "boolean"}), JUDGEMENTS, where=name)
@@ -200,7 +211,7 @@ def judgements(
 def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
     got = [replies.get(one, Reply(None)) for one in asked["prompt_id"]]
     known = list(dict.fromkeys(one.text for one in got if one.text is not None and not one.refusal))
-    verdicts = dict(zip(known, biasalert_replies.read(known).to_dict("records"), strict=True))
+    verdicts = dict(zip(known, judge_replies.read(known).to_dict("records"), strict=True))
     rows: list[dict[str, Any]] = []
     for one in got:
         if one.refusal:
@@ -211,7 +222,7 @@ def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
             rows.append({"outcome": "failed", "reason": told, "biased": pd.NA})
         else:
             rows.append(verdicts[one.text])
-    found = pd.DataFrame(rows, columns=list(biasalert_replies.Verdict._fields), index=asked.index)
+    found = pd.DataFrame(rows, columns=list(judge_replies.Verdict._fields), index=asked.index)
     return asked.join(found).assign(raw=[one.text for one in got])
 
 

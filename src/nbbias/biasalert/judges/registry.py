@@ -87,7 +87,7 @@ JUDGES = {
         "classifier:with_evidence", "words, vectors and the evidence, in seconds",
         learns=True, reads_evidence=True,
     ),
-    "classifier_alone": Entry("classifier:alone", "the same without evidence", learns=True),
+    "classifier_alone": Entry("classifier:alone", "classifier without the evidence", learns=True),
     "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
 }  # fmt: skip
 
