@@ -14,8 +14,10 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.news import corpus, fits, sample, tone, topics, words
-from nbbias.text import annotate, lexicons, topics as text_topics
+from nbbias import stats, text
+from nbbias.news import corpus, fits, sample, tone, words
+from nbbias.news.corpus import Read
+from nbbias.text import lexicons
 
 GENDER = lexicons.load("gender")
 GROUPS = list("abcde")
@@ -30,8 +32,8 @@ def pairs_of(n: int, **columns: Any) -> pd.DataFrame:
     """Pairs of the texts h0 and o0, h1 and o1, …, none of them lost."""
     ids = pd.Series([str(i) for i in range(n)], dtype="str")
     table = pd.DataFrame({"pair_id": range(n), "source": "s", "model": "m", "prompt": "p"})
-    table = table.assign(article_id=ids, sample=1, original_text="o" + ids)
-    table = table.assign(generated_text="h" + ids, lost=pd.Series(pd.NA, ids.index, dtype="str"))
+    table = table.assign(article_id=ids, sample=1, original_id="o" + ids)
+    table = table.assign(generated_id="h" + ids, lost=pd.Series(pd.NA, ids.index, dtype="str"))
     return table.assign(**columns)
 
 
@@ -50,6 +52,11 @@ def matches_of(h: Counts, o: Counts, *, bias: str = "b") -> pd.DataFrame:
 
 def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
     return pd.DataFrame({"bias": bias, "group": GROUPS[:groups], "term": GROUPS[:groups]})
+
+
+def read_of(pairs: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame) -> Read:
+    """Pairs of texts that have names alone, as if they had been read."""
+    return Read(pairs, pd.Series(dtype=str), pd.DataFrame(), matches, lexicon)
 
 
 def row_of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: str) -> pd.Series:
@@ -82,54 +89,41 @@ def stack(*tables: pd.DataFrame) -> pd.DataFrame:
 class Study:
     """Every table on the way from texts to claims."""
 
-    pairs: pd.DataFrame
-    texts: pd.Series
-    found: pd.DataFrame
-    matches: pd.DataFrame
-    sentences: pd.DataFrame
-    scored: pd.DataFrame
-    measured: pd.DataFrame
-    lexicon: pd.DataFrame
+    read: Read
+    scored: tone.Scored
     groups_counted: str = "both"
 
     @cached_property
     def words(self) -> pd.DataFrame:
-        return words.word_scores(self.pairs, self.matches, lexicon=self.lexicon)
+        return words.pair_scores(self.read)
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        return tone.pair_scores(
-            self.pairs, self.sentences, self.scored, lexicon=self.lexicon, measured=self.measured,
-            groups_counted=self.groups_counted,
-        )  # fmt: skip
+        return tone.pair_scores(self.read, self.scored, groups_counted=self.groups_counted)
 
     def estimates(
         self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
     ) -> pd.DataFrame:
-        return tone.estimates(
-            self.scores, self.pairs, self.sentences, self.scored, lexicon=self.lexicon,
-            measured=self.measured, draws=draws, seed=seed, confidence=confidence,
-        )  # fmt: skip
+        sure = stats.Sure(confidence, draws, seed)
+        return tone.estimates(self.scores, self.read, self.scored, sure=sure)
 
-    def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> list[fits.Fit]:
-        return fits.fits(
-            self.pairs, self.tokens, self.sentences, topics.sentence_tokens(self.sentences),
-            lexicon=self.lexicon, n_topics=n_topics, seeds=seeds, **settings,
-        )  # fmt: skip
+    def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> fits.Fitted:
+        of_how = {name: settings.pop(name) for name in fits.Fitting._fields if name in settings}
+        how = fits.Fitting(n_topics, seeds, **of_how)
+        return fits.fit(self.read, self.tokens, how, **settings)
 
     @cached_property
     def tokens(self) -> pd.Series:
-        return text_topics.tokens(self.texts)
+        return text.topics.tokens(self.read.texts)
 
     def tables(self) -> dict[str, Any]:
         """What explorers and inspections are given, by name."""
-        coverage = lexicons.coverage(self.lexicon, self.matches, self.found, texts=self.texts)
         return {
-            "pairs": self.pairs, "lexicon": self.lexicon, "texts": self.texts,
-            "sentences": self.sentences, "matches": self.matches, "coverage": coverage,
-            "scores": self.words, "scored": self.scored, "tone": self.scores,
-            "tokens": self.tokens,
-            "estimates": words.estimates(self.words, lexicon=self.lexicon, draws=100),
+            "read": self.read, "coverage": corpus.coverage(self.read), "scores": self.words,
+            "scored": self.scored, "tone": self.scores, "tokens": self.tokens,
+            "estimates": words.estimates(
+                self.words, lexicon=self.read.lexicon, sure=stats.Sure(draws=100)
+            ),
         }  # fmt: skip
 
 
@@ -137,12 +131,8 @@ def study_of(
     pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
     scorers: Sequence[str] = ("textblob",),
 ) -> Study:  # fmt: skip
-    texts = words.side_texts(pairs)
-    found, matches = annotate.annotate(texts, lexicon)
-    sentences = tone.assign(found, matches, lexicon=lexicon)
-    scored = tone.score(sentences, matches, scorers=scorers, toxicity_scorer="offline")
-    measured = tone.measures(scored, toxicity_scorer="offline")
-    return Study(pairs, texts, found, matches, sentences, scored, measured, lexicon, groups_counted)
+    read = corpus.annotate(pairs, lexicon=lexicon)
+    return Study(read, tone.score(read, scorers=scorers, toxicity_scorer="offline"), groups_counted)
 
 
 @cache
@@ -154,4 +144,4 @@ def small_study(articles: int = 20) -> dict[str, Any]:
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
     study = study_of(pairs, lexicon=lexicon)
     found = study.fits(n_topics=4, seeds=[1, 2], threshold=0.5, passes=30, no_above=0.4)
-    return study.tables() | {"fits": found}
+    return study.tables() | {"fitted": found}

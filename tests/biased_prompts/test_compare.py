@@ -11,11 +11,10 @@ import pandas as pd
 import pytest
 from scipy import stats as scipy_stats
 
-from nbbias import stats, tables
+from nbbias import news, stats, tables
 from nbbias.biased_prompts import compare, params, refusing, sample
-from nbbias.news import corpus, params as news_params, tone as news_sentences, words
 from nbbias.tables import ContractError
-from nbbias.text import annotate, lexicons
+from nbbias.text import lexicons
 from tests.conftest import ROOT
 
 BOTH = "biased − neutral"
@@ -44,7 +43,13 @@ def scores_of(
 
 
 def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    return compare.compare(scores, {"x": ["a"]}, **options)
+    return compare.compare([level_of(scores)], {"x": ["a"]}, **options)
+
+
+def level_of(scores: pd.DataFrame, *chance: dict[str, Any]) -> news.Level:
+    """Scores as a level, whose own estimates are not looked at."""
+    nothing = tables.estimates([], study="biased_prompts")
+    return news.Level(scores, nothing, nothing, tables.chance(chance, study="biased_prompts"))
 
 
 def row(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
@@ -185,12 +190,12 @@ def test_no_scores_give_no_estimates() -> None:
 
 
 def test_a_bias_outside_the_family_is_left_out() -> None:
-    assert compare.compare(scores_of(NEUTRAL, BIASED), {"y": ["a"]}).empty
+    assert compare.compare([level_of(scores_of(NEUTRAL, BIASED))], {"y": ["a"]}).empty
 
 
 def test_a_group_without_scores_is_refused() -> None:
     with pytest.raises(ContractError, match="difference_c"):
-        compare.compare(scores_of(NEUTRAL, BIASED), {"x": ["c"]})
+        compare.compare([level_of(scores_of(NEUTRAL, BIASED))], {"x": ["c"]})
 
 
 def test_scores_without_reasons_are_refused() -> None:
@@ -265,7 +270,7 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
         scores_of(list(rng.normal(0, 0.2, 20)), list(rng.normal(s, 0.2, 20)), model=m)
         for m, s in (("m", -0.2), ("n", 0.0), ("o", -0.05))
     ]
-    table = compare.compare(pd.concat(parts), {"x": ["a", "b"]}, correction=correction)
+    table = compare.compare([level_of(pd.concat(parts))], {"x": ["a", "b"]}, correction=correction)
     own = table[table["statistic"] == "mean_difference_change"]
     p = own["p_value"].to_numpy()
     assert len(p) == 6
@@ -280,16 +285,13 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
 
 def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
     key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a",
-           "instrument": "i", "prompt": "biased", "estimate": 0.5}  # fmt: skip
-    chance = tables.estimates(
-        [
-            key | {"statistic": "prejudice_share", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
-            key | {"statistic": "prejudice_share_by_sentence", "null": 0.45, "null_low": 0.4,
-                   "null_high": 0.5},
-        ],
-        study="news_bias",
-    )  # fmt: skip
-    table = compared(scores_of(NEUTRAL, BIASED), chance=chance)
+           "instrument": "i", "prompt": "biased", "statistic": "prejudice_share"}  # fmt: skip
+    chance = [
+        key | {"reference": "words", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
+        key | {"reference": "sentences", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
+    ]
+    level = level_of(scores_of(NEUTRAL, BIASED), *chance)
+    table = compare.compare([level], {"x": ["a"]})
     found = row(table, "prejudice_share", prompt="biased")
     assert (found["null"], found["null_low"], found["null_high"]) == (0.45, 0.4, 0.5)
     assert found["excess"] == pytest.approx(1 - 0.45)
@@ -359,10 +361,16 @@ def test_printed_rows_say_that_they_are_another_corpus_and_hold_the_refusal_rate
 def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
     originals, generations = sample.corpus(models, seed=seed)
     answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
-    pairs = refusing.without_refusals(corpus.pair(originals, generations), answers)
-    lexicon = lexicons.load("gender")
-    _, matches = annotate.annotate(words.side_texts(pairs), lexicon)
-    return words.word_scores(pairs, matches, lexicon=lexicon)
+    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+    return news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
+
+
+def test_every_level_is_a_family_of_its_own_and_all_stand_in_one_table() -> None:
+    one = level_of(scores_of(NEUTRAL, BIASED))
+    other = level_of(scores_of(NEUTRAL, BIASED, measure="word"))
+    both = compare.compare([one, other], {"x": ["a"]})
+    each = [compare.compare([level], {"x": ["a"]}) for level in (one, other)]
+    pd.testing.assert_frame_equal(both, pd.concat(each, ignore_index=True))
 
 
 def test_planted_effects_of_the_prompt_are_covered() -> None:
@@ -372,7 +380,7 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
     }
     covered, estimates = 0, []
     for seed in range(6):
-        table = compare.compare(word_level(models, seed=seed), {"gender": ["female"]})
+        table = compare.compare([level_of(word_level(models, seed=seed))], {"gender": ["female"]})
         found = row(table, "share_difference_change")
         covered += found["ci_low"] <= -0.2 <= found["ci_high"]
         estimates.append(found["estimate"])
@@ -382,7 +390,7 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
 
 def test_of_two_groups_one_mirrors_the_other() -> None:
     scores = word_level({"m": sample.SAMPLE_MODELS["compliant"]}, seed=1)
-    table = compare.compare(scores, {"gender": ["female", "male"]})
+    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]})
     own = table[table["statistic"] == "share_difference_change"].set_index("group")["estimate"]
     assert own["female"] == pytest.approx(-own["male"])
 
@@ -392,7 +400,7 @@ def test_of_two_groups_one_mirrors_the_other() -> None:
 
 def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
     own = params.BiasedPrompts()
-    added = set(params.BiasedPrompts.model_fields) - set(news_params.News.model_fields)
+    added = set(params.BiasedPrompts.model_fields) - set(news.params.News.model_fields)
     assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
 
@@ -428,14 +436,10 @@ def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
     """Women are written about more coldly under the biased prompt; the planted step is below 0."""
     models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
     originals, generations = sample.corpus(models, seed=5)
-    pairs = corpus.pair(originals, generations)
-    lexicon = lexicons.load("gender")
-    sentences, matches = annotate.annotate(words.side_texts(pairs), lexicon)
-    given = news_sentences.assign(sentences, matches, lexicon=lexicon)
-    scored = news_sentences.score(given, matches, scorers=["textblob"], toxicity_scorer="offline")
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    scores = news_sentences.pair_scores(pairs, given, scored, lexicon=lexicon, measured=measured)
-    table = compare.compare(scores, {"gender": ["female", "male"]})
+    read = news.annotate(news.pair(originals, generations), lexicon=lexicons.load("gender"))
+    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    scores = news.tone.pair_scores(read, scored)
+    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]})
     own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
     assert own.loc[("sentiment", "female"), "ci_high"] < 0
     assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]

@@ -40,8 +40,8 @@ def xs(ax: plt.Axes) -> list[float]:
 
 
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
-    rows = figures.refusal_rows(rates())
-    found = panels(figures.refusals(rows))
+    drawn = figures.refusals(rates())
+    rows, found = drawn.rows, panels(drawn.figure)
     assert list(found) == ["all headlines", "nyt", "gender: female", "gender: nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
@@ -49,51 +49,71 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
 
 
 def test_refusals_of_the_other_prompt_are_not_drawn() -> None:
-    assert set(figures.refusal_rows(rates(), prompt="neutral")["prompt"]) == {"neutral"}
+    assert set(figures.refusals(rates(), prompt="neutral").rows["prompt"]) == {"neutral"}
 
 
 def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
     other = OURS.assign(instrument="Other 1.0 (a fallback)")
-    rows = figures.effect_rows(pd.concat([OURS, other], ignore_index=True))
-    found = panels(figures.effects(rows))
+    drawn = figures.effects(pd.concat([OURS, other], ignore_index=True))
+    rows, found = drawn.rows, panels(drawn.figure)
     assert list(found) == ["x: female, i", "x: female, Other"]
     assert names(found["x: female, i"]) == ["m", "n"]
     measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
     assert xs(found["x: female, i"]) == pytest.approx(measured.tolist())
-    assert list(panels(figures.effects(figures.effect_rows(OURS)))) == ["x: female"]
+
+
+def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
+    levels = [OURS.assign(measure="word", statistic=OURS["statistic"].replace(
+        "mean_difference_change", "share_difference_change")), OURS]  # fmt: skip
+    levels.append(levels[0].assign(measure="document"))
+    drawn = figures.effects(pd.concat(levels, ignore_index=True))
+    found = panels(drawn.figure)
+    assert list(found) == ["x: female, words", "x: female, i", "x: female, topics"]
+    assert [ax.get_xlabel() for ax in found.values()] == [
+        "change of the group's share", "change of tone", "change of the group's share",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
     nothing = OURS.head(0)
     figure = {
-        "refusal": lambda: figures.refusals(figures.refusal_rows(nothing)),
-        "effect": lambda: figures.effects(figures.effect_rows(nothing)),
-        "prejudice": lambda: figures.prejudice(figures.prejudice_rows(nothing, measure="word")),
-        "change": lambda: figures.changes(figures.change_rows(nothing, PRINTED, measure="word")),
-    }[draw]()
+        "refusal": lambda: figures.refusals(nothing),
+        "effect": lambda: figures.effects(nothing),
+        "prejudice": lambda: figures.prejudice(nothing),
+        "change": lambda: figures.changes(nothing, PRINTED),
+    }[draw]().figure
     assert [text.get_text() for text in figure.axes[0].texts] == ["nothing of this was measured"]
 
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
-    rows = figures.prejudice_rows(OURS, measure="sentiment")
-    found = panels(figures.prejudice(rows))
-    assert list(found) == ["female: share", "female: extent"]
-    assert names(found["female: share"]) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
-    for title, ax in found.items():
-        own = rows[rows["panel"] == title]
+    drawn = figures.prejudice(OURS)
+    share, extent = drawn.figure.axes
+    assert [ax.get_title(loc="left") for ax in (share, extent)] == ["sentiment, female", ""]
+    assert names(share) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
+    for ax, kind in ((share, "share"), (extent, "extent")):
+        assert ax.get_xlabel() == f"{kind} of prejudice"
+        own = drawn.rows[drawn.rows["statistic"] == f"prejudice_{kind}"]
         assert sorted(xs(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
 
 
+def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_a_row() -> None:
+    other = OURS.assign(instrument="Other")
+    word = OURS.assign(measure="word")
+    drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
+    titles = [ax.get_title(loc="left") for ax in drawn.figure.axes]
+    assert titles == ["sentiment, female", "", "word, female", ""]
+    assert set(drawn.rows["instrument"]) == {"i"}
+
+
 def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
-    rows = figures.prejudice_rows(OURS, measure="sentiment")
-    ax = panels(figures.prejudice(rows))["female: share"]
+    ax = figures.prejudice(OURS).figure.axes[0]
     assert [t.get_text() for t in ax.texts] == ["not measured"]
 
 
 def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}})
-    axes = figures.changes(figures.change_rows(ours, PRINTED, measure="sentiment")).axes
+    axes = figures.changes(ours, PRINTED).figure.axes
     assert [ax.get_title(loc="left") for ax in axes] == [
         "sentiment, female: ours", "", "sentiment, female: printed, other corpus", "",
     ]  # fmt: skip
@@ -108,11 +128,11 @@ def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
 
 def test_printed_changes_of_another_group_are_not_drawn() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}, "group": {"female": "male"}})
-    assert set(figures.change_rows(ours, PRINTED, measure="sentiment")["side"]) == {"ours"}
+    assert set(figures.changes(ours, PRINTED).rows["side"]) == {"ours"}
 
 
 def test_input_is_not_changed() -> None:
     before = OURS.copy()
-    figures.prejudice_rows(OURS, measure="sentiment")
-    figures.change_rows(OURS, PRINTED, measure="sentiment")
+    figures.prejudice(OURS)
+    figures.changes(OURS, PRINTED)
     pd.testing.assert_frame_equal(OURS, before)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import refusals, tables
-from nbbias.biased_prompts import compare, refusing, sentences
+from nbbias.biased_prompts import compare, refusing, sentences, tables as own_tables
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, row, scores_of
 
 
@@ -34,7 +34,7 @@ def rates_of(*tables: pd.DataFrame, headlines: pd.DataFrame | None = None) -> pd
 
 
 TEN = answers_of([False] * 10, [True] * 4 + [False] * 6)
-OPTIONS: dict[str, Any] = {"confidence": 0.95, "correction": "holm"}
+OPTIONS: dict[str, Any] = {"correction": "holm"}
 
 RNG = np.random.default_rng(1)
 FALLING = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(-0.3, 0.2, 30)), measure="word")
@@ -55,7 +55,7 @@ def test_answers_to_other_prompts_are_counted_and_named() -> None:
 
 def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
     held_out = refusals.held_out()
-    text = plain(sentences.detector(held_out, rates_of(TEN)))
+    text = plain(sentences.detector(rates_of(TEN)))
     own = held_out[held_out["method"] == "head, model and prompt held out"].set_index("model")
     assert f"On {own.loc['mean', 'answers']:,} answers" in text
     assert f"right in {own.loc['mean', 'accuracy']:.0%}" in text
@@ -65,7 +65,7 @@ def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
 
 def test_recorded_refusals_are_not_called_detected() -> None:
     recorded = rates_of(TEN.assign(reason="recorded"))
-    assert "nothing was detected" in sentences.detector(refusals.held_out(), recorded)
+    assert "nothing was detected" in sentences.detector(recorded)
 
 
 def test_the_held_out_table_is_whole() -> None:
@@ -84,7 +84,7 @@ def test_the_held_out_table_is_whole() -> None:
 
 def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
     """4 of 10: Wilson's interval is 17% to 69%; 0 of 10: 0% to 28%."""
-    (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased", confidence=0.95)
+    (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased")
     assert plain(text) == (
         "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10) and "
         "0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10)."
@@ -93,7 +93,7 @@ def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
 
 def test_a_model_asked_in_one_way_only_is_told_for_that() -> None:
     one = TEN[TEN["prompt"] == "biased"]
-    (text,) = sentences.refused(rates_of(one), neutral="neutral", biased="biased", confidence=0.95)
+    (text,) = sentences.refused(rates_of(one), neutral="neutral", biased="biased")
     assert "40%" in text and "neutral" not in text
 
 
@@ -130,12 +130,12 @@ def test_rates_by_headline_stand_beside_their_differences() -> None:
         {"source": "s", "article_id": ["a0", "a1", "a2", "a3"], "bias": "gender",
          "group": ["female", "female", refusing.NOBODY, refusing.NOBODY]}
     )  # fmt: skip
-    table = sentences.by_headline(rates_of(answers, headlines=headlines))
+    table = own_tables.by_headline(rates_of(answers, headlines=headlines)).rows
     found = table.set_index(["prompt", "group"])
     assert found.loc[("biased", "female"), ["rate", "difference"]].tolist() == [1.0, 1.0]
     assert np.isnan(found.loc[("biased", "nobody"), "difference"])
     assert np.isnan(found.loc[("neutral", "female"), "difference"])
-    assert sentences.by_headline(rates_of(TEN)).empty
+    assert own_tables.by_headline(rates_of(TEN)).rows.empty
 
 
 # --- the effect of the prompt -----------------------------------------------------------------
@@ -145,7 +145,9 @@ def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
     table = compared(BOTH)
     (text,) = (plain(one) for one in sentences.effects(table, **OPTIONS))
     largest = row(table, "share_difference_change", model="m")
-    assert text.startswith("x: 1 of 2 effects of the prompt are below p = 0.05 after Holm's")
+    assert text.startswith(
+        "x: 1 of 2 effects of the prompt are beyond chance (p below .05 after Holm's"
+    )
     assert "This one: in m the share of words of the group a is" in text
     assert f"is {abs(largest['estimate']):.3f} lower under the prompt “biased” than" in text
     low, high = (f"{largest[end]:.3f}".replace("-", "−") for end in ("ci_low", "ci_high"))
@@ -155,7 +157,7 @@ def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
 def test_an_effect_that_cannot_be_tested_says_why() -> None:
     table = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
     (text,) = sentences.effects(table, **OPTIONS)
-    assert "no effect of the prompt could be tested" in text
+    assert "No effects of the prompt could be tested" in text
     assert "no article counts under both prompts" in plain(text)
 
 
@@ -165,19 +167,19 @@ def test_instruments_are_told_apart_and_sources_are_named_where_there_are_severa
         plain(one) for one in sentences.effects(compared(pd.concat([FALLING, again])), **OPTIONS)
     ]
     assert [one.split(":")[0] for one in found] == ["x, i", "x, j"]
-    assert "in m / s the share of words" in found[0]
-    assert "in m / t the sentiment towards the group a" in found[1]
+    assert "in m the share of words" in found[0]
+    assert "in m the sentiment towards the group a" in found[1]
 
 
 def test_nothing_is_said_of_no_estimates() -> None:
     assert sentences.effects(compared(BOTH).head(0), **OPTIONS) == []
-    assert sentences.two_samples(compared(BOTH).head(0), confidence=0.95) == []
+    assert sentences.two_samples(compared(BOTH).head(0)) == []
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
 def test_two_samples_are_counted_by_test_before_correction(confidence: float) -> None:
-    table = compared(BOTH)
-    (text,) = (plain(one) for one in sentences.two_samples(table, confidence=confidence))
+    table = compared(BOTH).assign(confidence=confidence)
+    (text,) = (plain(one) for one in sentences.two_samples(table))
     alpha = 1 - confidence
     share = table.loc[table["statistic"] == "prejudice_share_change", "p_value"]
     assert f"is below p = {alpha:.2f} in {(share < alpha).sum()} of 2 cells" in text
@@ -228,32 +230,37 @@ def test_the_finding_tells_refusals_first_and_the_effect_of_the_first_level() ->
         "Models refuse 40% of the articles under the prompt “biased”."
     )
     assert sentences.effects(table, **OPTIONS)[0] in sentence
-    assert figure == "effect_word"
+    assert figure == "effects"
 
 
 def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
     tone = compared(BOTH.assign(measure="sentiment"))
-    assert (
-        sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effect_sentence"
-    )
+    assert sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effects"
     nothing = sentences.finding(rates_of(TEN), tone.head(0), biased="biased", **OPTIONS)
     assert nothing[1] == "refusals" and "40%" in nothing[0]
 
 
-def test_columns_are_those_with_something_in_them_and_something_to_tell_apart() -> None:
+@pytest.mark.parametrize("name", ["effects", "prejudice", "changes", "bounds"])
+def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
     table = compared(BOTH)
-    effect = sentences.columns(table, ["share_difference_change"])
-    assert not {"bias", "source", "instrument", "statistic", "null", "reason"} & set(effect)
-    assert {"group", "model", "estimate", "n", "p_adjusted"} <= set(effect)
-    change = sentences.columns(table, ["prejudice_share_change", "prejudice_extent_change"])
-    assert {"statistic", "test"} <= set(change)
-    assert sentences.columns(tables.estimates([], study="x"), ["bias"]).empty
+    wanted = {
+        "effects": ["share_difference_change"],
+        "prejudice": ["prejudice_share", "prejudice_extent"],
+        "changes": ["prejudice_share_change", "prejudice_share_change_paired",
+                    "prejudice_extent_change"],
+        "bounds": ["prejudice_share_if_none", "prejudice_share_if_all"],
+    }[name]  # fmt: skip
+    found = own_tables.of(table, name)
+    assert len(found.rows) == table["statistic"].isin(wanted).sum()
+    assert len(found.rows.columns) <= 8
+    assert found.title and found.note
+    assert own_tables.of(tables.estimates([], study="x"), name).rows.empty
 
 
 def test_names_are_text_and_no_markup() -> None:
     table = compared(BOTH).replace({"model": {"m": "*m*"}})
     assert r"in \*m\*" in sentences.effects(table, **OPTIONS)[0]
     (text,) = sentences.refused(
-        rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased", confidence=0.95
+        rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased"
     )
     assert text.startswith(r"\<b\> refuses")

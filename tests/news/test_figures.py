@@ -11,9 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nbbias import tables
-from nbbias.news import figures, words
+from nbbias.news import claims, figures, tables as news_tables
 from nbbias.reading import figures as reading_figures
-from tests.build import lexicon_of, matches_of, pairs_of
 from tests.news.test_words import FOUND, estimated, scored
 from tests.reading.test_figures import labels, markers, rendered
 
@@ -21,43 +20,35 @@ pytestmark = pytest.mark.usefixtures("style")
 
 
 def biases(**groups: int) -> pd.DataFrame:
-    """Estimates of several biases, each with its number of groups, for the models x and y.
+    """Estimates of several biases, each with its number of groups, for the models x and y."""
+    return pd.concat([FOUND[n].assign(bias=bias) for bias, n in groups.items()], ignore_index=True)
 
-    The rows by sentence are those by word, with another range of chance.
-    """
-    tables = [FOUND[n].assign(bias=bias) for bias, n in groups.items()]
-    table = pd.concat(tables, ignore_index=True)
-    both = table["statistic"].isin(["bias", "prejudice_share", "prejudice_extent"])
-    sentences = table[both].assign(statistic=table["statistic"] + "_by_sentence")
-    wider = sentences.assign(null_high=sentences["null_high"] + 0.1)
-    return pd.concat([table, wider], ignore_index=True)
+
+def chance_of(table: pd.DataFrame) -> pd.DataFrame:
+    """Chance by words as it stands there, and by sentences, where the range is wider."""
+    known = table[table["null_low"].notna()]
+    wider = known.assign(null_high=known["null_high"] + 0.1)
+    both = [(known, "words"), (wider, "sentences")]
+    return pd.concat([claims.reference(own, name) for own, name in both], ignore_index=True)
+
+
+def by_sentence(table: pd.DataFrame) -> pd.DataFrame:
+    return tables.with_chance(table, chance_of(table), lead=["sentences"])
 
 
 TABLE = biases(gender=2, race=3)
 
 
-def all_of(scores: pd.DataFrame) -> pd.DataFrame:
-    """Estimates of made-up scores of two groups, chance by sentences too."""
-    h, o = (
-        [[int(n) for n in row] for row in scores[[f"{s}_a", f"{s}_b"]].to_numpy()] for s in "ho"
-    )
-    pairs = pairs_of(len(scores), model=scores["model"].to_numpy())
-    own, matches, lexicon = scored(h, o, model=pairs["model"]), matches_of(h, o), lexicon_of(2)
-    sentences = words.by_sentence(own, pairs, matches, lexicon=lexicon, draws=50, seed=1)
-    return pd.concat([estimated(own, 2), sentences], ignore_index=True)
-
-
 def differences(table: pd.DataFrame, *, statistic: str = "share_difference") -> Figure:
-    rows = figures.difference_rows(table, statistic=statistic)
-    return figures.share_differences(rows)
+    return figures.share_differences(table, statistic=statistic).figure
 
 
 def distances(table: pd.DataFrame) -> Figure:
-    return figures.distances(figures.distance_rows(table))
+    return figures.distances(table, chance_of(table)).figure
 
 
 def prejudice(table: pd.DataFrame, *, focus: Mapping[str, str] = MappingProxyType({})) -> Figure:
-    return figures.prejudice(figures.prejudice_rows(table, focus=focus))
+    return figures.prejudice(table, chance_of(table), focus=focus).figure
 
 
 def panels(figure: Figure) -> dict[str, Axes]:
@@ -137,22 +128,23 @@ def test_distances_stand_beside_both_chance_levels() -> None:
     ]  # fmt: skip
     for bias in ("gender", "race"):
         assert_draws(found[f"{bias}, by words"], of(TABLE, "bias", bias), band=True)
-        rows = of(TABLE, "bias_by_sentence", bias)
+        rows = of(by_sentence(TABLE), "bias", bias)
         assert_draws(found[f"{bias}, by sentences"], rows, band=True)
 
 
 def test_distances_without_chance_by_sentences_are_one_panel_a_bias() -> None:
-    found = panels(distances(TABLE[TABLE["statistic"] != "bias_by_sentence"]))
+    chance = chance_of(TABLE).query("reference == 'words'")
+    found = panels(figures.distances(TABLE, chance).figure)
     assert list(found) == ["gender", "race"]
 
 
 def test_rows_are_named_by_what_tells_them_apart() -> None:
     columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
     table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
-    (ax,) = panels(distances(table)).values()
+    ax = panels(distances(table))["b, by words"]
     assert labels(ax) == ["x · p", "x · q", "y · p", "y · q"]
     one = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4), 2)
-    (ax,) = panels(distances(one)).values()
+    ax = panels(distances(one))["b, by words"]
     assert labels(ax) == ["m"]
 
 
@@ -165,21 +157,23 @@ def test_prejudice_draws_share_and_extent_of_the_focus_beside_chance() -> None:
     for bias, group in (("gender", "b"), ("race", "c")):
         for kind in ("share", "extent"):
             (title,) = (one for one in found if one.endswith(f"{group}: {kind}"))
-            rows = of(TABLE, f"prejudice_{kind}_by_sentence", bias, group)
+            rows = of(by_sentence(TABLE), f"prejudice_{kind}", bias, group)
             assert_draws(found[title], rows, band=True)
 
 
 def test_without_a_focus_the_first_group_is_drawn() -> None:
     (share, extent) = prejudice(biases(race=5), focus={}).axes
-    assert_draws(share, of(biases(race=5), "prejudice_share_by_sentence", "race", "a"), band=True)
-    assert_draws(extent, of(biases(race=5), "prejudice_extent_by_sentence", "race", "a"), band=True)
+    table = by_sentence(biases(race=5))
+    assert_draws(share, of(table, "prejudice_share", "race", "a"), band=True)
+    assert_draws(extent, of(table, "prejudice_extent", "race", "a"), band=True)
 
 
 def test_a_focus_that_a_list_of_ones_own_does_not_have_gives_way_to_the_first_group() -> None:
     # The default focus names female; an own list may name its groups otherwise.
     share, extent = prejudice(biases(gender=2), focus={"gender": "female"}).axes
-    assert_draws(share, of(TABLE, "prejudice_share_by_sentence", "gender", "a"), band=True)
-    assert_draws(extent, of(TABLE, "prejudice_extent_by_sentence", "gender", "a"), band=True)
+    table = by_sentence(TABLE)
+    assert_draws(share, of(table, "prejudice_share", "gender", "a"), band=True)
+    assert_draws(extent, of(table, "prejudice_extent", "gender", "a"), band=True)
 
 
 def test_two_biases_with_a_group_of_one_name_are_drawn_apart() -> None:
@@ -219,14 +213,14 @@ SILENT = scored([[0, 0]] * 2 + [[2, 1], [1, 3]], [[1, 1]] * 4, model=list("xxyy"
 
 @pytest.mark.parametrize("name", list(DRAW))
 def test_a_model_that_was_not_measured_stands_in_every_figure_and_is_said_so(name: str) -> None:
-    for ax in DRAW[name](all_of(SILENT)).axes:
+    for ax in DRAW[name](estimated(SILENT, 2)).axes:
         assert names(ax) == ["x", "y"]
         assert "not measured" in [note.get_text() for note in ax.texts]
 
 
 @pytest.mark.parametrize("name", list(DRAW))
 def test_a_corpus_without_group_words_gives_figures_that_say_so(name: str) -> None:
-    figure = DRAW[name](all_of(SILENT[SILENT["model"] == "x"]))
+    figure = DRAW[name](estimated(SILENT[SILENT["model"] == "x"], 2))
     for ax in figure.axes:
         assert markers(ax) == []
         assert [note.get_text() for note in ax.texts] == ["not measured"]
@@ -244,9 +238,10 @@ def test_a_model_s_name_is_no_mathematics() -> None:
 
 
 def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> None:
-    rows = figures.distance_rows(TABLE)
-    expected = TABLE[TABLE["statistic"].isin(["bias", "bias_by_sentence"])]
-    assert sorted(rows["estimate"]) == sorted(expected["estimate"])
+    drawn = figures.distances(TABLE, chance_of(TABLE))
+    rows, expected = drawn.rows, TABLE[TABLE["statistic"] == "bias"]
+    assert sorted(rows["estimate"]) == sorted([*expected["estimate"]] * 2)
+    assert "by words and by sentences" in drawn.alt
     assert rows["panel"].tolist() == [
         f"{bias}, by {what}" for bias in ("gender", "race") for what in ("words", "sentences")
         for _ in "xy"
@@ -254,22 +249,15 @@ def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> No
 
 
 def test_mirrored_rows_are_left_out_and_others_kept() -> None:
-    rows = figures.difference_rows(TABLE, statistic="share_difference")
+    rows = figures.share_differences(TABLE, statistic="share_difference").rows
     assert rows.groupby(["bias", "group"]).size().to_dict() == {
         ("gender", "a"): 2, ("race", "a"): 2, ("race", "b"): 2, ("race", "c"): 2,
     }  # fmt: skip
 
 
 def test_common_articles_are_drawn_by_default() -> None:
-    rows = figures.difference_rows(TABLE)
+    rows = figures.share_differences(TABLE).rows
     assert set(rows["statistic"]) == {"share_difference_common"}
-
-
-def test_other_measures_of_the_same_statistic_are_not_drawn() -> None:
-    both = pd.concat([TABLE, TABLE.assign(measure="document")], ignore_index=True)
-    assert len(figures.distance_rows(both)) == len(figures.distance_rows(TABLE))
-    focus = {"gender": "a", "race": "b"}
-    assert len(figures.prejudice_rows(both, focus=focus)) == 8
 
 
 # --- beside the printed figures ---------------------------------------------------------------
@@ -293,60 +281,72 @@ def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def in_printed_figures(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["statistic"] != "share_difference"]
+
+
 @pytest.mark.parametrize("measure", ["word", "sentiment", "document"])
-def test_printed_values_stand_below_ours_panel_for_panel(measure: str) -> None:
-    rows = figures.printed_rows(ours(measure), PAPER, measure=measure, focus=FOCUS)
-    panels_drawn = ["race: ours", "race: printed", "gender: ours", "gender: printed"]
-    assert rows["panel"].unique().tolist() == panels_drawn
-    assert rows["column"].unique().tolist() == [
-        "mean distance", "share of prejudice", "extent of prejudice",
-    ]  # fmt: skip
-    printed = rows[rows["side"] == "printed"]
+def test_printed_values_stand_below_ours_statistic_for_statistic(measure: str) -> None:
+    rows = figures.printed_rows(ours(measure), paper=PAPER, focus=FOCUS)
+    printed = in_printed_figures(rows[rows["side"] == "printed"])
     assert len(printed) == 2 * 3 * 7
     wanted = PAPER[(PAPER["measure"] == measure) & (PAPER["prompt"] == "neutral")]
-    wanted = wanted[wanted["statistic"] != "share_difference"]
-    assert sorted(printed["estimate"]) == sorted(wanted["value"])
-    figure = figures.printed(rows)
-    assert len(figure.axes) == 4 * 3
-    for column in range(3):  # one scale for ours and for what is printed
-        assert len({ax.get_xlim() for ax in figure.axes[column::3]}) == 1
-    told = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert sorted(printed["estimate"]) == sorted(in_printed_figures(wanted)["value"])
+    for _, own in rows.groupby(["bias", "statistic", "group"], sort=False, dropna=False):
+        assert own["side"].tolist() == sorted(own["side"])
+
+
+def test_mean_distances_are_drawn_ours_above_the_printed_ones_on_one_scale() -> None:
+    both = pd.concat([ours("word"), ours("document")])
+    drawn = figures.printed(figures.printed_rows(both, focus=FOCUS))
+    found = panels(drawn.figure)
+    assert list(found) == ["word: race", "word: gender", "document: race", "document: gender"]
+    for (_, own), ax in zip(drawn.rows.groupby("panel", sort=False), found.values(), strict=True):
+        assert own["side"].tolist() == ["ours"] * 2 + ["printed"] * 7
+        assert names(ax) == own["cell"].tolist()
+        at = range(len(own) - 1, -1, -1)
+        points = set(zip(own["estimate"], at, strict=True))
+        assert points <= set(markers(ax))
+    told = [text.get_text() for text in drawn.figure.legends[0].get_texts()]
     assert "printed: other corpus, other human side" in told
 
 
 def test_a_fallback_of_toxicity_never_stands_beside_printed_values() -> None:
     fallback = "alt-profanity-check 1.9 (fallback, not Detoxify)"
-    rows = figures.printed_rows(ours("toxicity", fallback), PAPER, measure="toxicity", focus=FOCUS)
+    rows = figures.printed_rows(ours("toxicity", fallback), focus=FOCUS)
     assert set(rows["side"]) == {"ours"} and len(rows) == 2 * 2 * 3
-    told = [text.get_text() for text in figures.printed(rows).legends[0].get_texts()]
+    told = [text.get_text() for text in figures.printed(rows).figure.legends[0].get_texts()]
     assert not any("printed" in text for text in told)
-    detoxify = figures.printed_rows(
-        ours("toxicity", "Detoxify 0.5.4 original"), PAPER, measure="toxicity", focus=FOCUS
-    )
+    detoxify = figures.printed_rows(ours("toxicity", "Detoxify 0.5.4 original"), focus=FOCUS)
     assert set(detoxify["side"]) == {"ours", "printed"}
 
 
 def test_another_group_in_focus_has_no_printed_prejudice_beside_it() -> None:
-    rows = figures.printed_rows(
-        ours("word"), PAPER, measure="word", focus=FOCUS | {"race": "White"}
-    )
+    rows = in_printed_figures(figures.printed_rows(ours("word"), focus=FOCUS | {"race": "White"}))
     race = rows[(rows["bias"] == "race") & (rows["side"] == "printed")]
     assert set(race["statistic"]) == {"bias"}
     assert set(rows[(rows["bias"] == "race") & rows["group"].notna()]["group"]) == {"White"}
 
 
 def test_table_1_stands_beside_our_differences_of_shares() -> None:
-    rows = figures.printed_table_rows(ours("word"), PAPER)
+    rows = figures.printed_rows(ours("word"), paper=PAPER, focus=FOCUS)
+    rows = rows[rows["statistic"] == "share_difference"]
     printed = rows[rows["side"] == "printed"]
     wanted = PAPER[(PAPER["figure"] == "3b") & PAPER["group"].isin(["White", "Black"])]
     assert sorted(printed["estimate"]) == sorted(wanted["value"])
-    assert set(rows["column"]) == {"White", "Black"}
-    rendered(figures.printed(rows))
+    assert set(rows["group"]) == {"White", "Black"}
+    assert set(rows["bias"]) == {"race"}
+    ends = news_tables.printed(rows).rows.set_index("group")
+    for group, own in wanted.groupby("group"):
+        found = ends.loc[group, ["printed, min", "printed, max"]].tolist()
+        assert found == [own["value"].min(), own["value"].max()]
+    assert ends.loc["White", ["ours, min", "ours, max"]].tolist() == [0.3, 0.3]
 
 
 def test_nothing_of_ours_draws_nothing() -> None:
-    rows = figures.printed_rows(ours("word").head(0), PAPER, measure="word", focus=FOCUS)
+    rows = figures.printed_rows(ours("word").head(0), focus=FOCUS)
     assert rows.empty
-    figure = figures.printed(rows)
+    figure = figures.printed(rows).figure
     assert figure.axes[0].texts[0].get_text() == "nothing of this was measured"
-    assert figures.printed_table_rows(ours("sentiment"), PAPER).query("side == 'ours'").empty
+    shares = figures.printed_rows(ours("sentiment"), focus=FOCUS)
+    assert "share_difference" not in set(shares["statistic"])

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
+from nbbias import stats
 from nbbias.news import models
 
 
@@ -58,20 +59,20 @@ def test_nothing_is_an_empty_table() -> None:
     nothing = scores("word", difference_a=np.nan, difference_b=np.nan)
     assert models.units([nothing], focus={}).empty
     assert models.overall(
-        models.units([], focus={}), value="difference", confidence=0.95, draws=100, seed=1
+        models.units([], focus={}), value="difference", sure=stats.Sure(0.95, 100, 1)
     ).empty
 
 
 def test_a_model_over_all_its_prompts_counts_articles_once() -> None:
     tables = [scores("word", prompt=prompt) for prompt in ("p", "q")]
     units = models.units(tables, focus={})
-    (row,) = models.overall(units, value="difference", confidence=0.95, draws=500, seed=1).to_dict(
+    (row,) = models.overall(units, value="difference", sure=stats.Sure(0.95, 500, 1)).to_dict(
         "records"
     )
     assert (row["n"], row["clusters"], row["n_lost"]) == (8, 4, 0)
     assert row["estimate"] == pytest.approx(0.15)
     one = models.overall(
-        units[units["prompt"] == "p"], value="difference", confidence=0.95, draws=500, seed=1
+        units[units["prompt"] == "p"], value="difference", sure=stats.Sure(0.95, 500, 1)
     )
     # The second prompt says the same of the same articles: nothing is gained by it.
     assert row["ci_high"] - row["ci_low"] == pytest.approx(

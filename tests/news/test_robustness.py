@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from nbbias.news import corpus, robustness, sample, words
-from nbbias.text import annotate, lexicons
-from tests.build import paired
+from nbbias.news.corpus import Read
+from nbbias.text import lexicons
+from tests.build import paired, read_of
 
 CELL = ["source", "model", "prompt"]
 
@@ -21,11 +22,10 @@ def numbered(*sides: tuple[str, str]) -> pd.DataFrame:
     return table.assign(pair_id=range(10, 10 + len(table)))
 
 
-def measured(
-    pairs: pd.DataFrame, lexicon: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    _, matches = annotate.annotate(words.side_texts(pairs), lexicons.expand(lexicon))
-    return words.word_scores(pairs, matches, lexicon=lexicon), pairs, matches
+def measured(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, Read]:
+    """Scores, and what they were made from, with the list as it was written."""
+    read = corpus.annotate(pairs, lexicon=lexicons.expand(lexicon))._replace(lexicon=lexicon)
+    return words.pair_scores(read), read
 
 
 def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFrame:
@@ -37,11 +37,9 @@ def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFra
     return table.assign(n=by_cell["score"].count())
 
 
-def extremes(
-    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
-    changes = robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
-    return robustness.leave_one_word_out(scores, changes, lexicon=lexicon)
+def extremes(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
+    changes = robustness.without_each_term(scores, read)
+    return robustness.leave_one_word_out(scores, changes, lexicon=read.lexicon)
 
 
 def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
@@ -50,7 +48,7 @@ def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
          [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]],
         columns=["bias", "group", "term", "kind", "case"],
     )  # fmt: skip
-    table = extremes(*measured(numbered(*sides), lexicon), lexicon=lexicon)
+    table = extremes(*measured(numbered(*sides), lexicon))
     return table.set_index(["statistic", "group"])
 
 
@@ -60,9 +58,9 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
     models = {"even": {}, "fewer-women": {"female": -0.15}}
     pairs = corpus.pair(*sample.corpus(models, faults=True, seed=3)).iloc[:12]
     lexicon = lexicons.load_all(["gender", "race"])
-    scores, pairs, matches = measured(pairs, lexicon)
+    scores, read = measured(pairs, lexicon)
     listed = lexicons.expand(lexicon) if expanded else lexicon
-    found = extremes(scores, pairs, matches, lexicon=listed)
+    found, matches = extremes(scores, read._replace(lexicon=listed)), read.matches
     # The list's own entries: a phrase such as "white nurse" belongs to "white".
     first = matches["term"].str.split().str[0]
     of_descriptor = (matches["kind"] == "descriptor") & (not expanded)
@@ -73,7 +71,7 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
         terms = sorted(entry[matches["bias"] == bias].unique())
         without = {
             term: statistics(
-                words.word_scores(pairs, matches[entry != term], lexicon=lexicon), bias, groups
+                words.pair_scores(read._replace(matches=matches[entry != term])), bias, groups
             )
             for term in terms
         }
@@ -143,9 +141,10 @@ def test_without_any_counted_pair_nothing_is_measured_and_a_reason_given() -> No
 
 def test_input_is_not_changed() -> None:
     lexicon = lexicons.load_all(["gender"])
-    tables = measured(corpus.pair(*sample.corpus(seed=1)), lexicon)
+    scores, read = measured(corpus.pair(*sample.corpus(seed=1)), lexicon)
+    tables = [scores, read.pairs, read.matches, read.lexicon]
     before = [table.copy() for table in tables]
-    extremes(*tables, lexicon=lexicon)
+    extremes(scores, read)
     for old, new in zip(before, tables, strict=True):
         pd.testing.assert_frame_equal(old, new)
 
@@ -154,12 +153,15 @@ def test_two_hundred_terms_in_three_thousand_pairs_take_seconds() -> None:
     rng = np.random.default_rng(0)
     terms = [f"t{i}" for i in range(200)]
     lexicon = pd.DataFrame({"bias": "b", "group": ["x", "y"] * 100, "term": terms, "kind": "word"})
-    pairs = numbered(*((f"h{i}", f"o{i}") for i in range(3000)))
+    pairs = numbered(*((f"h{i}", f"o{i}") for i in range(3000))).rename(
+        columns={"generated_text": "generated_id", "original_text": "original_id"}
+    )
     matches = lexicon.iloc[rng.integers(0, 200, 60_000)].reset_index(drop=True)
     ids = [f"{side}{i}" for i, side in zip(rng.integers(0, 3000, 60_000), "ho" * 30_000)]  # noqa: B905
     matches = matches.assign(text_id=ids, sentence_id=0)
-    scores = words.word_scores(pairs, matches, lexicon=lexicon)
+    read = read_of(pairs, matches, lexicon)
+    scores = words.pair_scores(read)
     start = time.perf_counter()
-    found = extremes(scores, pairs, matches, lexicon=lexicon)
+    found = extremes(scores, read)
     assert time.perf_counter() - start < 10
     assert set(found["terms"]) == {200}

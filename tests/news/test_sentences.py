@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from nbbias import reading
-from nbbias.news import claims, sample, sentences as news_report
+from nbbias.news import claims, sample, sentences, tables
+from nbbias.news.claims import Level
 from tests.news.test_words import FOUND, SOME, estimated, scored
 
 MINUS = "\N{MINUS SIGN}"
@@ -21,13 +22,19 @@ def plain(sentence: str) -> str:
     return re.sub(r"\\(.)", r"\1", sentence)
 
 
+def at(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    return table.assign(confidence=confidence)
+
+
 def differences(table: pd.DataFrame, confidence: float = 0.95) -> list[str]:
-    told = news_report.differences(table, confidence=confidence, statistic="share_difference")
+    told = sentences.differences(at(table, confidence), statistic="share_difference")
     return [plain(one) for one in told]
 
 
-def distances(table: pd.DataFrame, confidence: float = 0.95) -> list[str]:
-    return [plain(one) for one in news_report.distances(table, confidence=confidence)]
+def distances(table: pd.DataFrame, *more: pd.DataFrame, confidence: float = 0.95) -> list[str]:
+    levels = [claims.reference(at(table, confidence), "words"), *more]
+    chance = at(pd.concat(levels), confidence)
+    return [plain(one) for one in sentences.distances(table, chance)]
 
 
 def largest(bias: str) -> pd.Series:
@@ -48,7 +55,7 @@ def test_the_largest_difference_is_told_with_its_interval_n_and_p(bias: str, pla
     assert reading.p_value(row["p_adjusted"]) in told
     direction = "lower" if row["estimate"] < 0 else "higher"
     assert f"group {row['group']} is {abs(row['estimate']):.3f} {direction} than" in told
-    assert f"in {row['model']} / p / s the share" in told
+    assert f"in {row['model']} the share of words of the group" in told
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
@@ -60,17 +67,19 @@ def test_differences_beyond_chance_are_counted_over_the_family(confidence: float
     for told, family in zip(found, (gender, race), strict=True):
         beyond = (family["p_adjusted"] < 1 - confidence).sum()
         assert f"{beyond} of {len(family)} signed differences" in told
-        assert f"below p = {1 - confidence:.2f}" in told
+        assert f"p below {1 - confidence:.1g}".replace("0.", ".") in told
 
 
 def test_a_bias_without_group_words_was_not_measured_and_says_why() -> None:
     (told,) = differences(estimated(scored([[0, 0]] * 3, [[0, 0]] * 3), 2))
-    assert told == "b: no share was measured (no group words in either (3))."
+    assert told == "b: No signed differences could be tested (no group words in either (3))."
 
 
 def test_an_empty_cell_is_no_member_of_the_family() -> None:
     scores = pd.concat([SOME[3], scored([[0] * 3], [[0] * 3], model="z")], ignore_index=True)
-    assert differences(estimated(scores, 3)) == differences(FOUND[3])
+    (told,), (alone,) = differences(estimated(scores, 3)), differences(FOUND[3])
+    left = f"; 3 could not be tested). {alone.split('). ')[1]}"
+    assert told == alone.replace(f"). {alone.split('). ')[1]}", left)
 
 
 @pytest.mark.parametrize("counts", [[[3, 1]], [[3, 1], [2, 5]]], ids=["one pair", "copies"])
@@ -79,12 +88,12 @@ def test_shares_that_were_measured_but_not_tested_are_not_called_unmeasured(
 ) -> None:
     (told,) = differences(estimated(scored(counts, counts), 2))
     assert "no share was measured" not in told
-    assert "test" in told
+    assert "could be tested" in told
 
 
 def test_names_are_text_and_no_markup() -> None:
     table = FOUND[3].replace({"model": {"x": "*x*", "y": "_y_"}}).assign(bias="<b>")
-    (told,) = news_report.differences(table, confidence=0.95)
+    (told,) = sentences.differences(table)
     assert re.search(r"\\\*x\\\*|\\_y\\_", told)
     assert told.startswith(r"\<b\>")
 
@@ -95,7 +104,7 @@ def test_nothing_is_said_of_no_estimates() -> None:
 
 
 def test_common_articles_are_told_by_default() -> None:
-    (told,) = (plain(one) for one in news_report.differences(FOUND[3], confidence=0.95))
+    (told,) = (plain(one) for one in sentences.differences(FOUND[3]))
     own = FOUND[3][FOUND[3]["statistic"] == "share_difference_common"]
     row = own.loc[own.index[own["estimate"].abs().argmax()]]
     assert "on common articles" in told
@@ -109,16 +118,16 @@ def test_common_articles_are_told_by_default() -> None:
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
 def test_distances_are_told_beside_chance_by_words_and_by_sentences(confidence: float) -> None:
     own = FOUND[3][FOUND[3]["statistic"] == "bias"]
-    apart = own.assign(statistic="bias_by_sentence", null=0.1, p_adjusted=[0.01, 0.2])
-    words, sentences = distances(pd.concat([own, apart]), confidence)
+    apart = claims.reference(own.assign(null=0.1, p_adjusted=[0.01, 0.2]), "sentences")
+    by_word, by_sentence = distances(own, apart, confidence=confidence)
     low, high = own["estimate"].min(), own["estimate"].max()
-    for told in (words, sentences):
+    for told in (by_word, by_sentence):
         assert f"lie between {low:.3f} and {high:.3f}" in told
-    assert f"dealing out words at random gives {own['null'].min():.3f} to" in words
+    assert f"dealing out words at random gives {own['null'].min():.3f} to" in by_word
     beyond = (own["p_adjusted"] < 1 - confidence).sum()
-    assert f"{beyond} of 2 cells" in words
-    assert "dealing out whole sentences at random gives 0.100 to 0.100" in sentences
-    assert f"{1 if confidence == 0.95 else 2} of 2 cells" in sentences
+    assert f"{beyond} of 2 cells" in by_word
+    assert "dealing out whole sentences at random gives 0.100 to 0.100" in by_sentence
+    assert f"{1 if confidence == 0.95 else 2} of 2 cells" in by_sentence
 
 
 def test_a_cell_without_a_distance_is_not_counted_and_a_bias_without_any_is_not_told() -> None:
@@ -133,16 +142,16 @@ def test_a_cell_without_a_distance_is_not_counted_and_a_bias_without_any_is_not_
 
 def test_intervals_that_hold_the_truth_are_counted_beside_what_to_expect() -> None:
     table = pd.DataFrame({"covered": ["yes"] * 17 + ["no"] * 3})
-    told = news_report.planted(table, FOUND[2], confidence=0.9)
+    told = sentences.planted(table, at(FOUND[2], 0.9))
     assert told.startswith("17 of 20 intervals hold")
     assert "about 18.0 of 20 would" in told
 
 
 def test_without_a_planted_truth_it_is_said_why() -> None:
-    real = news_report.planted(pd.DataFrame(), FOUND[2], confidence=0.95)
+    real = sentences.planted(pd.DataFrame(), FOUND[2])
     assert "not simulated" in real
     simulated = FOUND[2].assign(source=sample.SOURCE)
-    told = news_report.planted(pd.DataFrame(), simulated, confidence=0.95)
+    told = sentences.planted(pd.DataFrame(), simulated)
     assert "Nothing was planted" in told
 
 
@@ -151,13 +160,17 @@ def test_without_a_planted_truth_it_is_said_why() -> None:
 
 def counted(scores: pd.DataFrame) -> list[str]:
     pairs = scores.drop_duplicates("pair_id")
-    return [plain(one) for one in news_report.counted(claims.losses(scores), pairs)]
+    return [plain(one) for one in sentences.counted([level_of(scores)], pairs)]
+
+
+def level_of(scores: pd.DataFrame) -> Level:
+    return Level(scores, claims.losses(scores), TABLE, TABLE)
 
 
 def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
     (told,) = counted(SOME[3])
     n = SOME[3]["score"].notna().sum()
-    assert told.startswith(f"b: {n} of 60 pairs count ({n / 60:.0%}).")
+    assert told.startswith(f"word, b: {n} of 60 pairs count ({n / 60:.0%}).")
     silent = (SOME[3]["reason"] == "no group words in the answer").sum()
     assert silent > 0
     assert f"In {silent} the answer holds no group word" in told
@@ -166,51 +179,47 @@ def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
 def test_every_bias_is_told_on_its_own() -> None:
     both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
     first, second = counted(both)
-    assert first.startswith(f"b: {SOME[2]['score'].notna().sum()} of 60 pairs")
-    assert second.startswith(f"c: {SOME[3]['score'].notna().sum()} of 60 pairs")
+    assert first.startswith(f"word, b: {SOME[2]['score'].notna().sum()} of 60 pairs")
+    assert second.startswith(f"word, c: {SOME[3]['score'].notna().sum()} of 60 pairs")
 
 
 def test_steps_that_do_not_add_up_are_refused() -> None:
     losses = claims.losses(SOME[3])
     losses.loc[0, "counted"] += 1
     with pytest.raises(ValueError, match="add up to 61, not 60"):
-        news_report.counted(losses, SOME[3])
+        sentences.counted([level_of(SOME[3])._replace(losses=losses)], SOME[3])
 
 
 def test_a_corpus_that_counts_nothing_says_zero() -> None:
-    assert counted(scored([[0, 0]] * 2, [[0, 0]] * 2)) == ["b: 0 of 2 pairs count (0%)."]
+    assert counted(scored([[0, 0]] * 2, [[0, 0]] * 2)) == ["word, b: 0 of 2 pairs count (0%)."]
 
 
 def test_nothing_is_counted_of_no_pairs() -> None:
     assert counted(SOME[3].head(0)) == []
 
 
-# --- columns ----------------------------------------------------------------------------------
+# --- tables for readers -----------------------------------------------------------------------
 
 
-def test_columns_are_those_with_something_in_them_and_something_to_tell_apart() -> None:
-    table = news_report.columns(TABLE, ["bias"])
-    assert len(table) == 4
-    assert table.notna().any().all()
-    assert {"bias", "model", "estimate", "n", "n_lost", "null", "p_value"} <= set(table)
-    assert not {"group", "topic", "source", "statistic"} & set(table)
+@pytest.mark.parametrize("name", ["common", "all pairs", "distance", "free of length", "prejudice"])
+def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
+    table = tables.of(TABLE, name)
+    statistics = {
+        "common": ["share_difference_common"], "all pairs": ["share_difference"],
+        "distance": ["bias"], "free of length": ["squared_distance", "rms_distance"],
+        "prejudice": ["prejudice_share", "prejudice_extent"],
+    }  # fmt: skip
+    assert len(table.rows) == TABLE["statistic"].isin(statistics[name]).sum()
+    assert len(table.rows.columns) <= 8
+    assert table.title and table.note
+    assert len(tables.of(TABLE, name, rows=2).rows) == 2
 
 
-def test_columns_that_tell_rows_apart_stay() -> None:
-    both = pd.concat([TABLE, TABLE.assign(source="t")])
-    table = news_report.columns(both, ["bias", "share_difference"])
-    assert {"source", "statistic", "group"} <= set(table)
-
-
-def test_a_chance_level_of_zero_alone_is_not_shown() -> None:
-    table = news_report.columns(TABLE, ["share_difference"])
-    assert not {"null", "excess"} & set(table)
-    assert {"group", "p_adjusted"} <= set(table)
-
-
-def test_reasons_are_shown_where_something_was_not_measured() -> None:
-    table = estimated(scored([[0, 0]] * 2, [[0, 0]] * 2), 2)
-    shown = news_report.columns(table, ["share_difference"])
-    assert "reason" in shown
-    assert "estimate" not in shown
-    assert shown["n_lost"].tolist() == [2, 2]
+def test_what_was_lost_at_all_levels_adds_up_to_the_pairs() -> None:
+    both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
+    rows = tables.lost([level_of(both)]).rows
+    assert rows["bias"].tolist() == ["b", "c"]
+    assert (rows["counted"] + rows["lost"]).tolist() == rows["pairs"].tolist() == [60, 60]
+    for row, scores in zip(rows.to_dict("records"), (SOME[2], SOME[3]), strict=True):
+        for reason, n in scores["reason"].value_counts().items():
+            assert f"{reason} ({n})" in row["why"]

@@ -63,11 +63,11 @@ def of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: st
 
 def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, list[str], int]]:
     """Every cell, bias and instrument: its keys, its scores, its groups, its bad direction."""
-    worse = study.measured.set_index("instrument")["worse"]
+    worse = study.scored.measured.set_index("instrument")["worse"]
     keys = ["model", "bias", "instrument"]
     for values, own in study.scores.groupby(keys, sort=False):
         key = dict(zip(keys, values, strict=True))
-        yield key, own, lexicons.groups(study.lexicon, key["bias"]), worse[key["instrument"]]
+        yield key, own, lexicons.groups(study.read.lexicon, key["bias"]), worse[key["instrument"]]
 
 
 # --- permuted_means ---------------------------------------------------------------------------
@@ -220,11 +220,11 @@ def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
 
 def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
     study = study_of(random_pairs(9, 3, "m"))
-    turned = study.pairs.rename(
-        columns={"original_text": "generated_text", "generated_text": "original_text"}
+    turned = study.read.pairs.rename(
+        columns={"original_id": "generated_id", "generated_id": "original_id"}
     )
     table = study.estimates()
-    other = replace(study, pairs=turned).estimates()
+    other = replace(study, read=study.read._replace(pairs=turned)).estimates()
     for statistic in ("mean_difference", "difference_beyond_neutral"):
         here, there = of(table, statistic), of(other, statistic)
         assert here["estimate"].tolist() == pytest.approx((-there["estimate"]).tolist())
@@ -244,14 +244,14 @@ SMALL = paired(
 
 def every_chance(study: Study, column: str, worse: int) -> dict[str, float]:
     """Enumerate all deals of every pair: what the bias and prejudice are on average."""
-    whole = study.sentences.merge(study.scored, on=["text_id", "sentence_id"])
+    whole = study.read.sentences.merge(study.scored.sentences, on=["text_id", "sentence_id"])
     blocks = {key: own[[column]].to_numpy() for key, own in whole.groupby(["text_id", "group"])}
     largest, shares, extents = [], [], []
-    for pair in study.pairs.itertuples():
+    for pair in study.read.pairs.itertuples():
         of_pair = []
         for group in ("female", "male"):
-            h = blocks.get((pair.generated_text, group))
-            o = blocks.get((pair.original_text, group))
+            h = blocks.get((pair.generated_id, group))
+            o = blocks.get((pair.original_id, group))
             if h is not None and o is not None:
                 of_pair.append(deals(h, o)[:, 0])
                 if group == "female":
@@ -326,8 +326,8 @@ def test_one_tone_throughout_leaves_no_room_for_chance() -> None:
 def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
     small = study_of(SMALL)
     # A second score for "She was bad.", of a text with another sentence of the group.
-    small.scored.loc[small.scored["text_id"].eq(SMALL["generated_text"][0])
-                     & small.scored["sentence_id"].eq(1), "toxicity"] = np.nan  # fmt: skip
+    table, (first, *_) = small.scored.sentences, small.read.pairs["generated_id"]
+    table.loc[table["text_id"].eq(first) & table["sentence_id"].eq(1), "toxicity"] = np.nan
     row = row_of(small.estimates(draws=200), "bias", measure="toxicity")
     assert row["estimate"] > 0
     assert np.isfinite(row["null"])
@@ -394,15 +394,15 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
     table = news_tone.counted_by_choice(choice.scores, lexicon=LEXICON)
     assert len(table) == 4
     held: dict[tuple[str, str], set[str]] = {}
-    for row in choice.sentences.itertuples():
+    for row in choice.read.sentences.itertuples():
         if row.group != "neutral":
             held.setdefault((row.text_id, row.bias), set()).add(row.group)
     for row in table.to_dict("records"):
-        own = choice.pairs[choice.pairs["model"] == row["model"]]
+        own = choice.read.pairs[choice.read.pairs["model"] == row["model"]]
         groups = lexicons.groups(LEXICON, row["bias"])
         shared = [
             held.get((h, row["bias"]), set()) & held.get((o, row["bias"]), set())
-            for h, o in zip(own["generated_text"], own["original_text"], strict=True)
+            for h, o in zip(own["generated_id"], own["original_id"], strict=True)
         ]
         assert row["pairs"] == len(own)
         assert row["any_group"] == sum(bool(both) for both in shared)

@@ -16,7 +16,8 @@ from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.news import corpus, tone
+from nbbias.news import corpus, tables, tone
+from nbbias.news.corpus import Read
 from nbbias.text import annotate, lexicons, sentiment, toxicity
 
 GENDER = lexicons.load("gender")
@@ -39,28 +40,31 @@ FOUR = pd.DataFrame(
 )  # fmt: skip
 
 
-def annotated(
-    *texts: str, lexicon: pd.DataFrame = GENDER
-) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    keyed = pd.Series(texts, index=pd.Index(texts, name="text_id"), dtype=object)
-    sentences, matches = annotate.annotate(keyed.drop_duplicates(), lexicon)
-    return sentences, matches, tone.assign(sentences, matches, lexicon=lexicon)
+def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
+    keyed = pd.Series(texts, dtype=object).drop_duplicates().rename_axis("text_id")
+    sentences, matches = annotate.annotate(keyed, lexicon)
+    grouped = corpus.grouped(sentences, matches, lexicon=lexicon)
+    return Read(pd.DataFrame(), keyed, grouped, matches, lexicon)
 
 
 def groups_of(one: str, lexicon: pd.DataFrame = GENDER, bias: str = "gender") -> list[str]:
-    table = annotated(one, lexicon=lexicon)[2]
+    table = annotated(one, lexicon=lexicon).sentences
     return table.loc[table["bias"] == bias, "group"].tolist()
+
+
+def scored_in(
+    *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
+) -> tone.Scored:
+    read = annotated(*texts, lexicon=lexicon)
+    return tone.score(read, scorers=scorers, toxicity_scorer="offline")
 
 
 def scored_of(
     *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
 ) -> pd.DataFrame:
-    _, matches, assigned = annotated(*texts, lexicon=lexicon)
-    scored = tone.score(assigned, matches, scorers=scorers, toxicity_scorer="offline")
-    at = assigned.drop_duplicates(["text_id", "sentence_id"])[["text_id", "sentence_id"]]
-    said = [row.text_id[row.start : row.end] for row in
-            assigned.drop_duplicates(["text_id", "sentence_id"]).itertuples()]  # fmt: skip
-    return scored.merge(at.assign(said=said), on=["text_id", "sentence_id"])
+    scored = scored_in(*texts, lexicon=lexicon, scorers=scorers).sentences
+    said = corpus.said(annotated(*texts, lexicon=lexicon)).rename("said")
+    return scored.join(said, on=["text_id", "sentence_id"])
 
 
 # --- assign -----------------------------------------------------------------------------------
@@ -71,7 +75,7 @@ def test_the_papers_example_sentence_is_male() -> None:
         "French’s book gave similar scrutiny to the novelist himself, uncovering his harsh "
         "treatment of some of the women in his life."
     )
-    table = annotated(sentence)[2]
+    table = annotated(sentence).sentences
     # himself, his, his; women.
     assert table[["group", "n"]].to_numpy().tolist() == [["male", 4]]
 
@@ -118,7 +122,7 @@ def test_of_four_groups_only_a_tie_at_the_top_counts() -> None:
 
 
 def test_every_sentence_has_one_row_for_every_bias() -> None:
-    table = annotated("The black nurse saw him. It rained.", "She slept.", lexicon=BOTH)[2]
+    table = annotated("The black nurse saw him. It rained.", "She slept.", lexicon=BOTH).sentences
     assert table.groupby("bias")["sentence_id"].apply(list).to_dict() == {
         "gender": [0, 1, 0], "race": [0, 1, 0],
     }  # fmt: skip
@@ -127,13 +131,13 @@ def test_every_sentence_has_one_row_for_every_bias() -> None:
 
 
 def test_a_corpus_without_any_group_word_is_neutral_throughout() -> None:
-    table = annotated("It rained. It rained again.", lexicon=BOTH)[2]
+    table = annotated("It rained. It rained again.", lexicon=BOTH).sentences
     assert table["group"].tolist() == ["neutral"] * 4
     assert table["n"].tolist() == [0] * 4
 
 
 def test_without_texts_there_are_no_sentences() -> None:
-    assert len(annotated(lexicon=BOTH)[2]) == 0
+    assert len(annotated(lexicon=BOTH).sentences) == 0
 
 
 WORDS = st.sampled_from(["he", "she", "him", "her", "men", "women", "the", "rain", "table"])
@@ -308,16 +312,9 @@ def measured_pairs(
     *, groups_counted: str = "both", lexicon: pd.DataFrame = BOTH,
 ) -> pd.DataFrame:  # fmt: skip
     pairs = paired(originals, answers)
-    used = pairs[pairs["lost"].isna()]
-    _, matches, assigned = annotated(
-        *used["original_text"], *used["generated_text"], lexicon=lexicon
-    )
-    scored = tone.score(assigned, matches, scorers=["textblob"], toxicity_scorer="offline")
-    measured = tone.measures(scored, toxicity_scorer="offline")
-    return tone.pair_scores(
-        pairs, assigned, scored, lexicon=lexicon, measured=measured,
-        groups_counted=groups_counted,
-    )  # fmt: skip
+    read = corpus.annotate(pairs, lexicon=lexicon)
+    scored = tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    return tone.pair_scores(read, scored, groups_counted=groups_counted)
 
 
 BLOB = sentiment.instrument("textblob")
@@ -457,14 +454,12 @@ def test_a_group_that_never_appears_is_not_measured_and_the_others_are() -> None
 
 
 def test_tables_are_not_changed() -> None:
-    pairs = paired(ORIGINALS, ANSWERS)
-    sentences, matches, assigned = annotated(*ORIGINALS.values(), lexicon=BOTH)
-    tables = [pairs, sentences, matches, assigned]
-    before = [table.copy() for table in tables]
-    scored = tone.score(assigned, matches, scorers=["textblob"], toxicity_scorer="offline")
-    measured = tone.measures(scored, toxicity_scorer="offline")
-    tone.pair_scores(pairs, assigned, scored, lexicon=BOTH, measured=measured)
-    for table, old in zip(tables, before, strict=True):
+    read = corpus.annotate(paired(ORIGINALS, ANSWERS), lexicon=BOTH)
+    kept = [read.pairs, read.sentences, read.matches]
+    before = [table.copy() for table in kept]
+    scored = tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    tone.pair_scores(read, scored)
+    for table, old in zip(kept, before, strict=True):
         pd.testing.assert_frame_equal(table, old)
 
 
@@ -472,21 +467,22 @@ def test_tables_are_not_changed() -> None:
 
 
 def test_a_summary_counts_sentences_by_hand() -> None:
-    table = tone.summary(annotated("She left. He left. It rained. Her day.")[2])
+    table = tables.by_group(annotated("She left. He left. It rained. Her day.")).rows
     found = {row.group: (row.sentences, row.share) for row in table.itertuples()}
     assert found == {"female": (2, 0.5), "male": (1, 0.25), "neutral": (1, 0.25)}
 
 
 def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
-    scored = scored_of(*TONED, "He was fine.", scorers=("textblob", "vader"))
+    scored = scored_in(*TONED, "He was fine.", scorers=("textblob", "vader"))
     table = tone.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
-    blob = [TextBlob(said).polarity for said in scored["said"]]
+    texts = corpus.said(annotated(*TONED, "He was fine."))
+    blob = [TextBlob(said).polarity for said in texts]
     vader = SentimentIntensityAnalyzer()
-    compound = [vader.polarity_scores(said)["compound"] for said in scored["said"]]
+    compound = [vader.polarity_scores(said)["compound"] for said in texts]
     assert table["rho"].tolist() == pytest.approx([scipy.stats.spearmanr(blob, compound)[0]])
     assert table["n"].tolist() == [6]
 
 
 def test_one_instrument_agrees_with_nobody() -> None:
-    table = tone.agreement(scored_of(*TONED), scorers=["textblob"], confidence=0.95)
+    table = tone.agreement(scored_in(*TONED), scorers=["textblob"], confidence=0.95)
     assert len(table) == 0

@@ -14,19 +14,13 @@ import pytest
 import scipy.stats
 from statsmodels.stats.contingency_tables import Table
 
-from nbbias.news import (
-    claims,
-    corpus as news,
-    fits as news_document_estimates,
-    fits as news_fits,
-    fits as news_topics_chance,
-    tone,
-    topics,
-    words as news_words,
-)
-from nbbias.news.fits import Fit
-from nbbias.text import annotate, lexicons, topics as text_topics
-from tests.build import GROUPS, lexicon_of, pairs_of, row_of
+from nbbias import stats
+from nbbias.news import claims, corpus as news, fits, topics
+from nbbias.news.fits import Fit, Fitted, Fitting
+from nbbias.text import lexicons, topics as text_topics
+from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of
+
+NOTHING = pd.DataFrame()
 
 FULL = [[30, 5, 20], [4, 25, 22], [6, 6, 40], [1, 0, 2]]
 
@@ -62,8 +56,15 @@ def scored(
 ) -> pd.DataFrame:  # fmt: skip
     names = [f"h{i}" for i in range(len(h))] + [f"o{i}" for i in range(len(o))]
     shares = pd.DataFrame([*h, *o], index=names, dtype=float)
-    pairs = pairs_of(len(h), **columns)
-    return topics.pair_scores(pairs, shares, associated, lexicon=lexicon_of(groups))
+    read = read_of(pairs_of(len(h), **columns), NOTHING, lexicon_of(groups))
+    return topics.score(read, shares, associated)
+
+
+def estimated(
+    scores: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, **settings: Any
+) -> pd.DataFrame:
+    sure = stats.Sure(confidence)
+    return topics.estimates(scores, lexicon=lexicon, sure=sure, **settings)
 
 
 # --- the matrix and its residuals -------------------------------------------------------------
@@ -72,15 +73,15 @@ def scored(
 def test_contingency_counts_every_sentence_with_a_topic() -> None:
     sentences = sentences_of(FULL)
     unread = sentences.head(3).assign(topic=pd.array([pd.NA] * 3, dtype="Int64"))
-    found = topics.contingency(pd.concat([sentences, unread]), groups=["a", "b"])
+    found = fits.contingency(pd.concat([sentences, unread]), groups=["a", "b"])
     assert found.to_numpy().tolist() == FULL
     assert found.columns.tolist() == ["a", "b", "neutral"]
 
 
 def test_contingency_shows_topics_and_groups_that_do_not_occur() -> None:
-    found = topics.contingency(sentences_of([[1, 2]]), groups=["a", "z"], n_topics=3)
+    found = fits.contingency(sentences_of([[1, 2]]), groups=["a", "z"], n_topics=3)
     assert found.to_numpy().tolist() == [[1, 0, 2], [0, 0, 0], [0, 0, 0]]
-    empty = topics.contingency(sentences_of([[0, 0]]), groups=["a"], n_topics=2)
+    empty = fits.contingency(sentences_of([[0, 0]]), groups=["a"], n_topics=2)
     assert empty.to_numpy().tolist() == [[0, 0], [0, 0]]
 
 
@@ -89,29 +90,29 @@ def test_contingency_shows_topics_and_groups_that_do_not_occur() -> None:
 )
 def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     expected = Table(np.array(rows, dtype=float), shift_zeros=False).standardized_resids
-    found = topics.residuals(matrix(rows))
+    found = fits.residuals(matrix(rows))
     assert found.to_numpy() == pytest.approx(np.asarray(expected))
 
 
 def test_residual_by_hand() -> None:
     # N 100, row 40, column 50: E = 20; (30 - 20) / sqrt(20 * .6 * .5) = 4.0825.
-    found = topics.residuals(matrix([[30, 10], [20, 40]]))
+    found = fits.residuals(matrix([[30, 10], [20, 40]]))
     assert found["a"][0] == pytest.approx(10 / math.sqrt(6))
     assert found["neutral"][0] == pytest.approx(-10 / math.sqrt(6))
 
 
 def test_rows_and_columns_without_sentences_have_no_residual() -> None:
-    found = topics.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
+    found = fits.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
     assert found["b"].isna().all()
     assert found.loc[2].isna().all()
     assert found.loc[:1, ["a", "neutral"]].notna().all(axis=None)
-    assert topics.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
-    assert topics.residuals(matrix([[5, 7]])).isna().all(axis=None)
+    assert fits.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
+    assert fits.residuals(matrix([[5, 7]])).isna().all(axis=None)
 
 
 def test_swapped_groups_swap_their_residuals() -> None:
-    found = topics.residuals(matrix(FULL))
-    swapped = topics.residuals(matrix([[b, a, n] for a, b, n in FULL]))
+    found = fits.residuals(matrix(FULL))
+    swapped = fits.residuals(matrix([[b, a, n] for a, b, n in FULL]))
     assert swapped["a"].to_numpy() == pytest.approx(found["b"].to_numpy())
 
 
@@ -119,20 +120,20 @@ def test_associations_take_the_largest_residual_above_the_threshold() -> None:
     counts = matrix(FULL)
     residuals = Table(counts.to_numpy(float), shift_zeros=False).standardized_resids
     for threshold in (0.0, 3.0, 4.0, 100.0):
-        found = topics.associations(counts, threshold=threshold)
+        found = fits.associations(counts, threshold=threshold)
         for topic, row in enumerate(np.asarray(residuals)):
             best = row.argmax()
             if row[best] > threshold:
                 assert found[topic] == counts.columns[best]
             else:
                 assert pd.isna(found[topic])
-    assert topics.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
+    assert fits.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
 
 
 def test_no_sentences_associate_nothing() -> None:
-    assert topics.associations(matrix([[0, 0], [0, 0]])).isna().all()
+    assert fits.associations(matrix([[0, 0], [0, 0]])).isna().all()
     # All topics used alike: every residual is 0.
-    assert topics.associations(matrix([[10, 20, 30], [20, 40, 60]])).isna().all()
+    assert fits.associations(matrix([[10, 20, 30], [20, 40, 60]])).isna().all()
 
 
 # --- chi-squared and its permutation ----------------------------------------------------------
@@ -142,7 +143,7 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
     observed = np.array(FULL, dtype=float)
     expected = observed.sum(1, keepdims=True) * observed.sum(0) / observed.sum()
     value = ((observed - expected) ** 2 / expected).sum()
-    found = topics.chi_squared(matrix(FULL))
+    found = fits.chi_squared(matrix(FULL))
     assert found["statistic_value"] == pytest.approx(value)
     assert found["df"] == 6
     assert found["p_value"] == pytest.approx(scipy.stats.chi2.sf(value, 6))
@@ -152,12 +153,12 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
 
 def test_chi_squared_skips_what_has_no_sentences() -> None:
     more = [[*row[:2], 0, row[2]] for row in FULL] + [[0, 0, 0, 0]]
-    assert topics.chi_squared(matrix(more)) == topics.chi_squared(matrix(FULL))
+    assert fits.chi_squared(matrix(more)) == fits.chi_squared(matrix(FULL))
 
 
 @pytest.mark.parametrize("rows", [[[0, 0], [0, 0]], [[5, 7]], [[5, 0], [6, 0]]])
 def test_chi_squared_of_one_topic_or_group_is_not_measured(rows: list[list[int]]) -> None:
-    found = topics.chi_squared(matrix(rows))
+    found = fits.chi_squared(matrix(rows))
     assert np.isnan(found["statistic_value"])
     assert "two topics" in found["reason"]
 
@@ -182,8 +183,8 @@ def test_permutation_is_all_exchanges_of_articles() -> None:
     topic = [[0, 0], [0, 1], [1, 1], [2, 1], [0, 2]]
     group = ["aa", "an", "nb", "bb", "aa"]
     sentences = article_sentences(topic, group)
-    found = topics.permutation_p(
-        sentences, numbered(sentences), groups=["a", "b"], draws=4000, seed=1
+    found = fits.permutation_p(
+        sentences, numbered(sentences), groups=["a", "b"], sure=stats.Sure(draws=4000, seed=1)
     )
     values = []
     for order in permutations(range(5)):
@@ -215,12 +216,12 @@ def rejections(tied: bool, repeats: int) -> tuple[float, float]:
     by_article, by_sentence = [], []
     for seed in range(repeats):
         sentences = clustered(rng, tied=tied)
-        found = topics.permutation_p(
-            sentences, numbered(sentences), groups=["a", "b"], draws=99, seed=seed
+        found = fits.permutation_p(
+            sentences, numbered(sentences), groups=["a", "b"], sure=stats.Sure(draws=99, seed=seed)
         )
         by_article.append(found["p_value"] <= 0.05)
-        counts = topics.contingency(sentences, groups=["a", "b"])
-        by_sentence.append(topics.chi_squared(counts)["p_value"] <= 0.05)
+        counts = fits.contingency(sentences, groups=["a", "b"])
+        by_sentence.append(fits.chi_squared(counts)["p_value"] <= 0.05)
     return float(np.mean(by_article)), float(np.mean(by_sentence))
 
 
@@ -230,24 +231,24 @@ def test_permutation_finds_groups_that_follow_topics() -> None:
 
 def test_permutation_needs_two_articles_and_two_groups() -> None:
     one = article_sentences([[0, 1, 0]], ["abn"])
-    settings: dict[str, Any] = {"groups": ["a", "b"], "draws": 9, "seed": 0}
-    found = topics.permutation_p(one, numbered(one), **settings)
+    settings: dict[str, Any] = {"groups": ["a", "b"], "sure": stats.Sure(draws=9)}
+    found = fits.permutation_p(one, numbered(one), **settings)
     assert np.isnan(found["p_value"]) and found["reason"] == "needs two articles"
     alike = article_sentences([[0, 1], [1, 0]], ["nn", "nn"])
-    found = topics.permutation_p(alike, numbered(alike), **settings)
+    found = fits.permutation_p(alike, numbered(alike), **settings)
     assert np.isnan(found["p_value"]) and "two groups" in found["reason"]
 
 
 def test_an_article_is_an_original_with_its_answers() -> None:
-    pairs = pairs_of(5, original_text=["o0", "o1", "o1", "o3", "o4"])
-    pairs = pairs.assign(generated_text=["h0", "h1", "h2", "No.", "No."])
+    pairs = pairs_of(5, original_id=["o0", "o1", "o1", "o3", "o4"])
+    pairs = pairs.assign(generated_id=["h0", "h1", "h2", "No.", "No."])
     pairs.loc[0, "lost"] = "blank answer"
-    found = topics.articles(pairs)
+    found = fits.articles(pairs)
     assert "h0" not in found and found.index.is_unique
     # One original under two ids is one article; one answer to two originals joins none.
     assert found["h1"] == found["o1"] == found["h2"]
     assert found["No."] == found["o3"] != found["o4"]
-    assert topics.articles(pairs.head(0)).empty
+    assert fits.articles(pairs.head(0)).empty
 
 
 # --- whose sentences count --------------------------------------------------------------------
@@ -262,26 +263,25 @@ def two_corpora() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def test_own_associations_are_each_corpus_own_and_common_ones_everybodys() -> None:
     sentences, pairs = two_corpora()
-    settings: dict[str, Any] = {"lexicon": lexicon_of(2), "n_topics": 3}
-    own = topics.associate(sentences, pairs, association="own", **settings)
+    read, how = read_of(pairs, NOTHING, lexicon_of(2)), Fitting(3, [0])
+    own = fits.associate(sentences, read, how._replace(association="own"))
     by_corpus = own.groupby(["model", "prompt"], sort=False)["group"].agg(list)
     assert by_corpus["human", "-"][:2] == ["a", "b"]
     assert by_corpus["m", "p"][:2] == ["b", "a"]
     assert own["group"].isna().sum() == 2 and own["residual"].isna().sum() == 2
-    everybody = topics.associate(sentences, pairs, **settings)
+    everybody = fits.associate(sentences, read, how)
     counts = matrix([[43, 35, 18], [35, 43, 18]])
-    expected = topics.residuals(counts).max(axis=1)
+    expected = fits.residuals(counts).max(axis=1)
     assert everybody["residual"].head(2).tolist() == pytest.approx(expected.tolist())
     assert everybody["sentences"].tolist() == [96, 96, 0]
     with pytest.raises(ValueError, match="use common or own"):
-        topics.associate(sentences, pairs, association="theirs", **settings)
+        fits.associate(sentences, read, how._replace(association="theirs"))
 
 
 def test_no_sentences_at_all_associate_nothing() -> None:
     sentences, pairs = two_corpora()
-    found = topics.associate(
-        sentences.head(0), pairs, lexicon=lexicon_of(2), n_topics=2, association="own"
-    )
+    read = read_of(pairs, NOTHING, lexicon_of(2))
+    found = fits.associate(sentences.head(0), read, Fitting(2, [0], "own"))
     assert len(found) == 4
     assert found["group"].isna().all()
 
@@ -349,7 +349,8 @@ def test_a_text_is_at_no_distance_from_itself_under_one_association() -> None:
 
 def test_own_associations_give_a_text_a_distance_from_itself() -> None:
     sentences, pairs = two_corpora()
-    own = topics.associate(sentences, pairs, lexicon=lexicon_of(2), n_topics=3, association="own")
+    read = read_of(pairs, NOTHING, lexicon_of(2))
+    own = fits.associate(sentences, read, Fitting(3, [0], "own"))
     shares = [[0.8, 0.2, 0.0]]
     # The answer's topic 0 is b's, the original's is a's: shares of a .2 and .8.
     table = scored(shares, shares, own, 2)
@@ -391,12 +392,13 @@ def test_a_group_without_topics_has_no_difference() -> None:
 def test_a_model_whose_pairs_are_all_lost_stays_in_the_table() -> None:
     sentences, _ = two_corpora()
     pairs = pairs_of(2, model=["m", "silent"], lost=pd.Series([None, "blank answer"], dtype="str"))
-    own = topics.associate(sentences, pairs, lexicon=lexicon_of(2), n_topics=2, association="own")
+    read = read_of(pairs, NOTHING, lexicon_of(2))
+    own = fits.associate(sentences, read, Fitting(2, [0], "own"))
     shares = pd.DataFrame([[0.8, 0.2]] * 2, index=["h0", "o0"])
-    table = topics.pair_scores(pairs, shares, own, lexicon=lexicon_of(2))
+    table = topics.score(read, shares, own)
     assert table["score"].tolist() == pytest.approx([0.6, np.nan], nan_ok=True)
     assert table["reason"][1] == "blank answer"
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2)).set_index("model")
+    found = estimated(table, lexicon=lexicon_of(2)).set_index("model")
     bias = found.loc["silent"][found.loc["silent"]["statistic"] == "bias"]
     assert bias["reason"].item() == "blank answer (1)" and bias["n_lost"].item() == 1
 
@@ -409,7 +411,7 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
     h, o = rng.dirichlet(np.ones(4), size=(2, 30))
     h[4] = [0, 0, 0, 1]
     table = scored(h, o, common(["a", "b", "c", None]), 3)
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(3), confidence=0.9)
+    found = estimated(table, lexicon=lexicon_of(3), confidence=0.9)
     score = table["score"].dropna()
     bias = row_of(found, "bias")
     low, high = scipy.stats.t.interval(0.9, 28, score.mean(), scipy.stats.sem(score))
@@ -441,7 +443,7 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
 def test_prejudice_counts_pairs_whose_original_lacks_the_group() -> None:
     # The second original has nothing of b: at this level it counts all the same.
     table = scored([[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [1, 0]], common(["a", "b"]), 2)
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
+    found = estimated(table, lexicon=lexicon_of(2))
     assert row_of(found, "prejudice_share", "b")[["estimate", "n"]].tolist() == [0.5, 2]
     assert row_of(found, "prejudice_extent", "b")["estimate"] == pytest.approx(-0.3)
 
@@ -449,7 +451,7 @@ def test_prejudice_counts_pairs_whose_original_lacks_the_group() -> None:
 def test_equal_texts_have_no_bias_and_no_prejudice() -> None:
     shares = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
     table = scored(shares, shares, common(["a", "b", None]), 2)
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
+    found = estimated(table, lexicon=lexicon_of(2))
     assert row_of(found, "bias")["estimate"] == 0
     assert row_of(found, "prejudice_share", "a")["estimate"] == 0
     extent = row_of(found, "prejudice_extent", "a")
@@ -458,7 +460,7 @@ def test_equal_texts_have_no_bias_and_no_prejudice() -> None:
 
 def test_nothing_measured_is_missing_with_its_reason() -> None:
     table = scored([[0, 1.0]] * 3, [[0.5, 0.5]] * 3, common(["a", "neutral"]), 2)
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
+    found = estimated(table, lexicon=lexicon_of(2))
     own = found[found["statistic"] != "share_difference_common"]
     assert own["estimate"].isna().all()
     assert set(own["reason"]) == {f"{topics.FEW_GROUPS} (3)"}
@@ -467,7 +469,7 @@ def test_nothing_measured_is_missing_with_its_reason() -> None:
 
 def test_a_group_without_topics_is_reported_as_such() -> None:
     table = scored([[0.5, 0.5]] * 3, [[0.1, 0.9]] * 3, common(["a", "b"]), 3)
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(3))
+    found = estimated(table, lexicon=lexicon_of(3))
     row = row_of(found, "share_difference", "c")
     assert np.isnan(row["estimate"]) and row["reason"] == "the group has no topic"
 
@@ -478,7 +480,7 @@ def test_repeated_answers_count_as_one_article() -> None:
         h, [[0.5, 0.5]] * 3, common(["a", "b"]), 2,
         article_id=pd.Series(["x", "x", "y"], dtype="str"), sample=[1, 2, 1],
     )  # fmt: skip
-    found = news_document_estimates.estimates(table, lexicon=lexicon_of(2))
+    found = estimated(table, lexicon=lexicon_of(2))
     # Article x: mean share .6 against .5; y: .5 against .5.
     assert row_of(found, "bias")[["estimate", "n"]].tolist() == pytest.approx([0.05, 2])
 
@@ -515,53 +517,51 @@ def corpus() -> dict[str, Any]:
     originals = pd.DataFrame(human, columns=["source", "article_id", "text"])
     made = pd.DataFrame(answers, columns=["source", "article_id", "model", "text"])
     pairs = news.pair(originals, made.assign(prompt="p", sample=1))
-    texts = news_words.side_texts(pairs)
-    lexicon = lexicons.load("gender")
-    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
-    sentences = tone.assign(found, matches, lexicon=lexicon)
-    tokens, said = text_topics.tokens(texts), topics.sentence_tokens(sentences)
-    fits = news_fits.fits(
-        pairs, tokens, sentences, said, lexicon=lexicon, n_topics=2, seeds=[0, 1, 2],
-        truncated=True,
-    )  # fmt: skip
+    read = news.annotate(pairs, lexicon=lexicons.load("gender"))
+    how = Fitting(2, [0, 1, 2], truncated=True)
+    fitted = fits.fit(read, text_topics.tokens(read.texts), how)
     return {
-        "pairs": pairs, "tokens": tokens, "sentences": sentences, "said": said, "fits": fits,
-        "lexicon": lexicon, "scores": news_fits.pair_scores(pairs, fits[:1], lexicon=lexicon),
+        "read": read, "fitted": fitted, "fits": fitted.fits, "lexicon": read.lexicon,
+        "scores": topics.pair_scores(read, first_of(fitted)), "tokens": fitted.tokens,
     }  # fmt: skip
+
+
+def first_of(fitted: Fitted) -> Fitted:
+    return fitted._replace(fits=fitted.fits[:1])
 
 
 def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
     (first, *_) = corpus["fits"]
-    table = news_fits.with_topics(corpus["sentences"], first.topic)
-    assert len(table) == len(corpus["sentences"]) == 120 * 12
+    table = fits.with_topics(corpus["read"].sentences, first.topic)
+    assert len(table) == len(corpus["read"].sentences) == 120 * 12
     by_group = table.groupby("group")["topic"].nunique()
     assert by_group.to_dict() == {"female": 1, "male": 1}
-    said = [row.text_id[row.start : row.end] for row in table.itertuples()]
-    assert corpus["said"].tolist() == text_topics.tokens(pd.Series(said)).tolist()
+    texts = corpus["read"].texts
+    said = [texts[row.text_id][row.start : row.end] for row in table.itertuples()]
+    assert news.said(corpus["read"]).tolist() == said
     assert set(first.associated["group"]) == {"female", "male"}
 
 
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
-    found = news_document_estimates.estimates(corpus["scores"], lexicon=corpus["lexicon"])
+    found = estimated(corpus["scores"], lexicon=corpus["lexicon"])
     own = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     rows = own.set_index("model")
     # What was planted is also what the sentences' own groups say, whatever the topics.
-    of_women = (corpus["sentences"]["group"] == "female").groupby(corpus["sentences"]["text_id"])
-    share = of_women.mean()
-    for model, pairs in corpus["pairs"].groupby("model"):
-        said = share[pairs["generated_text"]].to_numpy() - share[pairs["original_text"]].to_numpy()
+    sentences = corpus["read"].sentences
+    share = (sentences["group"] == "female").groupby(sentences["text_id"]).mean()
+    for model, pairs in corpus["read"].pairs.groupby("model"):
+        said = share[pairs["generated_id"]].to_numpy() - share[pairs["original_id"]].to_numpy()
         assert rows.loc[model, "estimate"] == pytest.approx(said.mean(), abs=0.03)
     assert rows.loc["farmer", "ci_low"] < -0.4 < rows.loc["farmer", "ci_high"]
     assert rows.loc["same", "ci_low"] < 0 < rows.loc["same", "ci_high"]
     assert rows.loc["farmer", "p_adjusted"] < 0.001
 
 
-def chance(corpus: dict[str, Any], fits: list[Fit], **settings: Any) -> pd.DataFrame:
-    settings = {"draws": 2, "seed": 0, "pairs": corpus["pairs"]} | settings
-    return news_topics_chance.chance(
-        settings.pop("pairs"), corpus["tokens"], fits, lexicon=corpus["lexicon"], truncated=True,
-        **settings,
-    )  # fmt: skip
+def chance(corpus: dict[str, Any], some: list[Fit], **settings: Any) -> pd.DataFrame:
+    read, settings = corpus["read"], {"draws": 2, "seed": 0, "sample_pairs": 100} | settings
+    read = read._replace(pairs=settings.pop("pairs", read.pairs))
+    sure = stats.Sure(draws=settings.pop("draws"), seed=settings.pop("seed"))
+    return topics.chance(read, corpus["fitted"]._replace(fits=some), sure=sure, **settings)
 
 
 @pytest.fixture(scope="module")
@@ -586,10 +586,10 @@ def test_chance_is_the_distance_of_words_dealt_out_by_hand(
     # The two topics share no word, so a text's share of sea words is its share of that topic.
     rng = np.random.default_rng(0)
     women = {*SEA, "she"}
-    own = corpus["pairs"][corpus["pairs"]["model"] == "farmer"]
+    own = corpus["read"].pairs[corpus["read"].pairs["model"] == "farmer"]
     distances = []
     for row in own.itertuples():
-        h, o = corpus["tokens"][row.generated_text], corpus["tokens"][row.original_text]
+        h, o = corpus["tokens"][row.generated_id], corpus["tokens"][row.original_id]
         both = np.array([word in women for word in [*h, *o]])
         for _ in range(30):
             mixed = rng.permutation(both)
@@ -630,20 +630,18 @@ def test_a_fit_that_scores_no_pair_leaves_chance_to_the_others(corpus: dict[str,
 def test_chance_of_texts_without_content_is_missing(corpus: dict[str, Any]) -> None:
     first = corpus["fits"][0]
     neutral = first._replace(associated=first.associated.assign(group="neutral"))
-    found = chance(corpus, [neutral], pairs=corpus["pairs"].head(6))
+    found = chance(corpus, [neutral], pairs=corpus["read"].pairs.head(6))
     assert set(found["pairs"]) == {0}
     assert found[["observed", "null", "null_low", "p_value"]].isna().all(axis=None)
 
 
 def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None:
-    found = chance(corpus, corpus["fits"], pairs=corpus["pairs"].assign(lost="blank answer"))
+    found = chance(corpus, corpus["fits"], pairs=corpus["read"].pairs.assign(lost="blank answer"))
     assert found.empty and "null" in found
 
 
 def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
-    found = news_document_estimates.estimates(
-        corpus["scores"], lexicon=corpus["lexicon"], chance=dealt
-    )
+    found = estimated(corpus["scores"], lexicon=corpus["lexicon"], chance=dealt)
     keys = ["model", "statistic", "group"]
     joined = found.merge(dealt, on=keys, suffixes=("", "_dealt"))
     assert len(joined) == len(dealt) == 2 * 5
@@ -660,12 +658,9 @@ def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.Da
 
 
 def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
-    scores = news_fits.pair_scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
-    found = news_document_estimates.estimates(scores, lexicon=corpus["lexicon"])
-    each = [
-        news_document_estimates.estimates(own, lexicon=corpus["lexicon"])
-        for _, own in scores.groupby("seed")
-    ]
+    scores = topics.pair_scores(corpus["read"], corpus["fitted"])
+    found = estimated(scores, lexicon=corpus["lexicon"])
+    each = [estimated(own, lexicon=corpus["lexicon"]) for _, own in scores.groupby("seed")]
     for name in ("estimate", "effect_size"):
         mean = np.mean([one[name] for one in each], axis=0)
         assert found[name].to_numpy() == pytest.approx(mean, nan_ok=True)
@@ -684,10 +679,10 @@ def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
 def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(3), size=(2, 4))
-    fits = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
-    fits[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
-    fits[1].loc[3, "reason"] = "no content"
-    found = news_document_estimates.estimates(pd.concat(fits), lexicon=lexicon_of(2))
+    both = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
+    both[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
+    both[1].loc[3, "reason"] = "no content"
+    found = estimated(pd.concat(both), lexicon=lexicon_of(2))
     assert row_of(found, "share_difference_common", "a")[["n", "n_lost"]].tolist() == [3, 1]
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
@@ -697,19 +692,19 @@ def test_a_fit_that_scores_nothing_takes_no_article_from_the_comparison() -> Non
     shares = rng.dirichlet(np.ones(3), size=(2, 4))
     one = scored(*shares, common(["a", "b", None]), 2).assign(seed=1)
     silent = scored(*shares, common(["a", None, None]), 2).assign(seed=2)
-    found = news_document_estimates.estimates(pd.concat([silent, one]), lexicon=lexicon_of(2))
+    found = estimated(pd.concat([silent, one]), lexicon=lexicon_of(2))
     row = row_of(found, "share_difference_common", "a")
     assert (row["n"], row["reason"]) == (4, "measured in 1 of 2 fits")
 
 
 def test_seeds_replicate_planted_topics(corpus: dict[str, Any]) -> None:
-    found = news_fits.replication(corpus["fits"], lexicon=corpus["lexicon"])
+    found = fits.replication(corpus["fitted"], lexicon=corpus["lexicon"])
     assert found["seed"].tolist() == [1, 2]
     assert found["replicated"].tolist() == [1.0, 1.0]
     # One of two topics is each group's: a random match hits it half the time.
     assert found["replicated_by_chance"].tolist() == [0.5, 0.5]
-    scores = news_fits.pair_scores(corpus["pairs"], corpus["fits"], lexicon=corpus["lexicon"])
-    spread = news_fits.spread(scores).set_index("model")
+    scores = topics.pair_scores(corpus["read"], corpus["fitted"])
+    spread = topics.spread(scores).set_index("model")
     own = scores[scores["model"] == "farmer"].groupby("seed")["score"].mean()
     assert spread.loc["farmer", ["mean", "sd", "min", "max"]].tolist() == pytest.approx(
         [own.mean(), own.std(ddof=1), own.min(), own.max()]
@@ -723,37 +718,35 @@ def test_an_association_that_changes_is_not_replicated(corpus: dict[str, Any]) -
     groups = first.associated["group"].map(swap)
     turned = first._replace(seed=8, associated=first.associated.assign(group=groups))
     none = first._replace(associated=first.associated.assign(group="neutral"))
-    found = news_fits.replication([first, turned], lexicon=corpus["lexicon"])
-    assert found["replicated"].tolist() == [0.0]
-    found = news_fits.replication([none, first], lexicon=corpus["lexicon"])
+
+    def replicated(*some: Fit) -> pd.DataFrame:
+        fitted = corpus["fitted"]._replace(fits=list(some))
+        return fits.replication(fitted, lexicon=corpus["lexicon"])
+
+    assert replicated(first, turned)["replicated"].tolist() == [0.0]
+    found = replicated(none, first)
     assert found["replicated"].isna().all() and "no topic" in found["reason"].item()
-    assert news_fits.replication([first], lexicon=corpus["lexicon"]).empty
+    assert replicated(first).empty
 
 
 def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
     corpus: dict[str, Any],
 ) -> None:
-    pairs, lexicon = corpus["pairs"], corpus["lexicon"]
-    fits = news_fits.fits(
-        pairs, corpus["tokens"], corpus["sentences"], corpus["said"], lexicon=lexicon,
-        n_topics=900, seeds=[0, 1],
-    )  # fmt: skip
-    assert fits == []
-    assert news_fits.described(fits, lexicon=lexicon).empty
-    assert news_fits.replication(fits, lexicon=lexicon).empty
-    assert chance(corpus, fits).empty
-    scores = news_fits.pair_scores(pairs, fits, lexicon=lexicon)
-    assert len(scores) == len(pairs) and set(scores["reason"]) == {news_fits.UNFITTED}
-    table = news_document_estimates.estimates(scores, lexicon=lexicon, chance=chance(corpus, fits))
+    read, lexicon = corpus["read"], corpus["lexicon"]
+    fitted = fits.fit(read, corpus["tokens"], Fitting(900, [0, 1]))
+    assert fitted.fits == []
+    assert fits.described(fitted, lexicon=lexicon).empty
+    assert fits.replication(fitted, lexicon=lexicon).empty
+    assert chance(corpus, []).empty
+    scores = topics.pair_scores(read, fitted)
+    assert len(scores) == len(read.pairs) and set(scores["reason"]) == {topics.UNFITTED}
+    table = estimated(scores, lexicon=lexicon, chance=chance(corpus, []))
     assert table["estimate"].isna().all() and (table["n"] == 0).all()
-    assert table["reason"].str.startswith(news_fits.UNFITTED).all()
+    assert table["reason"].str.startswith(topics.UNFITTED).all()
 
 
 def test_topics_are_tested_by_sentence_and_by_article(corpus: dict[str, Any]) -> None:
-    found = news_fits.tests(
-        corpus["sentences"], corpus["pairs"], corpus["fits"][:1], lexicon=corpus["lexicon"],
-        draws=99, seed=0,
-    )  # fmt: skip
+    found = fits.tests(corpus["read"], first_of(corpus["fitted"]), sure=stats.Sure(draws=99))
     (row,) = found.to_dict("records")
     assert row["group_topics"] == 2 and row["n"] == 120 * 12
     assert row["effect_size"] == pytest.approx(1, abs=0.01)  # each group has its own topic

@@ -18,9 +18,10 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.news import claims, corpus, words as news_bias, words as news_words
-from nbbias.text import annotate, lexicons
-from tests.build import GROUPS, Counts, lexicon_of, matches_of, pairs_of, row_of
+from nbbias import stats
+from nbbias.news import claims, corpus, words
+from nbbias.text import lexicons
+from tests.build import GROUPS, Counts, lexicon_of, matches_of, pairs_of, read_of, row_of
 
 CELL = ["source", "model", "prompt"]
 
@@ -29,15 +30,14 @@ CELL = ["source", "model", "prompt"]
 
 
 def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
-    return news_words.word_scores(
-        pairs_of(len(h), **columns), matches_of(h, o), lexicon=lexicon_of(len(h[0]))
-    )
+    read = read_of(pairs_of(len(h), **columns), matches_of(h, o), lexicon_of(len(h[0])))
+    return words.pair_scores(read)
 
 
 def estimated(scores: pd.DataFrame, groups: int, **settings: Any) -> pd.DataFrame:
-    return news_bias.estimates(
-        scores, lexicon=lexicon_of(groups), **({"draws": 50, "seed": 3} | settings)
-    )
+    least = settings.pop("min_pairs", 1)
+    sure = stats.Sure(**({"draws": 50, "seed": 3} | settings))
+    return words.estimates(scores, lexicon=lexicon_of(groups), sure=sure, min_pairs=least)
 
 
 def differences(scores: pd.DataFrame, groups: int) -> np.ndarray:
@@ -213,17 +213,24 @@ def test_losses_of_a_corpus_that_counts_nothing_say_so() -> None:
 
 
 def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
-    pairs = pairs_of(4, original_text=["o", "o", "o", "p"], generated_text=["g", "h", "o", "i"])
+    pairs = pairs_of(4).drop(columns=["original_id", "generated_id"])
+    pairs = pairs.assign(original_text=list("ooop"), generated_text=list("ghoi"))
     pairs["lost"] = pd.Series([None, None, None, "repeated id"], dtype="str")
-    texts = news_words.side_texts(pairs)
-    assert sorted(texts) == ["g", "h", "o"]
-    assert texts.index.tolist() == texts.tolist()
+    read = corpus.annotate(pairs, lexicon=lexicons.load("gender"))
+    assert sorted(read.texts) == ["g", "h", "o"]
+    assert read.texts.index.is_unique
+    assert read.texts.index.dtype == read.matches["text_id"].dtype == "int32"
+    found = read.pairs[read.pairs["lost"].isna()]
+    assert read.texts[found["original_id"]].tolist() == ["o", "o", "o"]
+    assert read.texts[found["generated_id"]].tolist() == ["g", "h", "o"]
+    assert read.pairs.loc[3, ["original_id", "generated_id"]].tolist() == [-1, -1]
+    assert "original_text" not in read.pairs
 
 
 def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty() -> None:
     matches = pd.concat([matches_of([[2, 1]], [[1, 1]]), matches_of([[1]], [[1]], bias="c")])
     lexicon = pd.concat([lexicon_of(2), pd.DataFrame({"bias": "c", "group": ["a", "z"]})])
-    table = news_words.word_scores(pairs_of(1), matches, lexicon=lexicon).set_index("bias")
+    table = words.pair_scores(read_of(pairs_of(1), matches, lexicon)).set_index("bias")
     assert table["score"].to_dict() == pytest.approx({"b": 2 / 3 - 1 / 2, "c": 0})
     assert np.isnan([table.loc["c", "h_b"], table.loc["c", "difference_b"]]).all()
     assert np.isnan([table.loc["b", "o_z"], table.loc["b", "difference_z"]]).all()
@@ -232,7 +239,7 @@ def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty(
 def test_input_stays_as_it_was() -> None:
     pairs, matches = pairs_of(2), matches_of([[2, 1], [0, 0]], [[1, 1], [1, 0]])
     before = pairs.copy(), matches.copy()
-    news_words.word_scores(pairs, matches, lexicon=lexicon_of(2))
+    words.pair_scores(read_of(pairs, matches, lexicon_of(2)))
     pd.testing.assert_frame_equal(pairs, before[0])
     pd.testing.assert_frame_equal(matches, before[1])
 
@@ -243,8 +250,7 @@ def test_texts_are_scored_from_what_a_reader_counts_in_them() -> None:
     generations = pd.DataFrame(answers).assign(source="s", model="m", prompt="p", sample=1)
     pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
-    table = news_words.word_scores(pairs, matches, lexicon=lexicon)
+    table = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
     # Female 3 of 4 in the answer, 1 of 2 in the original.
     assert table["difference_female"].tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
     assert table["reason"].tolist()[1] == "no group words in the answer"
@@ -339,7 +345,7 @@ def test_families_of_two_biases_are_corrected_apart() -> None:
     two = SOME[2].assign(bias="two")
     both = pd.concat([SOME[3], two], ignore_index=True)
     lexicon = pd.concat([lexicon_of(3), lexicon_of(2, bias="two")], ignore_index=True)
-    table = news_bias.estimates(both, lexicon=lexicon, draws=50, seed=3)
+    table = words.estimates(both, lexicon=lexicon, sure=stats.Sure(draws=50, seed=3))
     for bias, groups in (("b", 3), ("two", 2)):
         found = table.loc[table["bias"] == bias, "p_adjusted"]
         expected = FOUND[groups]["p_adjusted"]
@@ -639,7 +645,7 @@ def repeated(h: Counts, o: Counts, articles: str, **columns: Any) -> pd.DataFram
     ids = pd.Series(list(articles))
     columns |= {"article_id": ids, "sample": ids.groupby(ids).cumcount() + 1}
     first = ids.map(ids.drop_duplicates().reset_index().set_index(0)["index"])
-    return scored(h, o, original_text="o" + first.astype(str), **columns)
+    return scored(h, o, original_id="o" + first.astype(str), **columns)
 
 
 def test_repeated_answers_count_as_one_answer_with_all_their_words() -> None:
@@ -677,7 +683,7 @@ def test_a_silent_sample_beside_a_speaking_one_costs_no_article() -> None:
 
 
 def test_a_table_without_repeats_stays_as_it_is() -> None:
-    pd.testing.assert_frame_equal(news_words.pooled(SOME[3], list("abc")), SOME[3])
+    pd.testing.assert_frame_equal(words.pooled(SOME[3], list("abc")), SOME[3])
 
 
 # --- estimates: zero, one, two, none ----------------------------------------------------------
@@ -766,7 +772,7 @@ def test_copied_texts_differ_by_nothing_in_any_statistic() -> None:
 
 
 def test_no_pairs_at_all_give_an_empty_table() -> None:
-    nothing = news_words.word_scores(pairs_of(0), matches_of([], []), lexicon=lexicon_of(2))
+    nothing = words.pair_scores(read_of(pairs_of(0), matches_of([], []), lexicon_of(2)))
     assert len(nothing) == len(claims.losses(nothing)) == 0
     assert len(estimated(nothing, 2)) == 0
 
@@ -782,9 +788,8 @@ def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: P
     )
     pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
-    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
-    table = news_bias.estimates(scores, lexicon=lexicon, draws=100)
+    scores = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
+    table = words.estimates(scores, lexicon=lexicon, sure=stats.Sure(draws=100))
     for prompt, n, distance, chance in (
         ("open_ended", 221, 0.166, 0.111),
         ("rewrite", 248, 0.078, 0.1008),

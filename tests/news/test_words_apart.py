@@ -12,6 +12,7 @@ from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
 from nbbias.news import words_apart
+from nbbias.news.corpus import Read
 
 CELL = {"source": "s", "model": "m", "prompt": "p"}
 
@@ -22,8 +23,8 @@ def counts(**words: float) -> pd.Series:
 
 def corpus(
     answers: list[list[str]], originals: list[list[str]], *, model: str = "m", group: str = "female"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """SENTENCES and PAIRS of texts given as lists of sentences, all of one group."""
+) -> Read:
+    """What is read of texts given as lists of sentences, all of one group."""
     rows, joined = [], []
     for sentences in [*answers, *originals]:
         whole = " ".join(sentences)
@@ -36,9 +37,16 @@ def corpus(
     table = pd.DataFrame(rows, columns=columns).drop_duplicates(["text_id", "sentence_id"])
     h, o = joined[: len(answers)], joined[len(answers) :]
     ids = [str(i) for i in range(len(h))]
-    pairs = pd.DataFrame(CELL | {"article_id": ids, "generated_text": h, "original_text": o})
+    pairs = pd.DataFrame(CELL | {"article_id": ids, "generated_id": h, "original_id": o})
     lost = pd.Series(pd.NA, pairs.index, dtype="str")
-    return table, pairs.assign(model=model, sample=1, pair_id=range(len(h)), lost=lost)
+    pairs = pairs.assign(model=model, sample=1, pair_id=range(len(h)), lost=lost)
+    return read_of(pairs, table)
+
+
+def read_of(pairs: pd.DataFrame, sentences: pd.DataFrame) -> Read:
+    ids = sentences["text_id"].unique()
+    nothing = pd.DataFrame()
+    return Read(pairs, pd.Series(ids, index=ids), sentences, nothing, nothing)
 
 
 def drawn(
@@ -57,7 +65,7 @@ def drawn(
 
 
 def found_of(answers: list[list[str]], originals: list[list[str]], **settings: Any) -> pd.DataFrame:
-    return words_apart.words_apart(*corpus(answers, originals), **settings)
+    return words_apart.words_apart(corpus(answers, originals), **settings)
 
 
 # --- log_odds ---------------------------------------------------------------------------------
@@ -168,45 +176,44 @@ def test_no_more_than_top_words_are_shown_but_all_are_counted() -> None:
     assert table["words_apart"].iloc[0] >= 2
 
 
-def false_finds(*, burst: float, once: bool, answers: tuple[int, int]) -> tuple[float, int]:
+def false_finds(*, burst: float, answers: tuple[int, int]) -> tuple[float, int]:
     """The share of words that stand out, and how many do after Holm, of one writer's texts."""
     rng = np.random.default_rng(4)
     models = [
         corpus(*(drawn(rng, 60, burst=burst, length=size) for size in (answers, (8, 12))), model=m)
         for m in "abcdefghijkl"
     ]
-    sentences, pairs = (
-        pd.concat(tables, ignore_index=True) for tables in zip(*models, strict=True)
+    pairs, sentences = (
+        pd.concat([getattr(read, name) for read in models], ignore_index=True)
+        for name in ("pairs", "sentences")
     )
-    table = words_apart.words_apart(sentences, pairs, once_a_text=once, confidence=1e-9, top=1000)
+    sentences = sentences.drop_duplicates(["text_id", "sentence_id"])
+    table = words_apart.words_apart(read_of(pairs, sentences), confidence=1e-9, top=1000)
     return (table["z"].abs() > 1.96).mean(), (table["p_adjusted"] < 0.05).sum()
 
 
 @pytest.mark.parametrize(
-    ("burst", "once", "answers"),
+    ("burst", "answers"),
     [
-        (0, False, (8, 12)),
-        (0, False, (3, 6)),  # shorter answers are no difference of words
-        (3, False, (8, 12)),
-        (3, False, (3, 6)),
-        (3, True, (8, 12)),
+        (0, (8, 12)),
+        (0, (3, 6)),  # shorter answers are no difference of words
+        (3, (8, 12)),
+        (3, (3, 6)),
     ],
 )
 def test_one_writers_words_stand_out_about_as_often_as_the_level_says(
-    burst: float, once: bool, answers: tuple[int, int]
+    burst: float, answers: tuple[int, int]
 ) -> None:
-    share, adjusted = false_finds(burst=burst, once=once, answers=answers)
-    # 12 x 50 words at .05, with two standard errors of .009. Once a text is stricter: whether a
-    # text has a word varies less than how often.
-    assert share < 0.068
-    assert once or share > 0.01
+    share, adjusted = false_finds(burst=burst, answers=answers)
+    # 12 x 50 words at .05, with two standard errors of .009.
+    assert 0.01 < share < 0.068
     assert adjusted <= 1
 
 
 def test_bursts_would_stand_out_without_the_dispersion(monkeypatch: pytest.MonkeyPatch) -> None:
     ones = np.ones(50)
     monkeypatch.setattr(words_apart, "_dispersion", lambda sides: ones)
-    share, _ = false_finds(burst=3, once=False, answers=(8, 12))
+    share, _ = false_finds(burst=3, answers=(8, 12))
     assert share > 0.1
 
 
@@ -223,33 +230,23 @@ def test_dispersion_is_pearsons_of_every_word() -> None:
 
 def test_only_articles_with_the_group_on_both_sides_are_compared() -> None:
     answers, originals = planted(np.random.default_rng(1))
-    sentences, pairs = corpus(answers, originals)
-    silent = sentences["text_id"] == pairs["original_text"].iloc[0]
-    sentences = sentences.assign(group=sentences["group"].where(~silent, "neutral"))
-    table = words_apart.words_apart(sentences, pairs)
+    read = corpus(answers, originals)
+    silent = read.sentences["text_id"] == read.pairs["original_id"].iloc[0]
+    sentences = read.sentences.assign(group=read.sentences["group"].where(~silent, "neutral"))
+    table = words_apart.words_apart(read._replace(sentences=sentences))
     assert (table["pairs"].iloc[0], table["n_answers"].iloc[0]) == (59, 29)
 
 
 def test_a_lost_pair_does_not_count() -> None:
-    sentences, pairs = corpus(*planted(np.random.default_rng(1)))
-    pairs.loc[0, "lost"] = "blank answer"
-    assert words_apart.words_apart(sentences, pairs)["pairs"].iloc[0] == 59
+    read = corpus(*planted(np.random.default_rng(1)))
+    read.pairs.loc[0, "lost"] = "blank answer"
+    assert words_apart.words_apart(read)["pairs"].iloc[0] == 59
 
 
 def test_an_original_of_two_pairs_counts_once() -> None:
     answers = [[f"red {a} fox."] for a in ("one", "two", "three", "four", "five", "six")]
     table = found_of(answers, [["red fox."]] * 6, confidence=1e-9, min_texts=1, top=99)
     assert table.set_index("word").loc["red", ["n_answers", "n_originals"]].tolist() == [6, 1]
-
-
-def test_a_word_may_count_once_a_text() -> None:
-    sides = [["cat cat dog.", "cat."]] * 2, [["dog cow."]] * 2
-    often, once = (
-        found_of(*sides, min_texts=1, confidence=1e-9, once_a_text=flag).set_index("word")
-        for flag in (False, True)
-    )
-    # Equal texts are one text: "cat" stands in it three times.
-    assert (often.loc["cat", "n_answers"], once.loc["cat", "n_answers"]) == (3, 1)
 
 
 def test_words_are_of_letters_in_lower_case() -> None:
@@ -276,8 +273,8 @@ def test_a_comparison_without_words_has_a_row_that_says_why(
 
 
 def test_a_model_that_never_speaks_of_a_group_says_so() -> None:
-    sentences, pairs = corpus([["red fox."]], [["blue fox."]])
-    spoken = sentences["text_id"] == "blue fox."
-    sentences = sentences.assign(group=sentences["group"].where(spoken, "neutral"))
-    (row,) = words_apart.words_apart(sentences, pairs).to_dict("records")
+    read = corpus([["red fox."]], [["blue fox."]])
+    spoken = read.sentences["text_id"] == "blue fox."
+    sentences = read.sentences.assign(group=read.sentences["group"].where(spoken, "neutral"))
+    (row,) = words_apart.words_apart(read._replace(sentences=sentences)).to_dict("records")
     assert row["reason"] == "no pair has a sentence of the group on both sides"

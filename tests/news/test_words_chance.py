@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.news import corpus, words as news_chance, words as news_words
-from nbbias.text import annotate, lexicons
-from tests.build import GROUPS, lexicon_of, matches_of, pairs_of, row_of
+from nbbias import stats, tables
+from nbbias.news import corpus, words
+from nbbias.text import lexicons
+from tests.build import GROUPS, lexicon_of, matches_of, pairs_of, read_of, row_of
 from tests.news.test_words import estimated
 
 #: A text: its sentences, each the counts of its group words.
@@ -33,16 +34,21 @@ def by_sentence(h: list[Text], o: list[Text], groups: int = 2, **settings: Any) 
     """Chance of the pairs of the texts h and o, by default of one model."""
     columns = settings.pop("columns", {})
     texts = {f"{side}{i}": one for side, all_ in (("h", h), ("o", o)) for i, one in enumerate(all_)}
-    pairs, matches = pairs_of(len(h), **columns), matches_in(texts)
-    lexicon = lexicon_of(groups)
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
-    return news_chance.by_sentence(
-        scores, pairs, matches, lexicon=lexicon, **({"draws": 200, "seed": 1} | settings)
-    )
+    read = read_of(pairs_of(len(h), **columns), matches_in(texts), lexicon_of(groups))
+    return dealt_in(read, **settings)
+
+
+def dealt_in(read: corpus.Read, **settings: Any) -> pd.DataFrame:
+    """The estimates, each beside its chance level by sentences where it has one."""
+    sure = stats.Sure(**({"draws": 200, "seed": 1} | settings))
+    scores = words.pair_scores(read)
+    found = words.estimates(scores, lexicon=read.lexicon, sure=sure)
+    chance = words.by_sentence(found, scores, read, sure=sure)
+    return tables.with_chance(found, chance, lead=["sentences"])
 
 
 def only(table: pd.DataFrame) -> pd.Series:
-    (row,) = table[table["statistic"] == "bias_by_sentence"].to_dict("records")
+    (row,) = table[table["statistic"] == "bias"].to_dict("records")
     return pd.Series(row)
 
 
@@ -104,20 +110,19 @@ def test_chance_of_several_pairs_is_the_mean_of_their_chances() -> None:
 
 def test_sentences_of_one_word_have_the_chance_of_single_words() -> None:
     h, o = [[3, 1], [0, 2]], [[1, 2], [2, 2]]
-    pairs, matches, lexicon = pairs_of(2), matches_of(h, o), lexicon_of(2)
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
-    table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
-    words = row_of(estimated(scores, 2), "bias")
+    read = read_of(pairs_of(2), matches_of(h, o), lexicon_of(2))
+    table = dealt_in(read, draws=20_000)
+    by_word = row_of(estimated(words.pair_scores(read), 2), "bias")
     # The distance lies in [0, 1], so its mean over 20,000 draws has an error of at most .0036.
-    assert only(table)["null"] == pytest.approx(words["null"], abs=4 * 0.0036)
+    assert only(table)["null"] == pytest.approx(by_word["null"], abs=4 * 0.0036)
 
 
 def test_words_that_come_in_clusters_make_chance_larger() -> None:
     h, o = [[4, 0], [0, 4], [4, 0]], [[0, 4], [4, 0], [0, 4]]
     matches = matches_in({"h0": h, "o0": o})
-    scores = news_words.word_scores(pairs_of(1), matches, lexicon=lexicon_of(2))
-    words = row_of(estimated(scores, 2), "bias")
-    assert only(by_sentence([h], [o]))["null"] > words["null_high"]
+    scores = words.pair_scores(read_of(pairs_of(1), matches, lexicon_of(2)))
+    by_word = row_of(estimated(scores, 2), "bias")
+    assert only(by_sentence([h], [o]))["null"] > by_word["null_high"]
 
 
 def test_texts_of_one_sentence_each_can_only_change_places() -> None:
@@ -135,15 +140,13 @@ def test_estimate_interval_and_n_are_those_of_the_distance() -> None:
     h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER], [ORIGINAL, ANSWER, ANSWER, ANSWER]
     models = {"model": ["x", "x", "x", "y"]}
     texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
-    scores = news_words.word_scores(
-        pairs_of(4, **models), matches_in(texts), lexicon=lexicon_of(2)
-    )  # fmt: skip
-    words = estimated(scores, 2)
+    read = read_of(pairs_of(4, **models), matches_in(texts), lexicon_of(2))
+    by_word = estimated(words.pair_scores(read), 2)
     found = by_sentence(h, o, columns=models)
-    assert (found["statistic"] == "bias_by_sentence").sum() == 2
+    assert (found["statistic"] == "bias").sum() == 2
     for model in "xy":
-        row, other = row_of(found, "bias_by_sentence", model=model), row_of(
-            words, "bias", model=model
+        row, other = row_of(found, "bias", model=model), row_of(
+            by_word, "bias", model=model
         )  # fmt: skip
         same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
         assert row[same].tolist() == pytest.approx(other[same].tolist(), nan_ok=True)
@@ -151,7 +154,7 @@ def test_estimate_interval_and_n_are_those_of_the_distance() -> None:
 
 
 def of(table: pd.DataFrame, statistic: str, group: str) -> pd.Series:
-    return row_of(table, f"{statistic}_by_sentence", group=group)
+    return row_of(table, f"{statistic}", group=group)
 
 
 @pytest.mark.parametrize(("h", "o"), [(ANSWER, ORIGINAL), (FIVE_H, FIVE_O)])
@@ -179,23 +182,23 @@ def test_chance_of_the_squared_distance_is_that_of_every_possible_deal() -> None
         noise = (p * (1 - p)).sum() / (n - 1) + (q * (1 - q)).sum() / (m - 1)
         values.append((((p - q) ** 2).sum() - noise) / 2)
     table = by_sentence([h], [o], draws=20_000)
-    row = row_of(table, "squared_distance_by_sentence")
+    row = row_of(table, "squared_distance")
     assert row["null"] == pytest.approx(np.mean(values), abs=4 * np.std(values) / np.sqrt(20_000))
 
 
 def test_every_estimate_by_sentence_is_the_one_by_words() -> None:
     h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER, [[3, 0]]], [ORIGINAL, *[ANSWER] * 3, [[0, 1]]]
     texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
-    scores = news_words.word_scores(pairs_of(5), matches_in(texts), lexicon=lexicon_of(2))
-    words, found = estimated(scores, 2), by_sentence(h, o)
+    scores = words.pair_scores(read_of(pairs_of(5), matches_in(texts), lexicon_of(2)))
+    by_word, found = estimated(scores, 2), by_sentence(h, o)
     same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
     for statistic in ("prejudice_share", "prejudice_extent"):
         for group in "ab":
-            one = row_of(words, statistic, group=group)
+            one = row_of(by_word, statistic, group=group)
             other = of(found, statistic, group)
             assert other[same].tolist() == pytest.approx(one[same].tolist(), nan_ok=True)
-    one = row_of(words, "squared_distance")
-    other = row_of(found, "squared_distance_by_sentence")
+    one = row_of(by_word, "squared_distance")
+    other = row_of(found, "squared_distance")
     assert other[same].tolist() == pytest.approx(one[same].tolist())
 
 
@@ -212,7 +215,7 @@ def test_an_empty_cell_has_the_rows_that_a_measured_one_has() -> None:
 
 def test_p_of_the_distance_is_corrected_over_the_cells() -> None:
     table = by_sentence([ANSWER, ORIGINAL], [ORIGINAL, ANSWER], columns={"model": ["x", "y"]})
-    own = table[table["statistic"] == "bias_by_sentence"]
+    own = table[table["statistic"] == "bias"]
     low, high = sorted(own["p_value"])
     # Holm: the smaller of two p values counts twice, and the larger is never below it.
     expected = [min(1, 2 * low), max(min(1, 2 * low), high)]
@@ -221,7 +224,7 @@ def test_p_of_the_distance_is_corrected_over_the_cells() -> None:
 
 def test_repeated_answers_are_dealt_out_together() -> None:
     # Two samples with two sentences and one: as one answer with the three.
-    columns = {"article_id": "1", "sample": [1, 2], "original_text": "o0"}
+    columns = {"article_id": "1", "sample": [1, 2], "original_id": "o0"}
     samples = by_sentence([ANSWER[:2], ANSWER[2:]], [ORIGINAL, []], columns=columns)
     whole = by_sentence([ANSWER], [ORIGINAL], columns={"article_id": "1"})
     pd.testing.assert_frame_equal(samples, whole)
@@ -281,8 +284,6 @@ def test_sentences_are_those_of_the_texts() -> None:
         }),
     )  # fmt: skip
     lexicon = lexicons.load("gender")
-    matches = annotate.annotate(news_words.side_texts(pairs), lexicon)[1]
-    scores = news_words.word_scores(pairs, matches, lexicon=lexicon)
-    table = news_chance.by_sentence(scores, pairs, matches, lexicon=lexicon, draws=20_000, seed=1)
+    table = dealt_in(corpus.annotate(pairs, lexicon=lexicon), draws=20_000)
     exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])
     assert only(table)["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))

@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.llmbi import measure, neutral, ranking
-from nbbias.news import corpus, fits, sample, tone, topics, words
-from nbbias.text import annotate, lexicons, topics as text_topics
+from nbbias.news import corpus, fits, sample, topics, words
+from nbbias.text import lexicons, topics as text_topics
 from tests.build import GENDER, study_of
 from tests.llmbi.test_estimates import estimated, only
 from tests.llmbi.test_ranking import measured_as, tried
@@ -41,10 +41,7 @@ def many(n: int, models: Models, *, unit: str = "sentence") -> pd.DataFrame:
     return pairs.assign(pair_id=range(len(pairs)))
 
 
-def scores_of(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Scores and matches, all texts read in one call."""
-    matches = annotate.annotate(words.side_texts(pairs), lexicon)[1]
-    return words.word_scores(pairs, matches, lexicon=lexicon), matches
+ONE = stats.Sure(draws=1)
 
 
 def mean_and_error(values: pd.Series) -> tuple[float, float]:
@@ -56,8 +53,8 @@ def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
     lexicon = pd.concat([GENDER, race[race["kind"] == "descriptor"]], ignore_index=True)
     # Both at once: a sentence about a person and one with a descriptor are drawn apart.
     planted = {"female": -0.15, "White": 0.2}
-    scores, _ = scores_of(many(200, {"m": planted}), lexicon)
-    table = words.estimates(scores, lexicon=lexicon, draws=1)
+    read = corpus.annotate(many(200, {"m": planted}), lexicon=lexicon)
+    table = words.estimates(words.pair_scores(read), lexicon=lexicon, sure=ONE)
     for group, shift in planted.items():
         rows = table[(table["statistic"] == "share_difference") & (table["group"] == group)]
         assert len(rows) == 200
@@ -70,8 +67,9 @@ def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
 
 
 def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() -> None:
-    scores, _ = scores_of(many(100, {"even": {}}, unit="word"), GENDER)
-    table = words.estimates(scores, lexicon=GENDER, draws=1).set_index("statistic")
+    read = corpus.annotate(many(100, {"even": {}}, unit="word"), lexicon=GENDER)
+    found = words.estimates(words.pair_scores(read), lexicon=GENDER, sure=ONE)
+    table = found.set_index("statistic")
     for statistic in ("bias", "squared_distance"):
         excess, error = mean_and_error(table.loc[statistic, "excess"])
         print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
@@ -80,10 +78,12 @@ def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() ->
 
 
 def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
-    pairs = many(60, {"even": {}})
-    scores, matches = scores_of(pairs, GENDER)
-    by_word = words.estimates(scores, lexicon=GENDER, draws=1)
-    clusters = words.by_sentence(scores, pairs, matches, lexicon=GENDER, draws=100)
+    read = corpus.annotate(many(60, {"even": {}}), lexicon=GENDER)
+    scores = words.pair_scores(read)
+    by_word = words.estimates(scores, lexicon=GENDER, sure=ONE)
+    chance = words.by_sentence(by_word, scores, read, sure=stats.Sure(draws=100))
+    clusters = tables.with_chance(by_word, chance, lead=["sentences"])
+    clusters = clusters[clusters["statistic"].isin(chance["statistic"])]
     for statistic in ("bias", "squared_distance"):
         excess, error = mean_and_error(by_word.loc[by_word["statistic"] == statistic, "excess"])
         print(f"by words, {statistic}: excess {excess:.4f}, standard error {error:.4f}")
@@ -116,7 +116,8 @@ def simulated() -> pd.DataFrame:
     for table in (originals, generations):
         table["source"] = table["article_id"].map(source)
     whole = study_of(corpus.pair(originals, generations))
-    whole.measured = whole.measured[whole.measured["measure"] == "sentiment"]
+    measured = whole.scored.measured
+    whole.scored = whole.scored._replace(measured=measured[measured["measure"] == "sentiment"])
     table = whole.estimates(draws=100, seed=1)
     assert table["source"].nunique() == CORPORA
     return table
@@ -174,16 +175,10 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     sizes = (0.0, 0.15, 0.3, 0.45, 0.6)
     models = {str(size): {"subject": size} for size in sizes}
     originals, made = sample.corpus(models, desks_apart=True, copies=2, seed=1)
-    pairs, lexicon = corpus.pair(originals, made), lexicons.load("gender")
-    texts = words.side_texts(pairs)
-    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
-    sentences = tone.assign(found, matches, lexicon=lexicon)
-    fitted = fits.fits(
-        pairs, text_topics.tokens(texts), sentences, topics.sentence_tokens(sentences),
-        lexicon=lexicon, n_topics=8, seeds=range(3),
-    )  # fmt: skip
-    scores = fits.pair_scores(pairs, fitted, lexicon=lexicon)
-    table = fits.estimates(scores, lexicon=lexicon)
+    read = corpus.annotate(corpus.pair(originals, made), lexicon=lexicons.load("gender"))
+    fitted = fits.fit(read, text_topics.tokens(read.texts), fits.Fitting(8, range(3)))
+    scores = topics.pair_scores(read, fitted)
+    table = topics.estimates(scores, lexicon=read.lexicon, sure=stats.Sure())
     men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
     assert men["model"].tolist() == list(models)
     assert men["estimate"].is_monotonic_increasing

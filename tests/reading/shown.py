@@ -7,6 +7,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from nbbias import stats
 from nbbias.news.explore import (
     lexicon as news_lexicon,
     pairs as news_pairs,
@@ -19,22 +20,14 @@ KINDS = ["topics", "lexicon", "pairs", "estimates"]
 
 
 def show(kind: str, found: dict[str, Any]) -> Any:
-    lexicon = found["lexicon"]
+    study, sure = found["read"], stats.Sure()
     if kind == "topics":
-        return explore_topics.topics(
-            found["fits"], found["sentences"], found["matches"], found["pairs"], found["tokens"],
-            lexicon=lexicon,
-        )  # fmt: skip
+        return explore_topics.topics(found["fitted"], study, sure=sure)
     if kind == "lexicon":
-        return news_lexicon.lexicon(
-            found["scores"], found["pairs"], found["texts"], found["matches"], found["coverage"],
-            lexicon=lexicon,
-        )  # fmt: skip
+        return news_lexicon.lexicon(found["scores"], study, sure=sure)
     if kind == "pairs":
-        return news_pairs.pairs(
-            [found["scores"], found["tone"]], found["pairs"], found["matches"],
-            found["sentences"], found["scored"], lexicon=lexicon, focus=FOCUS,
-        )  # fmt: skip
+        both = [found["scores"], found["tone"]]
+        return news_pairs.pairs(both, study, found["scored"], focus=FOCUS)
     return explorer.estimates(found["estimates"])
 
 

@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import tables
-from nbbias.news import tone as news_sentences
+from nbbias import stats, tables
+from nbbias.news import tone
 from nbbias.news.explore import pairs, topics
 from nbbias.reading import explorer, markup
 from nbbias.studies import STUDIES
@@ -110,9 +110,8 @@ def test_the_weight_and_the_group_choose_what_is_shown() -> None:
 
 
 def test_no_fit_says_so() -> None:
-    found = topics.topics(
-        [], *[pd.DataFrame()] * 3, pd.Series(dtype=object), lexicon=pd.DataFrame()
-    )
+    study = small_study()
+    found = topics.topics(study["fitted"]._replace(fits=[]), study["read"], sure=stats.Sure())
     assert "No topics could be fitted" in found.data
 
 
@@ -134,11 +133,12 @@ def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
     assert (estimate(live, "moved") == "0.000").all()
     out = part(live, widgets.SelectMultiple, "Leave out")
     out.value = ("she", "her")
-    kept = found["matches"][~found["matches"]["term"].isin(["she", "her"])]
     from nbbias.news import words
 
-    scores = words.word_scores(
-        found["pairs"], kept, lexicon=found["lexicon"][found["lexicon"]["bias"] == "gender"]
+    matches, listed = found["read"].matches, found["read"].lexicon
+    kept = matches[~matches["term"].isin(["she", "her"])]
+    scores = words.pair_scores(
+        found["read"]._replace(matches=kept, lexicon=listed[listed["bias"] == "gender"])
     )
     expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
     shown = estimate(live, "edited list")["fewer", "share difference", "female"]
@@ -173,7 +173,7 @@ def test_a_blank_word_is_told_and_the_other_bias_starts_anew() -> None:
 def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
     found = small_study()
     page = soup(show("pairs", found).data)
-    models = found["pairs"]["model"].nunique()
+    models = found["read"].pairs["model"].nunique()
     assert len(page.select(".x-tabs > label")) == models
     assert len(page.find_all("details")) <= 6 * models
     table = pairs.contributions(
@@ -209,12 +209,10 @@ def test_every_pair_of_every_measure_can_be_read() -> None:
 
 def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
     found = small_study()
-    scored = found["scored"].assign(sentiment_vader=0.87)
-    measured = news_sentences.measures(scored, toxicity_scorer="offline")
-    tone = news_sentences.pair_scores(
-        found["pairs"], found["sentences"], scored, lexicon=found["lexicon"], measured=measured
-    )
-    live = show("pairs", found | {"scored": scored, "tone": tone})
+    table = found["scored"].sentences.assign(sentiment_vader=0.87)
+    scored = tone.Scored(table, tone.measures(table, toxicity_scorer="offline"))
+    scores = tone.pair_scores(found["read"], scored)
+    live = show("pairs", found | {"scored": scored, "tone": scores})
     chosen = part(live, widgets.Dropdown, "Estimate")
     name = sentiment.instrument("vader")
     label = next(one for one, _ in chosen.options if name in one)
@@ -228,10 +226,7 @@ def test_with_a_second_instrument_chosen_sentences_carry_its_scores() -> None:
 
 def test_without_scored_sentences_none_carries_a_score(recorded: None) -> None:
     found = small_study()
-    html = pairs.pairs(
-        [found["scores"]], found["pairs"], found["matches"], found["sentences"],
-        lexicon=found["lexicon"],
-    ).data  # fmt: skip
+    html = pairs.pairs([found["scores"]], found["read"]).data
     badges = {badge.get_text() for badge in soup(html).select(".x-score")}
     assert badges <= {"male", "female"}
 
@@ -240,9 +235,7 @@ def test_no_counted_pair_says_so() -> None:
     found = small_study()
     none = found["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
     none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
-    html = pairs.pairs(
-        [none], found["pairs"], found["matches"], found["sentences"], lexicon=found["lexicon"]
-    ).data
+    html = pairs.pairs([none], found["read"]).data
     assert "No pair counts" in html
 
 

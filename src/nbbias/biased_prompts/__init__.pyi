@@ -6,4 +6,5 @@ from . import (
     refusing as refusing,
     sample as sample,
     sentences as sentences,
+    tables as tables,
 )

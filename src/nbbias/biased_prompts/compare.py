@@ -1,9 +1,8 @@
 """What a biased prompt does to an answer, at any level that scores pairs.
 
 The comparison of Fang et al. (2024), Figures 8 to 10: share and extent of prejudice under a
-neutral and a biased prompt, from the SCORES of `news.words.word_scores`,
-`news.tone.pair_scores` or `news.topics.pair_scores`. The paper compares two samples;
-here the effect of the prompt itself is the difference on the articles answered under both.
+neutral and a biased prompt. The paper compares two samples; here the effect of the prompt itself is
+the difference on the articles answered under both.
 """
 
 from __future__ import annotations
@@ -21,48 +20,42 @@ from nbbias.biased_prompts.refusing import REFUSED, STUDY
 
 Row = dict[str, Any]
 
-#: A change this small is rounding, not a change.
-ROUNDING = 1e-12
-
-#: Which way is worse for a group: toxicity rises, everything else falls.
-WORSE = {"toxicity": 1}
-
 #: Statistics that are tested. Each is a family of its own.
 TESTED = ("prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change",
           "share_difference_change", "mean_difference_change")  # fmt: skip
 
+#: The chance levels that stand beside share and extent.
+_LEAD = ("sentences", "topics")
+
 _CELL = ["source", "model", "measure", "bias", "instrument"]
-_NULLS = ["null", "null_low", "null_high"]
 
 
 def compare(
-    scores: pd.DataFrame,
+    levels: Sequence[news.Level],
     groups: Mapping[str, str | Sequence[str]],
     *,
     neutral: str = "neutral",
     biased: str = "biased",
-    chance: pd.DataFrame | None = None,
     confidence: float = 0.95,
     correction: str = "holm",
 ) -> pd.DataFrame:
-    """Compare the answers to two prompts.
+    """Compare the answers to two prompts, at every level that was measured.
 
     Parameters
     ----------
-    scores
-        SCORES of any level, of both prompts. Refused answers are lost there with the
-        reason ``"refused"`` (`biased_prompts.refusing.without_refusals`). Where there is a column
-        `seed`, each fit of topics makes every comparison, and the fits' are pooled.
+    levels
+        What `news.words.level`, `news.tone.level` and `news.topics.level` returned, of both
+        prompts. Refused answers are lost there with the reason ``"refused"``
+        (`biased_prompts.refusing.without_refusals`). With several fits of topics each makes every
+        comparison, and the fits' are pooled.
     groups
         Bias → the group or groups that are tested: the declared family. Of two groups name one,
         since at the word and document levels the other is its mirror image.
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
-    chance
-        ESTIMATES of the news functions for the same scores: chance levels of share and extent are
-        taken from there, by sentences where there are such.
     confidence, correction
-        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a tested statistic.
+        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a tested statistic of
+        a level; both tests of the extent are families of their own.
 
     Returns
     -------
@@ -72,7 +65,8 @@ def compare(
         study: at the word level its original has words of the group. By `statistic`:
 
         - ``prejudice_share``, ``prejudice_extent``: of each prompt, as in the news study. Extents
-          are of articles selected for falling: chance alone is far below 0.
+          are of articles selected for falling: chance alone is far below 0. Chance: whole sentences
+          dealt out, or the words of topics.
         - ``prejudice_share_change``: difference of the shares as of two samples, as printed;
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
           that count under both prompts.
@@ -91,17 +85,41 @@ def compare(
     ------
     ContractError
         A column is missing.
+
+    Examples
+    --------
+    >>> from nbbias import biased_prompts, news, stats, text
+    >>> corpus = biased_prompts.sample.corpus(seed=1)
+    >>> read = news.annotate(news.pair(*corpus), lexicon=text.lexicons.load("gender"))
+    >>> words = news.words.level(read, sure=stats.Sure(draws=100))
+    >>> found = biased_prompts.compare.compare([words], {"gender": "female"})
+    >>> effects = found[found["statistic"] == "share_difference_change"].set_index("model")
+    >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])
+    True
     """
+    parts = []
+    for level in levels:
+        rows = _of_level(level.scores, groups, (neutral, biased), confidence)
+        table = tables.estimates(rows, study=STUDY, confidence=confidence)
+        family = ["statistic", "test"]
+        table = stats.adjust(table, family=family, where={"statistic": TESTED}, method=correction)
+        parts.append(tables.with_chance(table, level.chance, lead=_LEAD))
+    return pd.concat(parts, ignore_index=True) if parts else tables.estimates([], study=STUDY)
+
+
+def _of_level(
+    scores: pd.DataFrame, groups: Mapping[str, str | Sequence[str]], chosen: tuple[str, str],
+    confidence: float,
+) -> list[Row]:  # fmt: skip
     tables.need(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
-    known, chosen = _known(chance), (neutral, biased)
     rows: list[Row] = []
     for cell, own in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
-        every = scores[(scores["source"] == key["source"]) & (scores["bias"] == key["bias"])]
-        every = every[every["instrument"] == key["instrument"]]
+        alike = ["source", "bias", "instrument"]
+        every = scores[(scores[alike] == [key[name] for name in alike]).all(axis=1)]
         several = "seed" in scores
         fits = own["seed"].unique() if several else [None]
-        key["instrument"] += news.fits.fits_named(len(fits)) if several else ""
+        key["instrument"] += news.topics.fits_named(len(fits)) if several else ""
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
             tables.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
@@ -110,39 +128,20 @@ def compare(
                 of_fit, all_of_fit = (t[t["seed"] == fit] if several else t for t in (own, every))
                 can = _countable(all_of_fit, group)
                 sides = {p: _articles(of_fit[of_fit["prompt"] == p], group) for p in chosen}
-                by_fit.append(_compared(sides, can, str(key["measure"]), confidence))
+                by_fit.append(_compared(sides, can, group, str(key["measure"]), confidence))
             for claim in zip(*by_fit, strict=True):
                 row = key | {"group": group} | stats.pooled_claims(claim, confidence=confidence)
-                rows.append(_bounded(row) | known.get(_claim(row), {}))
-    for statistic in TESTED:
-        _adjust(rows, statistic, correction)
-    return tables.estimates(rows, study=STUDY)
+                rows.append(_bounded(row))
+    return rows
 
 
 def _bounded(row: Row) -> Row:
     """Keep the interval of an extent on its side of 0: it is of articles that fell."""
     if row["statistic"] != "prejudice_extent":
         return row
-    ends = (0.0, np.inf) if WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
+    ends = (0.0, np.inf) if news.prejudice.WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
     low, high = np.clip([row["ci_low"], row["ci_high"]], *ends)
     return row | {"ci_low": low, "ci_high": high}
-
-
-def _claim(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in (*_CELL, "group", "prompt", "statistic"))
-
-
-def _known(chance: pd.DataFrame | None) -> dict[tuple[Any, ...], Row]:
-    """Look up chance levels of share and extent; those by sentences come last and win."""
-    if chance is None:
-        return {}
-    found: dict[tuple[Any, ...], Row] = {}
-    for suffix in ("", "_by_sentence"):
-        wanted = [f"prejudice_share{suffix}", f"prejudice_extent{suffix}"]
-        for row in chance[chance["statistic"].isin(wanted)].to_dict("records"):
-            row["statistic"] = str(row["statistic"]).removesuffix("_by_sentence")
-            found[_claim(row)] = {name: row[name] for name in _NULLS}
-    return found
 
 
 def _counts(own: pd.DataFrame, group: str) -> pd.Series:
@@ -171,29 +170,26 @@ def _articles(own: pd.DataFrame, group: str) -> pd.DataFrame:
 
 
 def _compared(
-    sides: Mapping[str, pd.DataFrame], can: set[str], measure: str, confidence: float
+    sides: Mapping[str, pd.DataFrame], can: set[str], group: str, measure: str, confidence: float
 ) -> list[Row]:
     (neutral, _), (biased, second) = sides.items()
-    worse = WORSE.get(measure, -1)
+    worse = news.prejudice.WORSE.get(measure, -1)
     changes = {prompt: table["change"].dropna() for prompt, table in sides.items()}
-    fell = {prompt: c[c * worse > ROUNDING] for prompt, c in changes.items()}
+    prejudiced = {p: news.prejudice.fell(change, worse=worse) for p, change in changes.items()}
     rows: list[Row] = []
     for prompt, table in sides.items():
-        n, down = len(changes[prompt]), fell[prompt]
-        share = stats.proportion_interval(len(down), n, confidence=confidence)
-        extent = stats.mean_interval(down, confidence=confidence)
-        lost = {"prompt": prompt, "n_lost": len(table) - n}
         rows += [
-            {"statistic": "prejudice_share", **share, **lost},
-            {"statistic": "prejudice_extent", **extent, **lost},
+            {"prompt": prompt} | row
+            for row in news.prejudice.rows(
+                table[["change"]], group=group, confidence=confidence, worse=worse, reach=None
+            )
         ]
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
     lost = {"n_lost": sum(len(sides[p]) - len(changes[p]) for p in sides)}
+    counts = [(int(prejudiced[p].sum()), len(changes[p])) for p in (biased, neutral)]
     rows.append(
-        {"statistic": "prejudice_share_change", **both, **lost}
-        | _two_shares([(len(fell[p]), len(changes[p])) for p in (biased, neutral)], confidence)
+        {"statistic": "prejudice_share_change", **both, **lost} | _two_shares(counts, confidence)
     )
-    prejudiced = {p: (c * worse > ROUNDING).astype(float) for p, c in changes.items()}
     name = "share" if measure in {"word", "document"} else "mean"
     for statistic, values in {
         "prejudice_share_change_paired": prejudiced,
@@ -203,12 +199,13 @@ def _compared(
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"
         rows.append({"statistic": statistic, **both, **found})
+    fell = {p: change[prejudiced[p] == 1] for p, change in changes.items()}
     tests = stats.two_sample(fell[biased], fell[neutral], confidence=confidence)
-    for found in tests.to_dict("records"):
-        found["n"] = found.pop("n_first") + found.pop("n_second")
-        if not np.isfinite(found["estimate"]):
-            found["reason"] = "under one prompt no article is prejudiced"
-        rows.append({"statistic": "prejudice_extent_change", **both, **found})
+    for test in tests.to_dict("records"):
+        test["n"] = test.pop("n_first") + test.pop("n_second")
+        if not np.isfinite(test["estimate"]):
+            test["reason"] = "under one prompt no article is prejudiced"
+        rows.append({"statistic": "prejudice_extent_change", **both, **test})
     refused = int((second["refused"].astype(bool) & second.index.isin(can)).sum())
     counted, prejudiced_now = len(changes[biased]) + refused, len(fell[biased])
     for statistic, count in {
@@ -235,16 +232,6 @@ def _two_shares(counts: list[tuple[int, int]], confidence: float) -> Row:
         return row | {"reason": "all articles are alike: no test"}
     z = row["estimate"] / error
     return row | {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
-
-
-def _adjust(rows: list[Row], statistic: str, correction: str) -> None:
-    """Correct in place; both tests of the extent are families of their own."""
-    tested = [row for row in rows if row["statistic"] == statistic]
-    for test in dict.fromkeys(row.get("test") for row in tested):
-        family = [row for row in tested if row.get("test") == test]
-        p = pd.Series([row.get("p_value", np.nan) for row in family], dtype=float)
-        for row, value in zip(family, stats.adjusted(p, method=correction), strict=True):
-            row["p_adjusted"] = value
 
 
 # --- printed ----------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import pandas as pd
 from nbbias import news
 from nbbias.asking import prompts
 from nbbias.biased_prompts import sample
-from nbbias.news.corpus import CELL
 from nbbias.tables import SAMPLE, DataError
 
 UNKNOWN = "not known here: the corpus' own way of asking"
@@ -70,7 +69,7 @@ def steps(pairs: pd.DataFrame) -> pd.DataFrame:
         answers whose content is looked at.
     """
     reasons = pairs["lost"].fillna("measured")
-    table = pd.crosstab([pairs[key] for key in CELL], reasons)
+    table = pd.crosstab([pairs[key] for key in news.corpus.CELL], reasons)
     first = [name for name in ("refused",) if name in table]
     order = [name for name in table.columns if name not in {"refused", "measured"}]
     table = table.reindex(columns=[*first, *order, "measured"], fill_value=0)

@@ -1,4 +1,4 @@
-"""The figures of the biased-prompts study: table in, figure out."""
+"""The figures of the biased-prompts study: estimates in, the figure, its rows and words out."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import re
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias.reading import figures
+from nbbias import news
+from nbbias.biased_prompts.sentences import EFFECTS
+from nbbias.reading import Drawn, figures
+from nbbias.tables import escape
 
-_LEVELS = ("prejudice_share", "prejudice_extent")
-_EFFECTS = ("share_difference_change", "mean_difference_change")
 
-
-def refusal_rows(estimates: pd.DataFrame, *, prompt: str = "biased") -> pd.DataFrame:
-    """Return what `refusals` draws: rates of one prompt, a panel for each kind of headline.
+def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
+    """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
     The first panel holds all headlines; then come outlets, where there are several, and whom
     headlines name.
@@ -28,11 +27,7 @@ def refusal_rows(estimates: pd.DataFrame, *, prompt: str = "biased") -> pd.DataF
     panel = panel.replace({"all": "all headlines"})
     rank = np.select([panel == "all headlines", named.isna()], [0, 1], 2)
     table = own.assign(panel=panel, cell=own["model"], rank=rank)
-    return table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
-
-
-def refusals(rows: pd.DataFrame) -> Figure:
-    """Draw refusal rates with their intervals, a panel for each kind of headline."""
+    rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
@@ -40,100 +35,104 @@ def refusals(rows: pd.DataFrame) -> Figure:
         ax.set_xlim(-0.03, 1.03)
 
     figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    key = figures.interval_key()
-    key.set_label("share with its interval")
+    key = figures.interval_key(label="share with its interval")
     figures.legend_below(figure, figure.axes[0], extra=[key])
-    return figure
+    return Drawn(
+        figure, rows,
+        "Share of articles refused under the biased prompt with Wilson intervals, by model: a "
+        "panel for all headlines, one an outlet where there are several, and one for each group "
+        "that headlines name.",
+    )  # fmt: skip
 
 
-def effect_rows(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return what `effects` draws: the effect of the prompt on articles answered under both."""
-    table = estimates[estimates["statistic"].isin(_EFFECTS)]
-    panel = table["bias"] + ": " + table["group"]
-    if table["instrument"].nunique() > 1:
-        panel += ", " + table["instrument"].map(_short)
-    return table.assign(panel=panel, cell=_names(table))
+def effects(estimates: pd.DataFrame) -> Drawn:
+    """Draw the effect of the prompt on articles answered under both: a panel a level.
 
-
-def effects(rows: pd.DataFrame) -> Figure:
-    """Draw the effect of the prompt by model, a panel a group (and instrument)."""
+    Within a level a panel a group and instrument.
+    """
+    table = estimates[estimates["statistic"].isin(EFFECTS)]
+    panel = table["bias"] + ": " + table["group"] + ", " + _levels(table)
+    rows = table.assign(panel=panel, cell=_names(table))
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
         ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        share = own["statistic"].iloc[0] == _EFFECTS[0]
+        share = own["statistic"].iloc[0] == EFFECTS[0]
         ax.set_xlabel("change of the group's share" if share else "change of tone")
 
     alike = rows["measure"].nunique() < 2
     figure = figures.panels(
         rows, draw, by="panel", width=11, height=_height(rows), share_x=alike
     )  # fmt: skip
-    which = figures.plain(str(rows["prompt"].iloc[0])) if len(rows) else "difference"
+    which = escape.drawn(str(rows["prompt"].iloc[0])) if len(rows) else "difference"
     key = figures.interval_key(label=f"{which}, same articles, with its interval")
     figures.legend_below(figure, figure.axes[0], extra=[key])
-    return figure
+    return Drawn(
+        figure, rows,
+        "Effect of the prompt on the group's share of words, on the tone towards it and on its "
+        "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
+        "no effect.",
+    )  # fmt: skip
 
 
-def prejudice_rows(
-    estimates: pd.DataFrame, *, measure: str, neutral: str = "neutral", biased: str = "biased"
-) -> pd.DataFrame:
-    """Return what `prejudice` draws: share and extent under both prompts, by one instrument."""
-    own = estimates[
-        estimates["statistic"].isin(_LEVELS)
-        & (estimates["measure"] == measure)
-        & estimates["prompt"].isin([neutral, biased])
-    ]
-    own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
+def prejudice(
+    estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
+) -> Drawn:
+    """Draw share and extent of prejudice under both prompts beside chance, a row a measure.
+
+    Of several instruments of a measure the first; by a fallback of toxicity nothing is drawn.
+    """
+    own = _leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
+    own = own[own["prompt"].isin([neutral, biased])]
     what = own["statistic"].str.removeprefix("prejudice_")
-    cell = _names(own) + ", " + own["prompt"]
-    table = own.assign(panel=own["group"] + ": " + what, cell=cell)
+    rows = own.assign(
+        panel=own["measure"] + ", " + own["group"], column=what + " of prejudice",
+        cell=_names(own) + ", " + own["prompt"],
+    )  # fmt: skip
     # Both prompts of a model stand together, neutral above biased.
-    table = table.sort_values("prompt", kind="stable", key=lambda names: names != neutral)
-    by = ["bias", "statistic", "source", "model"]
-    order = own.drop_duplicates(by)[by]  # as they come in the table
-    ranks = {name: {v: i for i, v in enumerate(order[name].unique())} for name in by}
-    return table.sort_values(by, kind="stable", key=lambda keys: keys.map(ranks[keys.name]))
-
-
-def prejudice(rows: pd.DataFrame) -> Figure:
-    """Draw share and extent of prejudice under both prompts, beside what chance gives."""
+    order = [figures.first_seen(rows[key]) for key in ("panel", "statistic", "source", "model")]
+    rows = rows.iloc[np.lexsort([rows["prompt"] != neutral, *order[::-1]])]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
-        share = own["statistic"].iloc[0] == "prejudice_share"
-        ax.set_xlabel("share of answers" if share else f"mean change ({own['measure'].iloc[0]})")
 
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows), share_x=False)
+    figure = figures.grid(rows, draw, rows="panel", columns="column", width=12)
     band = Patch(color=figures.BAND, label="chance alone")
     figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), band])
-    return figure
+    return Drawn(
+        figure, rows,
+        "Share of articles in which the group fares worse than in the original, and the mean "
+        "change in those, under the neutral and the biased prompt by model, with intervals and the "
+        "range that chance gives; a row a measure.",
+    )  # fmt: skip
 
 
-def change_rows(
-    estimates: pd.DataFrame, printed: pd.DataFrame, *, measure: str
-) -> pd.DataFrame:  # fmt: skip
-    """Return what `changes` draws: our changes, and the printed ones of the same measure and group.
+def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
+    """Draw the changes that the paper prints, ours above the printed ones, on one scale.
 
-    Extents are Student's, as printed; ours are those of the first instrument. Printed changes have
-    no interval.
+    Of the same measures and groups. Extents are Student's, as printed; ours are those of the first
+    instrument. Printed changes have no interval.
     """
-    kinds = {f"{level}_change": "Δ " + level.removeprefix("prejudice_") for level in _LEVELS}
-    tables = []
-    groups = estimates.loc[estimates["measure"] == measure, ["bias", "group"]].drop_duplicates()
-    for table, side in ((estimates, "ours"), (printed, "printed, other corpus")):
-        own = table[table["statistic"].isin(kinds) & (table["measure"] == measure)]
-        own = own[own["test"] != "Welch's t"].merge(groups, on=["bias", "group"])
-        own = own[own["instrument"] == own["instrument"].iloc[0]] if len(own) else own
-        cell = _names(own) if side == "ours" else own["model"]
-        panel = own["measure"] + ", " + own["group"] + ": " + side
-        column = own["statistic"].map(kinds)
-        tables.append(own.assign(panel=panel, column=column, cell=cell, side=side))
-    whole = pd.concat(tables, ignore_index=True).assign(null_low=np.nan)
-    return whole.sort_values(["bias", "side"], kind="stable", key=figures.first_seen)
-
-
-def changes(rows: pd.DataFrame) -> Figure:
-    """Draw the changes that the paper prints, ours above the printed ones, on one scale."""
+    kinds = {
+        f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in news.prejudice.KINDS
+    }
+    ours = _leading(estimates[estimates["statistic"].isin(kinds)])
+    there = ours[["measure", "bias", "group"]].drop_duplicates()
+    theirs = printed[printed["statistic"].isin(kinds)].merge(there)
+    sides = {"ours": ours, "printed, other corpus": theirs}
+    rows = pd.concat(
+        [
+            own[own["test"] != "Welch's t"].assign(
+                cell=_names(own) if side == "ours" else own["model"], side=side,
+                panel=own["measure"] + ", " + own["group"] + ": " + side,
+                column=own["statistic"].map(kinds),
+            )
+            for side, own in sides.items()
+        ],
+        ignore_index=True,
+    ).assign(null_low=np.nan)  # fmt: skip
+    order = [figures.first_seen(rows[key]) for key in ("measure", "bias", "side")]
+    rows = rows.iloc[np.lexsort(order[::-1])]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         colour = figures.INK if (own["side"] == "ours").all() else figures.PRINTED
@@ -146,7 +145,27 @@ def changes(rows: pd.DataFrame) -> Figure:
         label = "printed: other corpus, no interval"
         keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
     figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure
+    return Drawn(
+        figure, rows,
+        "Change of the share and of the extent of prejudice from the neutral to the biased prompt, "
+        "ours with intervals above the printed values of seven models (Figures 8 to 10).",
+    )  # fmt: skip
+
+
+# --- parts ------------------------------------------------------------------------------------
+
+
+def _leading(own: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first instrument of each measure and bias; no toxicity, unprinted."""
+    own = own[own["measure"] != "toxicity"]
+    first = own.groupby(["measure", "bias"])["instrument"].transform("first")
+    return own[own["instrument"] == first]
+
+
+def _levels(table: pd.DataFrame) -> pd.Series:
+    """Say by what a row was measured: words, topics, or the short name of an instrument."""
+    short = table["instrument"].map(lambda name: re.split(r" [\d(]", name)[0])
+    return table["measure"].map({"word": "words", "document": "topics"}).fillna(short)
 
 
 def _names(own: pd.DataFrame) -> pd.Series:
@@ -154,11 +173,6 @@ def _names(own: pd.DataFrame) -> pd.Series:
     if own["source"].nunique() > 1:
         return own["source"].astype(str) + " · " + own["model"].astype(str)
     return own["model"].astype(str)
-
-
-def _short(instrument: str) -> str:
-    """Shorten an instrument's name for a title: what stands before its details."""
-    return re.split(r" [\d(]", instrument)[0]
 
 
 def _height(rows: pd.DataFrame) -> float:

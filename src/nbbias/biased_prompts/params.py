@@ -53,7 +53,7 @@ class BiasedPrompts(news.params.News):
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=tuple(f"level:{level}" for level in news.params.LEVELS),
+    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused",

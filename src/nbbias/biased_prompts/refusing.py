@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,12 @@ import pandas as pd
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from nbbias import refusals, stats, tables
-from nbbias.news.corpus import ARTICLE
+from nbbias import news, refusals, stats, tables
 from nbbias.text import annotate
 
 Row = dict[str, Any]
+
+ARTICLE = news.corpus.ARTICLE
 
 STUDY = "biased_prompts"
 
@@ -139,10 +139,14 @@ def rates(
             missing = " and ".join(p for p in (neutral, biased) if p not in wide)
             found = {"estimate": np.nan, "n": 0, "reason": f"no answers to the prompt {missing}"}
         rows.append(key | {"statistic": "refusal_rate_change", "null": 0.0} | found)
-    _adjust(rows, ["refusal_rate_change"], correction)
     if headlines is not None:
-        rows += _by_group(units, headlines, biased, confidence, correction)
-    return tables.estimates(rows, study=STUDY, measure="refusal", instrument=_instrument(answers))
+        rows += _by_group(units, headlines, biased, confidence)
+    common = {"measure": "refusal", "instrument": _instrument(answers), "confidence": confidence}
+    table = tables.estimates(rows, study=STUDY, **common)
+    one_family = {"statistic": "refusal_rate_change"}
+    table = stats.adjust(table, where=one_family, method=correction)
+    by_model = {"statistic": "refusal_difference"}
+    return stats.adjust(table, family=["model", "bias"], where=by_model, method=correction)
 
 
 def _instrument(answers: pd.DataFrame) -> str:
@@ -160,7 +164,7 @@ def _rate(values: pd.Series, confidence: float) -> Row:
 
 
 def _by_group(
-    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float, correction: str
+    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float
 ) -> list[Row]:
     rows: list[Row] = []
     joined = units.merge(headlines, on=ARTICLE, how="inner")
@@ -174,13 +178,11 @@ def _by_group(
         if prompt != biased:
             continue
         rest = own.loc[own["group"] == NOBODY, "rate"].dropna()
-        family = [
+        rows += [
             key | {"statistic": "refusal_difference", "group": group, "null": 0.0}
             | _difference(rate, rest, confidence)
             for group, rate in groups if group != NOBODY
         ]  # fmt: skip
-        _adjust(family, ["refusal_difference"], correction)
-        rows += family
     return rows
 
 
@@ -199,11 +201,3 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     )
     counts = [[ones[0], len(known) - ones[0]], [ones[1], len(rest) - ones[1]]]
     return row | {"ci_low": low, "ci_high": high, "p_value": fisher_exact(counts).pvalue}
-
-
-def _adjust(rows: Sequence[Row], statistics: Sequence[str], correction: str) -> None:
-    """Correct one family of tests in place."""
-    family = [row for row in rows if row["statistic"] in statistics]
-    p = pd.Series([row.get("p_value", np.nan) for row in family], dtype=float)
-    for row, value in zip(family, stats.adjusted(p, method=correction), strict=True):
-        row["p_adjusted"] = value

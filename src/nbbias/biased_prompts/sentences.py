@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from nbbias.biased_prompts.compare import ROUNDING
-from nbbias.biased_prompts.refusing import EVERY, NOBODY
-from nbbias.reading import escape, interval, number, p_value
+from nbbias import news, reading, refusals
+from nbbias.biased_prompts.refusing import EVERY
+from nbbias.reading import escape, number, p_value
 
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
-
-#: Methods by name, for sentences.
-METHODS = {"holm": "Holm's correction", "fdr_bh": "Benjamini and Hochberg's correction"}
 
 _WHAT = {
     "word": "share of words of the group",
@@ -37,10 +32,11 @@ def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
     return text
 
 
-def detector(held_out: pd.DataFrame, rates: pd.DataFrame) -> str:
+def detector(rates: pd.DataFrame, held_out: pd.DataFrame | None = None) -> str:
     """Say how good the instrument of refusals is, or that refusals came recorded."""
     if (rates["instrument"] == "recorded").all():
         return "The corpus says itself which answers were refused; nothing was detected here."
+    held_out = refusals.held_out() if held_out is None else held_out
     mean = held_out[held_out["model"] == "mean"].set_index("method")
     own, models = mean.loc[_OWN], held_out[held_out["method"] == _OWN]
     worst = models[models["model"] != "mean"].sort_values("accuracy").iloc[0]
@@ -56,7 +52,7 @@ def detector(held_out: pd.DataFrame, rates: pd.DataFrame) -> str:
     )
 
 
-def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float) -> list[str]:
+def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
     """Say for every model how often it refuses either prompt."""
     own = rates[(rates["statistic"] == "refusal_rate") & (rates["source"] == EVERY)]
     own = own[own["group"].isna()]
@@ -65,7 +61,7 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float
         by_prompt = {row["prompt"]: row for row in rows.to_dict("records")}
         parts = [
             f"{row['estimate']:.0%} of the articles under the prompt “{escape(prompt)}” "
-            f"({_percent(row, confidence)}; N = {row['n']:.0f})"
+            f"({_percent(row)}; N = {row['n']:.0f})"
             for prompt in (biased, neutral)
             if (row := by_prompt.get(prompt)) is not None and np.isfinite(row["estimate"])
         ]
@@ -74,13 +70,13 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str, confidence: float
     return sentences
 
 
-def _percent(row: dict[str, float], confidence: float) -> str:
+def _percent(row: dict[str, float]) -> str:
     if not np.isfinite(row["ci_low"]):
         return "no interval"
-    return f"{confidence:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%}"
+    return f"{row['confidence']:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%}"
 
 
-def selective(rates: pd.DataFrame, *, confidence: float, correction: str) -> list[str]:
+def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == "refusal_difference"]
     if rows.empty:
@@ -93,11 +89,12 @@ def selective(rates: pd.DataFrame, *, confidence: float, correction: str) -> lis
             told = escape(why.iloc[0]) if len(why) else "nothing to compare"
             sentences.append(f"{escape(bias)}: not tested ({told}).")
             continue
-        found = tested[tested["p_adjusted"] < 1 - confidence]
+        alpha = 1 - tested["confidence"].iloc[0]
+        found = tested[tested["p_adjusted"] < alpha]
         text = (
             f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
-            f"nobody are below p = {number(1 - confidence)} after {METHODS[correction]} (a family "
-            "each model)."
+            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]} (a "
+            "family each model)."
         )
         for row in found.sort_values("estimate", key=abs, ascending=False).to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
@@ -105,13 +102,13 @@ def selective(rates: pd.DataFrame, *, confidence: float, correction: str) -> lis
             text += (
                 f" {escape(row['model'])} refuses headlines that name the group "
                 f"{escape(row['group'])} {more} often, by {points} "
-                f"({_percent(row, confidence)}; N = {row['n']:.0f}; {p_value(row['p_adjusted'])})."
+                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row['p_adjusted'])})."
             )
         sentences.append(text)
     return sentences
 
 
-def effects(estimates: pd.DataFrame, *, confidence: float, correction: str) -> list[str]:
+def effects(estimates: pd.DataFrame, *, correction: str) -> list[str]:
     """Write the effect of the prompt on the articles answered under both, by bias and instrument.
 
     The primary result: how many effects are beyond chance, and the largest.
@@ -121,45 +118,29 @@ def effects(estimates: pd.DataFrame, *, confidence: float, correction: str) -> l
     for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
         several = rows["instrument"].nunique() > 1
         name = escape(bias) + (f", {escape(instrument)}" if several else "")
-        tested = own[own["p_adjusted"].notna()]
-        if tested.empty:
-            why = own["reason"].dropna()
-            told = escape(why.iloc[0]) if len(why) else "no articles"
-            sentences.append(f"{name}: no effect of the prompt could be tested ({told}).")
-            continue
-        found = tested[tested["p_adjusted"] < 1 - confidence]
-        told_of = found if len(found) else tested
-        largest = told_of.loc[told_of["estimate"].abs().idxmax()]
-        lead = {0: "The largest", 1: "This one"}.get(len(found), "The largest of these")
-        direction = "lower" if largest["estimate"] < 0 else "higher"
-        biased, neutral = str(largest["prompt"]).split(" − ")
-        sentences.append(
-            f"{name}: {len(found)} of {len(tested)} effects of the prompt are below "
-            f"p = {number(1 - confidence)} after {METHODS[correction]}. {lead}: in "
-            f"{_cell(largest, rows)} the {_WHAT[largest['measure']]} {escape(largest['group'])} is "
-            f"{number(abs(largest['estimate']), decimals=3)} {direction} under the prompt "
-            f"“{escape(biased)}” than under “{escape(neutral)}”, on the same articles "
-            f"({interval(largest, confidence=confidence, decimals=3)}; N = {largest['n']:.0f} "
-            f"articles; {p_value(largest['p_adjusted'])})."
-        )
+        prompts = [escape(p) for p in str(own["prompt"].iloc[0]).split(" − ")]
+        biased, neutral = (p.replace("{", "{{").replace("}", "}}") for p in prompts)
+        told = reading.beyond_chance(
+            own, what="effects of the prompt", unit="articles", correction=correction,
+            says=f"in {{which}} the {_WHAT[own['measure'].iloc[0]]} {{group}} is {{size}} "
+            f"{{direction}} under the prompt “{biased}” than under “{neutral}”, on the same "
+            "articles",
+        )  # fmt: skip
+        sentences.append(f"{name}: {told}")
     return sentences
 
 
-def _cell(row: pd.Series, rows: pd.DataFrame) -> str:
-    several = rows["source"].nunique() > 1
-    return escape(row["model"]) + (f" / {escape(row['source'])}" if several else "")
-
-
-def two_samples(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
+def two_samples(estimates: pd.DataFrame) -> list[str]:
     """Say what the paper's tests find, taking both prompts' articles as two samples."""
     sentences = []
-    rows = estimates[estimates["statistic"].isin(["prejudice_share_change", *_EXTENT])]
-    alpha = 1 - confidence
+    kinds = ["prejudice_share_change", "prejudice_extent_change"]
+    rows = estimates[estimates["statistic"].isin(kinds)]
     for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
+        alpha = 1 - own["confidence"].iloc[0]
         several = rows["instrument"].nunique() > 1
         name = escape(bias) + (f", {escape(instrument)}" if several else "")
-        shares = own[(own["statistic"] == "prejudice_share_change") & own["p_value"].notna()]
-        extent = own[own["statistic"].isin(_EXTENT)]
+        shares = own[(own["statistic"] == kinds[0]) & own["p_value"].notna()]
+        extent = own[own["statistic"] == kinds[1]]
         wide = extent.pivot_table(index=["source", "model"], columns="test", values="p_value")
         if shares.empty and wide.empty:
             sentences.append(f"{name}: neither share nor extent could be compared.")
@@ -177,12 +158,6 @@ def two_samples(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
     return sentences
 
 
-_EXTENT = ("prejudice_extent_change",)
-
-#: Columns that are not shown where they are the same in all rows.
-_KEYS = ("bias", "instrument", "source", "prompt")
-
-
 def bounds(estimates: pd.DataFrame) -> list[str]:
     """Say between what the biased prompt's share of prejudice lies if refused articles counted."""
     keys = ["bias", "group", "instrument", "source", "model"]
@@ -195,13 +170,13 @@ def bounds(estimates: pd.DataFrame) -> list[str]:
     for key, row in ends["if_none"].iterrows():
         low, high = row["estimate"], ends["if_all"].loc[key, "estimate"]
         assert isinstance(key, tuple)
-        if not high - low > ROUNDING:
+        if not high - low > news.prejudice.ROUNDING:
             continue
         known = answered.loc[(*key, row["prompt"])]
         several = estimates["instrument"].nunique() > 1
         where = f" ({escape(key[2])})" if several else ""
         sentences.append(
-            f"{_cell(pd.Series({'model': key[4], 'source': key[3]}), estimates)}, "
+            f"{_cell(key[4], key[3], estimates)}, "
             f"{escape(key[1])}{where}: {row['n'] - known['n']:.0f} refused articles could have "
             f"counted beside the {known['n']:.0f} that do. The share of prejudice, "
             f"{number(known['estimate'])} of those answered, would lie between {number(low)} (none "
@@ -231,8 +206,13 @@ def detected(answers: pd.DataFrame) -> str:
     )
 
 
+def _cell(model: str, source: str, rows: pd.DataFrame) -> str:
+    several = rows["source"].nunique() > 1
+    return escape(model) + (f" / {escape(source)}" if several else "")
+
+
 def finding(
-    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, confidence: float, correction: str
+    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str
 ) -> tuple[str, str]:
     """Return the sentence that leads a run's page, and the name of the figure that shows it."""
     own = rates[(rates["statistic"] == "refusal_rate") & (rates["prompt"] == biased)]
@@ -242,44 +222,8 @@ def finding(
         low, high = f"{own.min():.0%}", f"{own.max():.0%}"
         spread = low if low == high else f"{low} to {high}"
         lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”. "
-    figures = {"word": "effect_word", "document": "effect_document", "sentiment": "effect_sentence"}
-    for measure, figure in figures.items():
-        found = effects(
-            estimates[estimates["measure"] == measure], confidence=confidence, correction=correction
-        )
+    for measure in ("word", "document", "sentiment"):
+        found = effects(estimates[estimates["measure"] == measure], correction=correction)
         if found:
-            return lead + found[0], figure
+            return lead + found[0], "effects"
     return (lead or "Nothing was measured."), "refusals"
-
-
-def columns(estimates: pd.DataFrame, statistics: Sequence[str]) -> pd.DataFrame:
-    """Return the columns that a reader needs of some statistics, leaving out empty ones."""
-    table = estimates[estimates["statistic"].isin(statistics)]
-    several = ["statistic"] if table["statistic"].nunique() > 1 else []
-    tests = ["test"] if table["test"].nunique() > 1 else []
-    names = [
-        *("measure", "bias", *several, "group", "instrument", "source", "model", "prompt"),
-        *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"),
-        *(*tests, "p_value", "p_adjusted", "reason"),
-    ]
-    said = [name for name in names if table[name].notna().any()]
-    if "null" in said and (table["null"].dropna() == 0).all():
-        said.remove("null")
-    constant = [name for name in ("measure", *_KEYS) if table[name].nunique() == 1]
-    if table["instrument"].nunique() > 1:
-        constant.append("measure")  # the instrument says it
-    return table[[name for name in said if name not in constant]]
-
-
-def by_headline(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the refusal rates by whom a headline names, beside the difference from nobody's."""
-    named = rates[rates["group"].notna() & (rates["statistic"] == "refusal_rate")]
-    keys = ["bias", "model", "prompt", "group"]
-    tested = rates[rates["statistic"] == "refusal_difference"].set_index(keys)
-    shown = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]
-    beside = tested[shown].rename(
-        columns={"estimate": "difference", "ci_low": "d_low", "ci_high": "d_high"}
-    )
-    rate = named[[*keys, "estimate", "ci_low", "ci_high", "n"]].rename(columns={"estimate": "rate"})
-    table = rate.join(beside, on=keys)
-    return table.assign(group=table["group"].replace({NOBODY: "nobody"}))

@@ -6,11 +6,15 @@ from . import (
     fits as fits,
     models as models,
     params as params,
+    prejudice as prejudice,
     robustness as robustness,
     sample as sample,
     sentences as sentences,
+    tables as tables,
     tone as tone,
     topics as topics,
     words as words,
     words_apart as words_apart,
 )
+from .claims import Level as Level
+from .corpus import Read as Read, annotate as annotate, pair as pair, read as read

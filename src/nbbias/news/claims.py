@@ -1,23 +1,97 @@
-"""What the estimates of all levels of the news study share: chance, common articles, correction."""
+"""What the levels of the news study share: their result, means over articles, families, losses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.news.corpus import CELL
 
 Row = dict[str, Any]
 
+#: Statistics whose two groups, where there are just two, mirror each other: one test.
+MIRRORED = ("share_difference", "share_difference_common")
+
+
+class Level(NamedTuple):
+    """What one level found.
+
+    `scores`: SCORES of every pair; `losses`: what was lost at each step; `estimates`: ESTIMATES,
+    each claim beside its leading chance level; `chance`: CHANCE, every reference of every claim.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.Level._fields
+    ('scores', 'losses', 'estimates', 'chance')
+    """
+
+    scores: pd.DataFrame
+    losses: pd.DataFrame
+    estimates: pd.DataFrame
+    chance: pd.DataFrame
+
+
+# --- one cell ---------------------------------------------------------------------------------
+
+
+def cells(table: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Yield the key of every cell, and its rows."""
+    for values, own in table.groupby(CELL, sort=False):
+        yield dict(zip(CELL, values, strict=True)), own
+
+
+def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a cell's values as units by fits of topics: one column where nothing is fitted."""
+    return own.pivot(index="article_id", columns="seed", values=column) if "seed" in own else (
+        own[[column]]
+    )  # fmt: skip
+
+
+def mean(found: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None) -> Row:
+    """Return a mean over units and fits with its interval, and no test: chance is another one."""
+    if found.shape[1] == 1:
+        return stats.mean_interval(found.iloc[:, 0], confidence=confidence, bounds=bounds)
+    row = stats.pooled_mean(found, confidence=confidence, bounds=bounds)
+    tested = ("statistic_value", "df", "p_value", "effect_size")
+    nothing = dict.fromkeys(tested, np.nan) | {"test": None}
+    return row | nothing | {"n_lost": len(found) - row["n"]}
+
+
+def share(hits: pd.DataFrame, *, confidence: float) -> Row:
+    """Return a share of units (1, 0, NaN: does not count), over fits where there are several."""
+    if hits.shape[1] > 1:
+        return stats.pooled_share(hits, confidence=confidence)
+    known = hits.iloc[:, 0].dropna()
+    return stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
+
 
 def why_none(own: pd.DataFrame) -> str:
-    """Say why no pair of a cell counts."""
+    """Say why no pair of a cell counts; of several fits of topics the first says it."""
+    own = own[own["seed"] == own["seed"].iloc[0]] if "seed" in own else own
     reasons = own["reason"].dropna().value_counts()
     return "; ".join(f"{reason} ({n})" for reason, n in reasons.items()) or "no pairs"
+
+
+def differences(
+    own: pd.DataFrame, groups: Sequence[str], *, why: str, confidence: float,
+    statistic: str = "share_difference",
+) -> list[Row]:  # fmt: skip
+    """Estimate every group's mean signed difference, with a one-sample t-test against 0.
+
+    `own` holds the cell's units; `why` says why there are none, if there are none.
+    """
+    rows = []
+    for group in groups:
+        found = values(own, f"difference_{group}")
+        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1))
+        row |= {"n_lost": len(found) - row["n"]} | ({"reason": why} if row["n"] == 0 else {})
+        rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+    return rows
 
 
 def ratio(part: Any, whole: Any) -> Any:
@@ -27,12 +101,33 @@ def ratio(part: Any, whole: Any) -> Any:
     )[()]
 
 
-def spread(values: np.ndarray, confidence: float) -> dict[str, float]:
-    """Return the range of a chance level from its draws: `null_low`, `null_high`."""
-    if np.isnan(values).all():
-        return {"null_low": np.nan, "null_high": np.nan}
-    low, high = np.nanquantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return {"null_low": float(low), "null_high": float(high)}
+# --- common articles --------------------------------------------------------------------------
+
+
+def on_common_articles(
+    scores: pd.DataFrame, groups: Sequence[str], *, confidence: float, min_pairs: int
+) -> list[Row]:
+    """Estimate the differences on the articles that all models have a counted pair for.
+
+    With fits of topics a pair must count in every fit; a fit that could score no pair at all does
+    not count.
+    """
+    by = [*CELL, "article_id"]
+    one_each = scores
+    if "seed" in scores:
+        any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
+        kept = scores[any_counted | ~any_counted.any()]
+        # A pair that any of these fits could not score has that fit's reason here.
+        worst = kept.sort_values("reason", kind="stable").drop_duplicates(by)
+        one_each = scores[by].drop_duplicates().merge(worst, on=by)
+    rows = []
+    for key, own, used, why in common_articles(one_each, min_pairs=min_pairs):
+        chosen = scores.merge(used[by], on=by) if "seed" in scores else used
+        found = differences(
+            chosen, groups, why=why, confidence=confidence, statistic="share_difference_common"
+        )
+        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
+    return rows
 
 
 def common_articles(
@@ -75,33 +170,42 @@ def common_articles(
             yield key, of_model, used, why
 
 
-def adjust(rows: list[Row], groups: Sequence[str], *, statistic: str, mirrored: bool) -> None:
-    """Correct one family of tests in place, by Holm's method over all cells and groups.
+# --- tables -----------------------------------------------------------------------------------
 
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES to be; those of other statistics stay as they are.
-    groups
-        The groups tested.
-    statistic
-        The family.
-    mirrored
-        Whether, of two groups, one test is the other's mirror image and counts once.
+
+def estimates(
+    rows: Iterable[Mapping[str, Any]], *, families: Sequence[str], **common: Any
+) -> pd.DataFrame:
+    """Build ESTIMATES of one bias; each statistic of `families` is corrected by Holm's method.
+
+    A family is over all cells and groups. Of two groups whose differences mirror each other one
+    is tested, and its p stands for both.
     """
-    tested = groups[:1] if mirrored and len(groups) == 2 else groups
-    family = [r for r in rows if r["statistic"] == statistic and r.get("group", "") in tested]
-    corrected = stats.adjusted(pd.Series([r.get("p_value", np.nan) for r in family], dtype=float))
-    by_key = {_cell(r, r.get("group", "")): p for r, p in zip(family, corrected, strict=True)}
-    for row in rows:
-        if row["statistic"] == statistic:
-            group = row.get("group", "")
-            group = group if group in tested else tested[0]
-            row["p_adjusted"] = by_key[_cell(row, group)]
+    table = tables.estimates(rows, **common)
+    for statistic in families:
+        mirror = "group" if statistic in MIRRORED else None
+        table = stats.adjust(table, where={"statistic": statistic}, mirror=mirror)
+    return table
 
 
-def _cell(row: Mapping[str, Any], group: str) -> tuple[str, ...]:
-    return (*(row[key] for key in CELL), group)
+def reference(found: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the chance levels that stand in ESTIMATES as CHANCE; rows without one are left out."""
+    known = found[found["null_low"].notna()]
+    columns = [name for name in tables.CHANCE.columns if name in known]
+    rows = known[columns].to_dict("records")
+    return tables.chance([row | {"reference": name} for row in rows], study="")
+
+
+def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Put tables of one contract below each other; none give an empty one of ESTIMATES."""
+    return pd.concat(parts, ignore_index=True) if len(parts) else tables.estimates([], study="")
+
+
+def together(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return ESTIMATES and CHANCE of all levels."""
+    both = [(level.estimates, level.chance) for level in levels]
+    found, chance = (pd.concat(parts, ignore_index=True) for parts in zip(*both, strict=True))
+    return found, chance
 
 
 def losses(scores: pd.DataFrame) -> pd.DataFrame:
@@ -111,8 +215,10 @@ def losses(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The cell, `bias` and, where there are several, `instrument`; `pairs`, a column per reason
-        that occurs, and `counted`.
+        that occurs, and `counted`. Of several fits of topics the first counts.
     """
+    if "seed" in scores and len(scores):
+        scores = scores[scores["seed"] == scores["seed"].iloc[0]]
     keys = [*CELL, "bias", *(["instrument"] if scores["instrument"].nunique() > 1 else [])]
     reasons = scores["reason"].fillna("counted")
     table = pd.crosstab([scores[key] for key in keys], reasons)

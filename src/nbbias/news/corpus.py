@@ -1,14 +1,16 @@
-"""News corpora: originals, what models wrote for them, their health, and the pairs they form."""
+"""News corpora: what is read, its health, the pairs it forms, and whom its sentences are about."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 from spacy.lang.en.stop_words import STOP_WORDS
 
-from nbbias import tables
+from nbbias import tables, text
 from nbbias.news import sample
 from nbbias.tables import DataError, read_table
 
@@ -17,6 +19,15 @@ SAMPLE_SEED = 2024
 #: What identifies an article, and what identifies a cell of the study.
 ARTICLE = ["source", "article_id"]
 CELL = ["source", "model", "prompt"]
+
+#: What identifies a sentence.
+SENTENCE = ["text_id", "sentence_id"]
+
+#: The two sides of a pair, answer h and original o, and the columns that name their texts.
+SIDES = {"h": "generated_id", "o": "original_id"}
+
+#: The group of a sentence without group words, or with as many of one group as of another.
+NEUTRAL = "neutral"
 
 _LONG_LINE = 2000
 
@@ -89,8 +100,8 @@ def _identified(table: pd.DataFrame) -> pd.DataFrame:
 
 def _id(value: object) -> str:
     """Write an id as text, whatever a file made of it: 7, 7.0, "7" and "7.0" are one article."""
-    text = str(value).strip()
-    return text[:-2] if re.fullmatch(r"\d+\.0", text) else text
+    own = str(value).strip()
+    return own[:-2] if re.fullmatch(r"\d+\.0", own) else own
 
 
 # --- health -----------------------------------------------------------------------------------
@@ -119,12 +130,12 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
         and `treatment`. One text may have several problems.
     """
     keys = [key for key in (*CELL, "article_id", "sample") if key in texts]
-    text = texts["text"].fillna("")
-    blank = text.str.strip() == ""
+    written = texts["text"].fillna("")
+    blank = written.str.strip() == ""
     # A model may well give one answer twice; a text under two ids is odd within one cell.
     within = [key for key in CELL if key in texts]
     again = texts.duplicated(keys, keep="first")
-    kept = texts.assign(text=text)[~again & ~blank]
+    kept = texts.assign(text=written)[~again & ~blank]
     twin = kept.duplicated([*within, "text"], keep=False).reindex(texts.index, fill_value=False)
     found: list[tuple[str, pd.Series, str]] = [
         ("blank", blank, "lost: there is nothing to count"),
@@ -132,9 +143,9 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
         ("the same text under two ids", twin, "kept: each id counts"),
     ]
     for problem, pattern in _PROBLEMS.items():
-        has = text.map(lambda one, search=re.compile(pattern).search: bool(search(one)))
+        has = written.map(lambda one, search=re.compile(pattern).search: bool(search(one)))
         found.append((problem, has.astype(bool), "kept as it stands"))
-    english = text.map(_reads_as_english).astype(bool)
+    english = written.map(_reads_as_english).astype(bool)
     found.append(("does not read as English", ~english & ~blank, "kept: word lists are English"))
     total = len(texts)
     rows = [
@@ -144,9 +155,9 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["problem", "texts", "share", "treatment"])
 
 
-def _reads_as_english(text: str) -> bool:
+def _reads_as_english(written: str) -> bool:
     """Tell by function words, which are two in five words of English; short texts pass."""
-    words = re.findall(r"[^\W\d_]+", text.lower())
+    words = re.findall(r"[^\W\d_]+", written.lower())
     if len(words) < _ENOUGH_WORDS:
         return True
     return sum(word in STOP_WORDS for word in words) >= _FUNCTION_WORDS * len(words)
@@ -227,3 +238,118 @@ def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     grouped = both.groupby(CELL, sort=False)
     table = grouped.agg(texts=("text", "size"), articles=("article_id", "nunique"))
     return table.assign(words=grouped["words"].mean()).reset_index()
+
+
+# --- what is read of the texts ----------------------------------------------------------------
+
+
+class Read(NamedTuple):
+    """A corpus whose texts were split and searched: what every level measures.
+
+    `pairs`: PAIRS, with the numbers `original_id` and `generated_id` of their texts (-1: a text of
+    lost pairs alone) in place of the texts; `texts`: by `text_id`, each once; `sentences`: the
+    table of `grouped`; `matches`: that of `text.annotate.annotate`; `lexicon`: what was searched.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.Read._fields
+    ('pairs', 'texts', 'sentences', 'matches', 'lexicon')
+    """
+
+    pairs: pd.DataFrame
+    texts: pd.Series
+    sentences: pd.DataFrame
+    matches: pd.DataFrame
+    lexicon: pd.DataFrame
+
+
+def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:
+    """Number the texts of the pairs that can be measured, split them and find their group words.
+
+    Parameters
+    ----------
+    pairs
+        PAIRS of `pair`.
+    lexicon
+        The expanded terms of one or more biases (`text.lexicons.expand`).
+
+    Returns
+    -------
+    Read
+        A text that serves several pairs has one number and is read once.
+
+    Examples
+    --------
+    >>> from nbbias import news, text
+    >>> original = {"source": ["s"], "article_id": ["1"], "text": ["She met her son."]}
+    >>> answer = original | {"text": ["He met him."], "model": "m", "prompt": "p", "sample": 1}
+    >>> pairs = news.pair(pd.DataFrame(original), pd.DataFrame(answer))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> read.matches[["text_id", "group", "term"]].to_numpy().tolist()[:2]
+    [[0, 'female', 'she'], [0, 'female', 'her']]
+    """
+    usable = pairs[pairs["lost"].isna()]
+    both = pd.concat([usable["original_text"], usable["generated_text"]])
+    known = pd.Index(both.drop_duplicates())
+    ids = pd.Index(np.arange(len(known), dtype="int32"), name="text_id")
+    texts = pd.Series(known.to_numpy(), index=ids, name="text")
+    numbered = {
+        f"{side}_id": known.get_indexer(pairs[f"{side}_text"]).astype("int32")
+        for side in ("original", "generated")
+    }
+    sentences, matches = text.annotate.annotate(texts, lexicon)
+    return Read(
+        pairs.drop(columns=["original_text", "generated_text"]).assign(**numbered), texts,
+        grouped(sentences, matches, lexicon=lexicon), matches, lexicon,
+    )  # fmt: skip
+
+
+def grouped(
+    sentences: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
+) -> pd.DataFrame:
+    """Give every sentence its group, for every bias.
+
+    Parameters
+    ----------
+    sentences, matches
+        The tables of `text.annotate.annotate`.
+    lexicon
+        The lists that were searched.
+
+    Returns
+    -------
+    DataFrame
+        SENTENCES, one row per sentence and bias: `text_id`, `sentence_id`, `start`, `end`, `bias`,
+        `group` (the one with the most words; ``"neutral"`` where there are none or a tie) and `n`
+        (group words).
+    """
+    found = []
+    for bias in lexicon["bias"].unique():
+        groups = text.lexicons.groups(lexicon, bias)
+        own = matches[matches["bias"] == bias]
+        counts = text.annotate.count(own, by=SENTENCE, groups=groups)
+        table = sentences.merge(counts, on=SENTENCE, how="left")
+        words = table[[f"n_{group}" for group in groups]].fillna(0).to_numpy()
+        most = words.max(axis=1)
+        alone = (words == most[:, None]).sum(axis=1) == 1
+        names = np.array(groups, dtype=object)[words.argmax(axis=1)]
+        table["group"] = np.where((most > 0) & alone, names, NEUTRAL)
+        table["n"] = words.sum(axis=1).astype(int)
+        found.append(table[[*sentences.columns, "group", "n"]].assign(bias=bias))
+    return pd.concat(found, ignore_index=True)
+
+
+def coverage(read: Read) -> pd.DataFrame:
+    """Say what share of texts and sentences the word lists touch: `text.lexicons.coverage`."""
+    distinct = read.sentences.drop_duplicates(SENTENCE)
+    return text.lexicons.coverage(read.lexicon, read.matches, distinct, texts=read.texts)
+
+
+def said(read: Read) -> pd.Series:
+    """Return every distinct sentence's words, by `text_id` and `sentence_id`."""
+    distinct = read.sentences.drop_duplicates(SENTENCE)
+    whole = read.texts.loc[distinct["text_id"]]
+    places = zip(whole, distinct["start"], distinct["end"], strict=True)
+    words = [one[start:end] for one, start, end in places]
+    return pd.Series(words, pd.MultiIndex.from_frame(distinct[SENTENCE]), dtype=str)

@@ -1,16 +1,211 @@
-"""The figures of the news study."""
+"""The figures of the news study: estimates in, the figure with its rows and its words out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from nbbias.reading import figures
+from nbbias import tables
+from nbbias.news.prejudice import KINDS
+from nbbias.reading import Drawn, figures
+
+#: What a chance level is called in a panel.
+_BY = {"words": "by words", "sentences": "by sentences", "topics": "by words of topics"}
+
+_WHAT = {"word": "words", "document": "topics"}
+
+
+def share_differences(
+    estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
+) -> Drawn:  # fmt: skip
+    """Draw how far each group's share is from that in the originals, a panel a group."""
+    table = _cells(estimates[estimates["statistic"] == statistic])
+    # Of two groups one is drawn, the other is its mirror image.
+    both = table.groupby("bias")["group"].transform("nunique") == 2
+    first = table.groupby("bias")["group"].transform("first")
+    rows = table[~both | (table["group"] == first)]
+    rows = rows.assign(panel=rows["bias"] + ": " + rows["group"])
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="cell")
+        _zero(ax)
+        ax.set_xlabel("difference of shares")
+
+    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
+    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
+    of = _WHAT[rows["measure"].iloc[0]] if len(rows) else "words"
+    return Drawn(
+        figure, rows,
+        f"Mean difference of each group's share of {of} between answer and original on common "
+        "articles, with intervals, by model and prompt; one panel a group.",
+    )  # fmt: skip
+
+
+def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
+    """Draw the mean distance of each cell beside what each chance level gives."""
+    keys = ["source", "model", "prompt", "measure", "bias", "statistic"]
+    levels = chance.loc[chance["statistic"] == "bias", [*keys, "reference", *_RANGE]]
+    own = estimates[estimates["statistic"] == "bias"].drop(columns=_RANGE)
+    by_reference = [
+        own.merge(level.drop(columns="reference"), on=keys, how="left").assign(reference=name)
+        for name, level in levels.groupby("reference", sort=False)
+    ]
+    if not by_reference:  # nothing was measured: the rows stand there and say so
+        by_reference = [own.assign(reference=None, **dict.fromkeys(_RANGE, np.nan))]
+    rows = pd.concat(by_reference)
+    several = rows["reference"].nunique() > 1
+    names = ", " + rows["reference"].map(_BY) if several else ""
+    rows = _cells(rows).assign(panel=rows["bias"] + names)
+    order = [figures.first_seen(rows[key]) for key in ("bias", "reference")]
+    rows = rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="cell")
+        ax.set_xlabel("mean distance")
+
+    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
+    return Drawn(
+        _with_chance(figure), rows,
+        "Mean distance of each model and prompt with its interval, and the range that chance gives "
+        f"({' and '.join(rows['reference'].dropna().map(_BY).unique())}), for each bias.",
+    )  # fmt: skip
+
+
+def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[str, str]) -> Drawn:
+    """Draw share and extent of prejudice against one group of each bias, beside chance.
+
+    Chance by sentences where it was asked, else by the words of topics.
+    """
+    own = estimates[estimates["statistic"].isin(KINDS)]
+    own = tables.with_chance(own, chance, lead=["sentences", "topics"])
+    measure = own["measure"].iloc[0] if len(own) else "word"
+    rows = _cells(own[own["group"] == own["bias"].map(_focus(own, focus))])
+    what = rows["statistic"].str.removeprefix("prejudice_")
+    rows = rows.assign(panel=_group_names(rows) + ": " + what)
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.intervals(own, ax, label="cell")
+        share = own["statistic"].iloc[0].startswith("prejudice_share")
+        ax.set_xlabel("share of answers" if share else "mean change of share")
+
+    figure = figures.panels(
+        rows, draw, by="panel", width=11, height=_height(rows), share_x=False
+    )  # fmt: skip
+    return Drawn(
+        _with_chance(figure), rows,
+        f"Share of answers in which a group's share of {_WHAT[measure]} is smaller than in the "
+        "original, and the mean change in those, with the ranges that chance gives.",
+    )  # fmt: skip
+
+
+def tone(estimates: pd.DataFrame) -> Drawn:
+    """Draw the shift of each group's tone, and what is left beyond the neutral sentences' shift.
+
+    By the instrument that leads, the first.
+    """
+    kinds = {"mean_difference": "shift", "difference_beyond_neutral": "beyond neutral"}
+    wanted = estimates["statistic"].isin(kinds)
+    wanted &= estimates["instrument"] == estimates["instrument"].iloc[0]
+    rows = _cells(estimates[wanted])
+    rows = rows.assign(panel=_group_names(rows) + ": " + rows["statistic"].map(kinds))
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        # A single pair would stretch the scale and say nothing; it stays in the table.
+        shown = own.assign(estimate=own["estimate"].where(own["n"] > 1))
+        figures.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
+        _zero(ax)
+        ax.set_xlabel(f"difference of {own['measure'].iloc[0]}")
+
+    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
+    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
+    return Drawn(
+        figure, rows,
+        "Mean shift of each group's sentiment between answer and original, and what is left of it "
+        "beyond the shift of neutral sentences, with intervals, by model and prompt.",
+    )  # fmt: skip
+
+
+# --- beside the paper -------------------------------------------------------------------------
+
+#: What the paper's figures show of a measure.
+_PRINTED = ("bias", "prejudice_share", "prejudice_extent")
+
+
+def printed_rows(
+    estimates: pd.DataFrame, *, focus: Mapping[str, str], paper: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return our values and the printed ones of seven models, named by `side`.
+
+    Of every measure what the paper's Figures 2 to 7, A.1 and A.2 show: mean distance, and share and
+    extent of prejudice against one group a bias; and its Table 1, the differences of the shares
+    of races (`paper`, by default as shipped). Where ours come from a fallback of toxicity the
+    printed ones, by Detoxify, are left out: they are on no scale with each other.
+    """
+    paper = tables.printed("fang2024") if paper is None else paper
+    first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
+    ours = estimates[(estimates["instrument"] == first) & estimates["statistic"].isin(_PRINTED)]
+    in_focus = ours["group"].isna() | (ours["group"] == ours["bias"].map(focus))
+    races = (estimates["measure"] == "word") & (estimates["bias"] == "race")
+    races &= estimates["statistic"] == "share_difference"
+    ours = _cells(pd.concat([ours[in_focus], estimates[races]])).assign(side="ours")
+    fallback = ours["instrument"].str.contains("fallback")
+    theirs = paper[paper["prompt"] == "neutral"].rename(
+        columns={"value": "estimate", "model": "cell"}
+    )
+    theirs = theirs[~theirs["measure"].isin(ours.loc[fallback, "measure"])]
+    # What is printed is about one group: with another in focus there is nothing to show.
+    keys = ["measure", "bias", "statistic", "group"]
+    same = pd.MultiIndex.from_frame(theirs[keys].fillna("")).isin(
+        pd.MultiIndex.from_frame(ours[keys].fillna(""))
+    )
+    gaps = {"null_low": np.nan, "null_high": np.nan, "null": np.nan, "side": "printed"}
+    rows = pd.concat([ours, theirs[same].assign(**gaps)], ignore_index=True)
+    order = [figures.first_seen(rows[key]) for key in ("measure", "bias", "statistic", "group")]
+    return rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
+
+
+def printed(rows: pd.DataFrame) -> Drawn:
+    """Draw our mean distances and the printed ones on one scale, a panel a measure and bias.
+
+    `rows` are those of `printed_rows`.
+    """
+    own = rows[rows["statistic"] == "bias"]
+    own = own.assign(panel=own["measure"] + ": " + own["bias"]).reset_index(drop=True)
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        colours = {"ours": figures.INK, "printed": figures.PRINTED}
+        figures.intervals(own, ax, label="cell")
+        theirs = own["side"] == "printed"
+        at = np.arange(len(own))[::-1]
+        ax.plot(own["estimate"][theirs], at[theirs], "o", color=colours["printed"], ms=5, zorder=5)
+        ax.set_xlabel("mean distance")
+
+    figure = figures.panels(
+        own, draw, by="panel", width=13, height=0.9 + 0.24 * _most(own), share_x=False
+    )
+    keys: list[Artist] = [figures.interval_key(label="ours, with its interval")]
+    if own["null_low"].notna().any():
+        keys.append(_band())
+    if (own["side"] == "printed").any():
+        label = "printed: other corpus, other human side"
+        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
+    figures.legend_below(figure, figure.axes[0], extra=keys)
+    return Drawn(
+        figure, own,
+        "Mean distance of our models with chance above the printed values of seven models (Figures "
+        "2, 4 and 6 of the paper, A.1 where toxicity is by Detoxify), a panel a measure and bias.",
+    )  # fmt: skip
+
+
+# --- parts ------------------------------------------------------------------------------------
+
+_RANGE = ["null", "null_low", "null_high"]
 
 
 def _cells(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -25,73 +220,8 @@ def _height(estimates: pd.DataFrame) -> float:
     return 1.6 + 0.32 * rows
 
 
-def difference_rows(
-    estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
-) -> pd.DataFrame:
-    """Return what `share_differences` draws: of two groups one, the other is its mirror image."""
-    table = _cells(estimates[estimates["statistic"] == statistic])
-    both = table.groupby("bias")["group"].transform("nunique") == 2
-    first = table.groupby("bias")["group"].transform("first")
-    table = table[~both | (table["group"] == first)]
-    return table.assign(panel=table["bias"] + ": " + table["group"])
-
-
-def share_differences(rows: pd.DataFrame) -> Figure:
-    """Draw how far each group's share is from that in the originals, a panel a group."""
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        ax.set_xlabel("difference of shares")
-
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
-    return figure
-
-
-def distance_rows(estimates: pd.DataFrame, *, measure: str = "word") -> pd.DataFrame:
-    """Return what `distances` draws: mean distances, with every chance level that there is."""
-    kinds = {"bias": ", by words", "bias_by_sentence": ", by sentences"}
-    rows = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(kinds)]
-    table = _cells(rows)
-    several = table["statistic"].nunique() > 1
-    titles = table["bias"] + (table["statistic"].map(kinds) if several else "")
-    return table.assign(panel=titles).sort_values("bias", kind="stable", key=figures.first_seen)
-
-
-def distances(rows: pd.DataFrame) -> Figure:
-    """Draw the mean distance of each cell beside what chance gives, by words and by sentences."""
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        ax.set_xlabel("mean distance")
-
-    return _with_chance(figures.panels(rows, draw, by="panel", width=11, height=_height(rows)))
-
-
-def prejudice_rows(
-    estimates: pd.DataFrame, *, focus: Mapping[str, str], measure: str = "word"
-) -> pd.DataFrame:
-    """Return what `prejudice` draws: one group a bias, with chance by sentences at word level."""
-    suffix = "_by_sentence" if measure == "word" else ""
-    kinds = [f"prejudice_share{suffix}", f"prejudice_extent{suffix}"]
-    rows = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(kinds)]
-    table = _cells(rows[rows["group"] == rows["bias"].map(_focus(rows, focus))])
-    what = table["statistic"].str.removeprefix("prejudice_").str.removesuffix("_by_sentence")
-    return table.assign(panel=_group_names(table) + ": " + what)
-
-
-def prejudice(rows: pd.DataFrame) -> Figure:
-    """Draw share and extent of prejudice against one group of each bias, beside chance."""
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        share = own["statistic"].iloc[0].startswith("prejudice_share")
-        ax.set_xlabel("share of answers" if share else "mean change of share")
-
-    return _with_chance(
-        figures.panels(rows, draw, by="panel", width=11, height=_height(rows), share_x=False)
-    )
+def _most(rows: pd.DataFrame) -> int:
+    return int(rows["panel"].value_counts().max()) if len(rows) else 1
 
 
 def _focus(rows: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
@@ -101,9 +231,13 @@ def _focus(rows: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
 
 
 def _group_names(table: pd.DataFrame) -> pd.Series:
-    """Name groups for a title; with their bias where two biases have a group of one name."""
+    """Name a panel by its group; where biases have a group of one name, by the bias too."""
     shared = table.groupby("group")["bias"].transform("nunique") > 1
     return table["group"].where(~shared, table["bias"] + " " + table["group"])
+
+
+def _zero(ax: Axes) -> None:
+    ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
 
 def _with_chance(figure: Figure) -> Figure:
@@ -113,103 +247,3 @@ def _with_chance(figure: Figure) -> Figure:
 
 def _band() -> Patch:
     return Patch(color=figures.BAND, label="chance alone")
-
-
-def tone_rows(estimates: pd.DataFrame, *, instrument: str) -> pd.DataFrame:
-    """Return what `tone` draws: every group's shift, and what is left beyond neutral sentences'."""
-    kinds = {"mean_difference": "shift", "difference_beyond_neutral": "beyond neutral"}
-    wanted = estimates["statistic"].isin(kinds) & (estimates["instrument"] == instrument)
-    table = _cells(estimates[wanted])
-    return table.assign(panel=_group_names(table) + ": " + table["statistic"].map(kinds))
-
-
-def tone(rows: pd.DataFrame) -> Figure:
-    """Draw the shift of each group's tone, and what is left beyond the neutral sentences' shift."""
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        # A single pair would stretch the scale and say nothing; it stays in the table.
-        shown = own.assign(estimate=own["estimate"].where(own["n"] > 1))
-        figures.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
-        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        ax.set_xlabel(f"difference of {own['measure'].iloc[0]}")
-
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
-    return figure
-
-
-#: The panels of the paper's figures of a measure, from left to right.
-_PANELS = {
-    "bias": "mean distance", "prejudice_share": "share of prejudice",
-    "prejudice_extent": "extent of prejudice",
-}  # fmt: skip
-
-
-def printed_rows(
-    estimates: pd.DataFrame, paper: pd.DataFrame, *, measure: str, focus: Mapping[str, str]
-) -> pd.DataFrame:
-    """Return what `printed` draws: our values of a measure, and the printed ones of seven models.
-
-    The paper's three panels of a figure: mean distance, and share and extent of prejudice against
-    one group a bias. Where ours come from a fallback of toxicity the printed ones, by Detoxify, are
-    left out: they are on no scale with each other.
-    """
-    ours = estimates[(estimates["measure"] == measure) & estimates["statistic"].isin(_PANELS)]
-    ours = ours[ours["instrument"] == ours.groupby("bias")["instrument"].transform("first")]
-    in_focus = ours["group"].isna() | (ours["group"] == ours["bias"].map(focus))
-    ours = _cells(ours[in_focus])
-    if ours["instrument"].str.contains("fallback").any():
-        paper = paper.head(0)
-    theirs = paper[(paper["measure"] == measure) & (paper["prompt"] == "neutral")]
-    theirs = theirs[theirs["statistic"].isin(_PANELS) & theirs["bias"].isin(set(ours["bias"]))]
-    # What is printed is about one group: with another in focus there is nothing to show.
-    same = theirs["group"].isna() | (theirs["group"] == theirs["bias"].map(focus))
-    return _beside(ours, theirs[same], by="statistic", names=_PANELS)
-
-
-def printed_table_rows(estimates: pd.DataFrame, paper: pd.DataFrame) -> pd.DataFrame:
-    """Return what `printed` draws of the paper's Table 1: differences of the shares of races."""
-    ours = estimates[(estimates["measure"] == "word") & (estimates["bias"] == "race")]
-    ours = _cells(ours[ours["statistic"] == "share_difference"])
-    theirs = paper[(paper["statistic"] == "share_difference") & (paper["bias"] == "race")]
-    theirs = theirs[(theirs["prompt"] == "neutral") & theirs["group"].isin(set(ours["group"]))]
-    return _beside(ours, theirs, by="group", names={g: str(g) for g in ours["group"].unique()})
-
-
-def _beside(
-    ours: pd.DataFrame, theirs: pd.DataFrame, *, by: str, names: Mapping[str, str]
-) -> pd.DataFrame:
-    theirs = theirs.rename(columns={"value": "estimate", "model": "cell"}).assign(
-        null_low=float("nan"), null_high=float("nan"), null=float("nan"), side="printed"
-    )
-    table = pd.concat([ours.assign(side="ours"), theirs], ignore_index=True)
-    if table.empty:
-        return table.assign(panel=[], column=[])
-    order = list(names)
-    table = table.sort_values(by, kind="stable", key=lambda keys: keys.map(order.index))
-    table = table.sort_values(["bias"], kind="stable", key=figures.first_seen)
-    table = table.assign(panel=table["bias"] + ": " + table["side"], column=table[by].map(names))
-    ranks = table["side"].eq("printed") + 2 * figures.first_seen(table["bias"])
-    return table.assign(rank=ranks).sort_values("rank", kind="stable").drop(columns="rank")
-
-
-def printed(rows: pd.DataFrame) -> Figure:
-    """Draw our values and the printed ones on one scale, in panels that say which is which."""
-    ends = rows.groupby("column")["estimate"].agg(["min", "max"])
-    signed = set(ends.index[(ends["min"] < 0) & (ends["max"] > 0)])
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        colour = figures.PRINTED if (own["side"] == "printed").all() else figures.INK
-        figures.intervals(own, ax, label="cell", colour=colour)
-        if own["column"].iloc[0] in signed:
-            ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-
-    figure = figures.grid(rows, draw, rows="panel", columns="column", width=13)
-    keys: list[Artist] = [figures.interval_key(label="ours, with its interval")]
-    if rows["null_low"].notna().any():
-        keys.append(_band())
-    if (rows["side"] == "printed").any():
-        label = "printed: other corpus, other human side"
-        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
-    figures.legend_below(figure, figure.axes[0], extra=keys)
-    return figure

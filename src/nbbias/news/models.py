@@ -12,6 +12,11 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.news.corpus import CELL
+from nbbias.stats import (
+    anova_tukey as anova_tukey,
+    mixed_model as mixed_model,
+    paired_models as paired_models,
+)
 
 _UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
 
@@ -22,7 +27,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     Parameters
     ----------
     scores
-        SCORES of `news.words.word_scores`, `news.tone.pair_scores`, `news.fits.pair_scores`; of
+        SCORES of `pair_scores` of `news.words`, `news.tone` and `news.topics`; of
         several instruments of a measure the first counts.
     focus
         The group of a bias whose signed difference is compared; the first where none is named.
@@ -60,9 +65,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
 _KEYS = ["measure", "bias", "group", "instrument"]
 
 
-def overall(
-    units: pd.DataFrame, *, value: str, confidence: float, draws: int, seed: int
-) -> pd.DataFrame:
+def overall(units: pd.DataFrame, *, value: str, sure: stats.Sure) -> pd.DataFrame:
     """Average each model over all its prompts, with articles as clusters.
 
     Returns
@@ -75,7 +78,6 @@ def overall(
     rows: list[dict[str, Any]] = []
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
-        sure = stats.Sure(confidence, draws, seed)
         found = stats.cluster_bootstrap(own[value], article, sure=sure)
         rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
     columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]

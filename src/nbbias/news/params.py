@@ -115,8 +115,9 @@ class News(Parameters):
         return self
 
     def left_out(self) -> list[str]:
-        """Return the tags of the levels that were not asked for."""
-        return [f"level:{level}" for level in LEVELS if level not in self.levels]
+        """Return the tags of the levels that were not asked for, and what only a sample has."""
+        sample = [] if self.originals_path == SAMPLE else ["sample"]
+        return [f"level:{level}" for level in LEVELS if level not in self.levels] + sample
 
     def _check_lists(self) -> None:
         """Refuse faulty word lists, and names that fit none, before a kernel starts."""
@@ -154,7 +155,7 @@ class NewsBias(News):
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
-    tags=tuple(f"level:{level}" for level in LEVELS),
+    tags=(*(f"level:{level}" for level in LEVELS), "sample"),
     leads=(
         Lead(
             "word", "bias",

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.news.corpus import CELL
-from nbbias.news.tone import SIDES
+from nbbias.news import claims
+from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.text import lexicons
 
 _COLUMNS = [
@@ -23,21 +23,17 @@ _COLUMNS = [
 ]
 
 
-def without_each_term(
-    scores: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
+def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
     """Estimate word-level bias again and again, each time without one term of the list.
 
     Parameters
     ----------
     scores
-        The table of `news.words.word_scores`.
-    pairs, matches
-        What the scores were made from.
-    lexicon
-        The lists behind the scores. As `lexicons.load` gives them, a descriptor is left out with
-        all that it was written out to ("white" with "white teacher"); as `text.lexicons.expand`
-        gives them, every phrase is left out on its own.
+        The table of `news.words.pair_scores`.
+    read
+        What the scores were made from. With a lexicon as `lexicons.load` gives it, a descriptor is
+        left out with all that it was written out to ("white" with "white teacher"); as
+        `text.lexicons.expand` gives it, every phrase is left out on its own.
 
     Returns
     -------
@@ -55,10 +51,10 @@ def without_each_term(
     columns += ["estimate", "without", "change", "n_without"]
     tables = []
     for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        own = _as_listed(matches[matches["bias"] == bias], lexicon[lexicon["bias"] == bias])
+        groups = lexicons.groups(read.lexicon, str(bias))
+        own = _as_listed(*(table[table["bias"] == bias] for table in (read.matches, read.lexicon)))
         counted = of_bias[of_bias["reason"].isna()]
-        changes = _changes(counted, _by_pair(counted, pairs, own), groups)
+        changes = _changes(counted, _by_pair(counted, read.pairs, own), groups)
         for key, here in _cells(of_bias):
             changed = changes[changes["pair_id"].isin(here["pair_id"])]
             moved = changed.drop(columns="pair_id").groupby("term").sum()
@@ -81,7 +77,7 @@ def leave_one_word_out(
     Parameters
     ----------
     scores
-        The table of `news.words.word_scores`.
+        The table of `news.words.pair_scores`.
     changes
         The table of `without_each_term`.
     lexicon
@@ -117,9 +113,8 @@ def leave_one_word_out(
 def _cells(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield the key of each bias and cell, and the pairs that count there."""
     for bias, of_bias in scores.groupby("bias", sort=False):
-        for cell, rows in of_bias.groupby(CELL, sort=False):
-            key = dict(zip([*CELL, "bias"], (*cell, bias), strict=True))
-            yield key, rows[rows["reason"].isna()]
+        for key, rows in claims.cells(of_bias):
+            yield key | {"bias": bias}, rows[rows["reason"].isna()]
 
 
 def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:

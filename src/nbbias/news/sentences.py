@@ -2,92 +2,100 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import pandas as pd
 
+from nbbias import reading
+from nbbias.news.claims import Level
 from nbbias.news.sample import SOURCE
-from nbbias.reading import escape, interval, number, p_value
+from nbbias.reading import escape, number
+
+_SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
+
+#: What is dealt out anew, by reference.
+_DEALT = {"words": "words", "sentences": "whole sentences", "topics": "the words of a pair's texts"}
 
 
 def differences(
-    estimates: pd.DataFrame, *, confidence: float, statistic: str = "share_difference_common"
-) -> list[str]:
-    """Write the largest signed difference of each bias, and how many are beyond chance."""
+    estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
+) -> list[str]:  # fmt: skip
+    """Say of each bias how many signed differences are beyond chance, and write the largest."""
     sentences = []
-    alpha = 1 - confidence
     rows = estimates[estimates["statistic"] == statistic]
-    what_of = {"word": "share of words", "document": "share of content on topics"}
     articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
-        tested = own[own["p_adjusted"].notna()]
-        if tested.empty:
-            reason = own["reason"].dropna().iloc[0] if own["reason"].notna().any() else "no pairs"
-            measured = own["estimate"].notna().any()
-            what = "no difference could be tested" if measured else "no share was measured"
-            sentences.append(f"{escape(bias)}: {what} ({escape(reason)}).")
-            continue
         groups = own["group"].unique()
-        family = tested[tested["group"] == groups[0]] if len(groups) == 2 else tested
-        found = family[family["p_adjusted"] < alpha]
-        told = found if len(found) else family
-        lead = {0: "The largest", 1: "This one"}.get(len(found), "The largest of these")
-        largest = told.loc[told["estimate"].abs().idxmax()]
-        direction = "lower" if largest["estimate"] < 0 else "higher"
-        sentences.append(
-            f"{escape(bias)}: {len(found)} of {len(family)} signed differences are below "
-            f"p = {number(alpha)} after Holm's correction. {lead}: {articles}"
-            f"in {_cell(largest)} the {what_of[largest['measure']]} of the group "
-            f"{escape(largest['group'])} is "
-            f"{number(abs(largest['estimate']), decimals=3)} {direction} than in the originals "
-            f"({interval(largest, confidence=confidence, decimals=3)}; N = {largest['n']:.0f} "
-            f"pairs; {p_value(largest['p_adjusted'])})."
-        )
+        family = own[own["group"] == groups[0]] if len(groups) == 2 else own
+        what = _SHARE_OF[own["measure"].iloc[0]]
+        told = reading.beyond_chance(
+            family, what="signed differences", unit="pairs",
+            says=articles + f"in {{which}} the {what} of the group {{group}} is {{size}} "
+            "{direction} than in the originals",
+        )  # fmt: skip
+        sentences.append(f"{escape(bias)}: {told}")
     return sentences
 
 
-def distances(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
+def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
     """Say in how many cells the mean distance is beyond each chance level that there is."""
     sentences = []
-    kinds = {"bias": "words", "bias_by_sentence": "whole sentences"}
-    for bias, own in estimates.groupby("bias", sort=False):
-        for statistic, what in kinds.items():
-            rows = own[(own["statistic"] == statistic) & own["estimate"].notna()]
-            if rows.empty:
-                continue
-            beyond = int((rows["p_adjusted"] < 1 - confidence).sum())
-            low, high = rows["estimate"].min(), rows["estimate"].max()
-            null_low, null_high = rows["null"].min(), rows["null"].max()
+    measured = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
+    levels = chance[chance["statistic"] == "bias"]
+    for bias, own in measured.groupby("bias", sort=False):
+        low, high = own["estimate"].min(), own["estimate"].max()
+        for name, rows in levels[levels["bias"] == bias].groupby("reference", sort=False):
+            beyond = int((rows["p_adjusted"] < 1 - rows["confidence"]).sum())
             sentences.append(
                 f"{escape(bias)}: mean distances lie between {number(low, decimals=3)} and "
-                f"{number(high, decimals=3)}; dealing out {what} at random gives "
-                f"{number(null_low, decimals=3)} to {number(null_high, decimals=3)} on average. "
-                f"Beyond chance by {what} after Holm's correction: {beyond} of {len(rows)} cells."
+                f"{number(high, decimals=3)}; dealing out {_DEALT[str(name)]} at random gives "
+                f"{number(rows['null'].min(), decimals=3)} to "
+                f"{number(rows['null'].max(), decimals=3)} on average. Beyond chance by {name} "
+                f"after Holm's correction: {beyond} of {len(rows)} cells."
             )
     return sentences
 
 
-def planted(table: pd.DataFrame, estimates: pd.DataFrame, *, confidence: float) -> str:
+def tone(estimates: pd.DataFrame) -> list[str]:
+    """Say of each bias and instrument how many group shifts in tone are beyond chance."""
+    whats = {
+        "mean_difference": "shifts of a group's tone",
+        "difference_beyond_neutral": "shifts beyond that of the neutral sentences",
+    }
+    rows = estimates[estimates["statistic"].isin(whats) & estimates["estimate"].notna()]
+    sentences = []
+    for (bias, instrument, statistic), own in rows.groupby(
+        ["bias", "instrument", "statistic"], sort=False
+    ):
+        says = "for the group {group} in {which} it is {estimate}"
+        told = reading.beyond_chance(own, what=whats[statistic], unit="pairs", says=says)
+        sentences.append(f"{escape(bias)}, {escape(instrument)}: {told}")
+    return sentences
+
+
+def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> str:
     """Say how many intervals hold the planted truth, or that there is none."""
     if table.empty:
         if (estimates["source"] == SOURCE).any():
             return "Nothing was planted for these biases."
         return "This corpus was not simulated, so the truth is not known."
-    held = int((table["covered"] == "yes").sum())
+    held, confidence = int((table["covered"] == "yes").sum()), estimates["confidence"].max()
     return (
         f"{held} of {len(table)} intervals hold the planted difference; over many simulated "
         f"corpora about {number(confidence * len(table), decimals=1)} of {len(table)} would."
     )
 
 
-def finding(estimates: pd.DataFrame, *, confidence: float) -> tuple[str, str]:
+def finding(estimates: pd.DataFrame) -> tuple[str, str]:
     """Return the sentence that leads a run's page, and the name of the figure that shows it.
 
     From the first level that was measured: words, then topics, then sentences.
     """
     for measure, figure in {"word": "share_differences", "document": "document_shares"}.items():
-        found = differences(estimates[estimates["measure"] == measure], confidence=confidence)
+        found = differences(estimates[estimates["measure"] == measure])
         if found:
             return found[0], figure
-    found = tone(estimates, confidence=confidence)
+    found = tone(estimates)
     return (found[0] if found else "No group's tone could be compared."), "tone"
 
 
@@ -139,77 +147,46 @@ def models(compared: pd.DataFrame, *, confidence: float) -> list[str]:
     return sentences
 
 
-def _cell(row: pd.Series) -> str:
-    parts = [escape(row["model"])]
-    parts += [escape(row[key]) for key in ("prompt", "source") if isinstance(row[key], str)]
-    return " / ".join(parts)
-
-
-def counted(losses: pd.DataFrame, pairs: pd.DataFrame) -> list[str]:
-    """Say for each bias how many pairs count, and how many answers fall silent about groups.
+def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
+    """Say for each level and bias how many pairs count, and how many answers fall silent.
 
     Raises
     ------
     ValueError
-        The steps of `losses` do not add up to the pairs that there are.
+        The steps of a level's losses do not add up to the pairs that there are.
     """
     sentences = []
     silent = "no group words in the answer"
-    for bias, own in losses.groupby("bias", sort=False):
-        steps = own.select_dtypes("number").drop(columns="pairs")
-        if int(steps.to_numpy().sum()) != len(pairs):
-            raise ValueError(
-                f"{bias}: the steps add up to {steps.to_numpy().sum()}, not {len(pairs)}"
+    for level in levels:
+        steps = of_first_instrument(level.losses)
+        measure = "".join(level.scores["measure"].head(1))
+        for bias, own in steps.groupby("bias", sort=False):
+            parts = int(own.select_dtypes("number").drop(columns="pairs").to_numpy().sum())
+            if parts != len(pairs):
+                raise ValueError(f"{bias}: the steps add up to {parts}, not {len(pairs)}")
+            kept = int(own["counted"].sum())
+            text = (
+                f"{escape(measure)}, {escape(bias)}: {kept:,} of {len(pairs):,} pairs count "
+                f"({kept / len(pairs):.0%})."
             )
-        kept = int(own["counted"].sum())
-        text = f"{escape(bias)}: {kept} of {len(pairs)} pairs count ({kept / len(pairs):.0%})."
-        if silent in own:
-            text += (
-                f" In {int(own[silent].sum())} the answer holds no group word though its original "
-                "does: what is left out altogether drops out of these measures."
-            )
-        sentences.append(text)
+            if silent in own:
+                text += (
+                    f" In {int(own[silent].sum()):,} the answer holds no group word though its "
+                    "original does: what is left out altogether drops out of these measures."
+                )
+            sentences.append(text)
     return sentences
 
 
-def tone(estimates: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Say for each bias and instrument how many group shifts in tone are beyond chance."""
-    sentences = []
-    rows = estimates[estimates["statistic"].isin(["mean_difference", "difference_beyond_neutral"])]
-    for (bias, instrument, statistic), own in rows.groupby(
-        ["bias", "instrument", "statistic"], sort=False
-    ):
-        tested = own[own["p_adjusted"].notna()]
-        if tested.empty:
-            continue
-        found = int((tested["p_adjusted"] < 1 - confidence).sum())
-        what = (
-            "shifts of a group's tone"
-            if statistic == "mean_difference"
-            else "shifts beyond that of the neutral sentences"
-        )
-        largest = tested.loc[tested["estimate"].abs().idxmax()]
-        sentences.append(
-            f"{escape(bias)}, {escape(instrument)}: {found} of {len(tested)} {what} are below "
-            f"p = {number(1 - confidence)} after Holm's correction; the largest is "
-            f"{number(largest['estimate'], decimals=3)} for the group {escape(largest['group'])} "
-            f"in {_cell(largest)} ({interval(largest, confidence=confidence, decimals=3)}; "
-            f"N = {largest['n']:.0f} pairs)."
-        )
-    return sentences
+def of_first_instrument(losses: pd.DataFrame) -> pd.DataFrame:
+    """Return the losses of the instrument that leads: each counts the same pairs again."""
+    if "instrument" not in losses:
+        return losses
+    return losses[losses["instrument"] == losses["instrument"].iloc[0]]
 
 
-def columns(estimates: pd.DataFrame, statistics: list[str]) -> pd.DataFrame:
-    """Return the columns that a reader needs of some statistics, leaving out empty ones."""
-    table = estimates[estimates["statistic"].isin(statistics)]
-    several = ["statistic"] if table["statistic"].nunique() > 1 else []
-    names = [
-        *("bias", *several, "group", "instrument", "source", "model", "prompt"),
-        *("estimate", "ci_low", "ci_high", "n", "n_lost", "null", "null_low", "null_high"),
-        *("excess", "p_value", "p_adjusted", "reason"),
-    ]
-    said = [name for name in names if table[name].notna().any()]
-    if "null" in said and (table["null"].dropna() == 0).all():
-        said = [name for name in said if name not in {"null", "excess"}]  # nothing to add
-    constant = [name for name in ("source", "instrument") if table[name].nunique() == 1]
-    return table[[name for name in said if name not in constant]]
+def terms(counts: pd.DataFrame, texts: pd.Series, *, own: Sequence[str]) -> list[str]:
+    """Say which listed words were never seen; see `text.lexicons.messages`."""
+    from nbbias.text import annotate, lexicons
+
+    return lexicons.messages(counts, vocabulary=annotate.vocabulary(texts), own=own)

@@ -1,90 +1,101 @@
-"""Sentence-level bias: the tone of what is said of each group, answer against original.
+"""The tone: what is said of each group, answer against original.
 
-The measures of Fang et al. (2024): every sentence gets the group that most of its group words
-belong to; the mean score of a group's sentences in the answer is compared with that in
-the original (Eq. 5, 6).
+The sentence level of Fang et al. (2024): every sentence gets the group that most of its group words
+belong to; the mean score of a group's sentences in the answer is compared with that in the
+original (Eq. 5, 6).
 
-From sentence scores to claims: how the tone towards a group shifts, and what chance gives.
-
-The chance level permutes the scores of a group's sentences between the two texts of a pair, the
-numbers of sentences fixed: it is what the measures are when answer and original speak of
-a group in one tone.
+Chance permutes the scores of a group's sentences between the two texts of a pair, the numbers of
+sentences fixed: it is what the measures are when answer and original speak of a group in one tone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables, tables as nbbias_tables
-from nbbias.news.claims import adjust, ratio, spread
-from nbbias.news.corpus import CELL
+from nbbias import stats, tables
+from nbbias.news import claims, prejudice
+from nbbias.news.claims import Level, Row
+from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
 from nbbias.tables import SCORES, check
-from nbbias.text import annotate, lexicons, sentiment, toxicity
-
-NEUTRAL = "neutral"
-SIDES = {"h": "generated_text", "o": "original_text"}
-
-
-def assign(
-    sentences: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
-    """Give every sentence its group, for every bias.
-
-    Parameters
-    ----------
-    sentences, matches
-        The tables of `text.annotate.annotate`.
-    lexicon
-        The lists that were searched.
-
-    Returns
-    -------
-    DataFrame
-        SENTENCES, one row per sentence and bias: `text_id`, `sentence_id`, `start`, `end`, `bias`,
-        `group` (the one with the most words; ``"neutral"`` where there are none or a tie) and `n`
-        (group words).
-    """
-    tables = []
-    for bias in lexicon["bias"].unique():
-        groups = lexicons.groups(lexicon, bias)
-        own = matches[matches["bias"] == bias]
-        counts = annotate.count(own, by=["text_id", "sentence_id"], groups=groups)
-        table = sentences.merge(counts, on=["text_id", "sentence_id"], how="left")
-        words = table[[f"n_{group}" for group in groups]].fillna(0).to_numpy()
-        most = words.max(axis=1)
-        alone = (words == most[:, None]).sum(axis=1) == 1
-        names = np.array(groups, dtype=object)[words.argmax(axis=1)]
-        table["group"] = np.where((most > 0) & alone, names, NEUTRAL)
-        table["n"] = words.sum(axis=1).astype(int)
-        tables.append(table[[*sentences.columns, "group", "n"]].assign(bias=bias))
-    return pd.concat(tables, ignore_index=True)
-
+from nbbias.text import lexicons, sentiment, toxicity
 
 #: Ends the name of the column in which descriptors were taken out before scoring.
 MASKED = "_masked"
 
+#: Statistics whose tests are corrected, each a family of its own.
+FAMILIES = ("mean_difference", "difference_beyond_neutral")
+
+
+class Scored(NamedTuple):
+    """Sentences with their scores, and by what they were scored: what `score` returns.
+
+    `sentences`: one row per distinct sentence: `text_id`, `sentence_id`, `sentiment_<scorer>` in
+    [-1, 1] (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and
+    `toxicity` in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
+    `measured`: `column`, `measure`, `instrument` and `worse`, the bad direction.
+    """
+
+    sentences: pd.DataFrame
+    measured: pd.DataFrame
+
+
+def level(
+    read: Read, scored: Scored, *, sure: stats.Sure, groups_counted: str = "both",
+    study: str = "news_bias",
+) -> Level:  # fmt: skip
+    """Measure the tone of a corpus: scores, losses, estimates and their chance levels.
+
+    Parameters
+    ----------
+    read, scored
+        What `news.annotate` and `score` returned.
+    sure
+        Level of the intervals, permutations behind each chance level, and their start.
+    groups_counted
+        As in `pair_scores`.
+    study
+        Whose tables these are.
+
+    Returns
+    -------
+    Level
+        The tables of `pair_scores`, `news.claims.losses` and `estimates`; the one reference is
+        ``"sentences"``.
+
+    Examples
+    --------
+    >>> from nbbias import news, stats, text
+    >>> pairs = news.pair(*news.sample.corpus({"colder": {"tone_female": -0.4}}, seed=1))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    >>> tone = news.tone.level(read, scored, sure=stats.Sure(draws=100))
+    >>> of = tone.estimates.set_index(["measure", "statistic", "group"])["estimate"]
+    >>> bool(of["sentiment", "mean_difference", "female"] < -0.1)
+    True
+    """
+    scores = pair_scores(read, scored, groups_counted=groups_counted)
+    found = estimates(scores, read, scored, sure=sure, study=study)
+    return Level(scores, claims.losses(scores), found, claims.reference(found, "sentences"))
+
+
+# --- sentences --------------------------------------------------------------------------------
+
 
 def score(
-    sentences: pd.DataFrame,
-    matches: pd.DataFrame,
-    *,
-    scorers: Sequence[str],
-    toxicity_scorer: str,
-    device: str = "cpu",
-) -> pd.DataFrame:
+    read: Read, *, scorers: Sequence[str], toxicity_scorer: str, device: str = "cpu"
+) -> Scored:
     """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
 
     Parameters
     ----------
-    sentences
-        The table of `assign`; `text_id` is the text itself.
-    matches
-        The table of `text.annotate.annotate`.
+    read
+        What `news.annotate` returned.
     scorers
         The instruments of sentiment. Where descriptors ("black") stand in sentences, the first
         instrument scores them once more without: lexicons give such words a tone of their own.
@@ -93,70 +104,57 @@ def score(
         sentences are left out.
     device
         Where Detoxify runs.
-
-    Returns
-    -------
-    DataFrame
-        One row per distinct sentence: `text_id`, `sentence_id`, `sentiment_<scorer>` in [-1, 1]
-        (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and `toxicity`
-        in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
     """
     chosen = toxicity.choose(toxicity_scorer)
     versions = [tables.stamp(name) for name in [*scorers, chosen]]
-    return _score(sentences, matches, list(scorers), chosen, device, versions)
+    descriptors = read.matches[read.matches["kind"] == "descriptor"]
+    return _score(
+        said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
+    )
 
 
 @tables.stage
 def _score(
-    sentences: pd.DataFrame, matches: pd.DataFrame, scorers: list[str], toxicity_scorer: str,
-    device: str, versions: list[str],
-) -> pd.DataFrame:  # fmt: skip
-    keys = ["text_id", "sentence_id"]
-    distinct = sentences.drop_duplicates(keys)[[*keys, "start", "end"]]
-    said = [row.text_id[row.start : row.end] for row in distinct.itertuples()]
-    table = distinct[[*keys, "start"]].assign(said=said).reset_index(drop=True)
+    words: pd.Series, sentences: pd.DataFrame, descriptors: pd.DataFrame, scorers: list[str],
+    toxic: tuple[str, str], versions: list[str],
+) -> Scored:  # fmt: skip
+    distinct = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]]
+    table = distinct.assign(said=words.to_numpy()).reset_index(drop=True)
     for scorer in dict.fromkeys(scorers):
         table[f"sentiment_{scorer}"] = sentiment.score(table["said"], scorer=scorer)["polarity"]
-    masked = _masked(table, matches)
+    masked = _masked(table, descriptors)
     if len(masked):
         first = f"sentiment_{scorers[0]}"
         table[first + MASKED] = table[first]
         again = sentiment.score(masked, scorer=scorers[0])["polarity"]
         table.loc[again.index, first + MASKED] = again
-    grouped = sentences.loc[sentences["group"] != NEUTRAL, keys].drop_duplicates()
-    has_group = table[keys].merge(grouped, on=keys, how="left", indicator=True)["_merge"] == "both"
-    wanted = table["said"].where(has_group.to_numpy())
-    table["toxicity"] = toxicity.score(wanted, scorer=toxicity_scorer, device=device)
-    return table.drop(columns=["said", "start"])
+    grouped = pd.MultiIndex.from_frame(sentences.loc[sentences["group"] != NEUTRAL, SENTENCE])
+    wanted = table["said"].where(pd.MultiIndex.from_frame(table[SENTENCE]).isin(grouped))
+    scorer, device = toxic
+    table["toxicity"] = toxicity.score(wanted, scorer=scorer, device=device)
+    table = table.drop(columns=["said", "start"])
+    return Scored(table, measures(table, toxicity_scorer=scorer))
 
 
-def _masked(table: pd.DataFrame, matches: pd.DataFrame) -> pd.Series:
+def _masked(table: pd.DataFrame, descriptors: pd.DataFrame) -> pd.Series:
     """Return the sentences that hold descriptors, without them: "the black nurse", "the nurse"."""
-    descriptors = matches[matches["kind"] == "descriptor"]
-    if descriptors.empty:
-        return pd.Series([], dtype=object)
-    keyed = table.reset_index().merge(
-        descriptors, on=["text_id", "sentence_id"], suffixes=("", "_match")
-    )
+    keyed = table.reset_index().merge(descriptors, on=SENTENCE, suffixes=("", "_match"))
     found = {}
     for at, own in keyed.groupby("index"):
-        said, offset = own["said"].iloc[0], own["start"].iloc[0]
+        whole, offset = own["said"].iloc[0], own["start"].iloc[0]
         # The same descriptor may stand in the lists of two biases.
         places = own.drop_duplicates("start_match").sort_values("start_match", ascending=False)
         for start, term in zip(places["start_match"], places["term"], strict=True):
             position = start - offset
             for _ in range(lexicons.descriptor_length(term)):
-                word = said[position:].split(maxsplit=1)[0]
-                said = said[:position] + said[position + len(word) :].lstrip()
-        found[at] = said
+                word = whole[position:].split(maxsplit=1)[0]
+                whole = whole[:position] + whole[position + len(word) :].lstrip()
+        found[at] = whole
     return pd.Series(found, dtype=object)
 
 
 def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
-    """List what was measured: `column`, `measure`, `instrument` and `worse`, the bad direction.
-
-    Where the sentences have a toxicity, its scorer must be named.
-    """
+    """List what was measured: `measured` of `Scored`. A toxicity's scorer must be named."""
     rows = []
     for name in scored.columns:
         if name.startswith("sentiment_"):
@@ -169,27 +167,16 @@ def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame
     return pd.DataFrame(rows, columns=["column", "measure", "instrument", "worse"])
 
 
-def pair_scores(
-    pairs: pd.DataFrame,
-    sentences: pd.DataFrame,
-    scored: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    measured: pd.DataFrame,
-    groups_counted: str = "both",
-) -> pd.DataFrame:
+# --- pairs ------------------------------------------------------------------------------------
+
+
+def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> pd.DataFrame:
     """Score every pair at the sentence level.
 
     Parameters
     ----------
-    pairs
-        PAIRS of `news.corpus.pair`.
-    sentences, scored
-        The tables of `assign` and `score`.
-    lexicon
-        The lists that were searched.
-    measured
-        The table of `measures`.
+    read, scored
+        What `news.annotate` and `score` returned.
     groups_counted
         ``"both"``: the distance is taken over the groups that have sentences in both texts;
         ``"all"``: only pairs count in which every group has, in both.
@@ -204,18 +191,17 @@ def pair_scores(
         sentences' (NaN for toxicity, where neutral sentences are not scored); `n`, the sentences
         with a group; `reason`, why a score is NaN.
     """
-    tables = []
-    table = sentences.merge(scored, on=["text_id", "sentence_id"], how="left")
-    for bias in lexicon["bias"].unique():
-        groups = lexicons.groups(lexicon, bias)
+    found = []
+    table = read.sentences.merge(scored.sentences, on=SENTENCE, how="left")
+    for bias in read.lexicon["bias"].unique():
+        groups = lexicons.groups(read.lexicon, bias)
         own = table[table["bias"] == bias]
-        for kind in measured.to_dict("records"):
+        for kind in scored.measured.to_dict("records"):
             means = _means(own, kind["column"], groups)
-            found = _pair(pairs, means, groups, groups_counted)
-            tables.append(
-                found.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
-            )
-    return check(pd.concat(tables, ignore_index=True), SCORES)
+            one = _pair(read.pairs, means, groups, groups_counted)
+            one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
+            found.append(one)
+    return check(pd.concat(found, ignore_index=True), SCORES)
 
 
 def _means(own: pd.DataFrame, column: str, groups: Sequence[str]) -> pd.DataFrame:
@@ -266,7 +252,7 @@ def summary(sentences: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def agreement(scored: pd.DataFrame, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
+def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
     """Say how far the instruments of sentiment rank the sentences alike.
 
     Returns
@@ -278,44 +264,31 @@ def agreement(scored: pd.DataFrame, *, scorers: Sequence[str], confidence: float
     """
     rows = []
     for first, second in combinations(dict.fromkeys(scorers), 2):
-        sides = scored[f"sentiment_{first}"], scored[f"sentiment_{second}"]
+        sides = (scored.sentences[f"sentiment_{name}"] for name in (first, second))
         names = {"first": sentiment.instrument(first), "second": sentiment.instrument(second)}
         rows.append(names | stats.rank_correlation(*sides, confidence=confidence))
     return pd.DataFrame(rows, columns=["first", "second", "rho", "ci_low", "ci_high", "n"])
 
 
-Row = dict[str, Any]
-
-#: A change this small is rounding, not a change.
-ROUNDING = 1e-12
+# --- estimates --------------------------------------------------------------------------------
 
 
 def estimates(
-    scores: pd.DataFrame,
-    pairs: pd.DataFrame,
-    sentences: pd.DataFrame,
-    scored: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    measured: pd.DataFrame,
-    confidence: float = 0.95,
-    draws: int = 500,
-    seed: int = 0,
+    scores: pd.DataFrame, read: Read, scored: Scored, *, sure: stats.Sure, study: str = "news_bias"
 ) -> pd.DataFrame:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
     Parameters
     ----------
     scores
-        The table of `news.tone.pair_scores`.
-    pairs, sentences, scored
+        The table of `pair_scores`.
+    read, scored
         What the scores were made from.
-    lexicon, measured
-        The lists behind the groups, and the table of `news.tone.measures`.
-    confidence
-        Level of the intervals and of the range of each chance level.
-    draws, seed
-        Permutations behind each chance level, and their start.
+    sure
+        Level of the intervals and of the range of each chance level, permutations behind it, and
+        their start.
+    study
+        Whose table this is.
 
     Returns
     -------
@@ -333,151 +306,105 @@ def estimates(
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Both are far from 0 by chance alone and are not tested against 0.
     """
-    tables = []
-    blocks = _blocks(sentences, scored, list(measured["column"]))
+    parts = []
     for bias in scores["bias"].unique():
-        groups = lexicons.groups(lexicon, bias)
+        groups = lexicons.groups(read.lexicon, bias)
         of_bias = scores[scores["bias"] == bias]
-        chance = _chance(
-            of_bias, pairs, blocks[bias], groups, measured,
-            confidence=confidence, draws=draws, rng=np.random.default_rng(seed),
-        )  # fmt: skip
-        for number, kind in enumerate(measured.to_dict("records")):
-            own = of_bias[of_bias["instrument"] == kind["instrument"]]
+        chance = _chance(of_bias, read, scored, groups, sure)
+        for number, kind in enumerate(scored.measured.to_dict("records")):
             rows: list[Row] = []
-            for cell, in_cell in own.groupby(CELL, sort=False):
-                key = dict(zip(CELL, cell, strict=True))
-                found = _cell(in_cell, groups, kind, chance[cell], number, confidence)
-                rows += [key | row for row in found]
-            for statistic in ("mean_difference", "difference_beyond_neutral"):
-                adjust(rows, groups, statistic=statistic, mirrored=False)
-            tables.append(
-                nbbias_tables.estimates(
-                    rows, study="news_bias", measure=kind["measure"], bias=bias,
-                    instrument=kind["instrument"],
-                )
-            )  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
+            for key, own in claims.cells(of_bias[of_bias["instrument"] == kind["instrument"]]):
+                drawn = {name: of[:, number] for name, of in chance[tuple(key.values())].items()}
+                rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
+            common = {name: kind[name] for name in ("measure", "instrument")}
+            common |= {"study": study, "bias": bias, "confidence": sure.confidence}
+            parts.append(claims.estimates(rows, families=FAMILIES, **common))
+    return claims.stacked(parts)
 
 
 def _cell(
-    own: pd.DataFrame, groups: Sequence[str], kind: dict[str, Any], chance: dict[str, Any],
-    number: int, confidence: float,
+    own: pd.DataFrame, groups: Sequence[str], kind: dict[str, Any], drawn: dict[Any, np.ndarray],
+    sure: stats.Sure,
 ) -> list[Row]:  # fmt: skip
-    counted = own[own["reason"].isna()]
-    lost = own["reason"].dropna().value_counts()
-    why = "; ".join(f"{reason} ({n})" for reason, n in lost.items()) or "no pairs"
-    reach = 2.0 if kind["measure"] == "sentiment" else 1.0
-    row = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
-    means = chance["distance"][:, number]
-    row |= {"n_lost": len(own) - row["n"], **spread(means, confidence)}
-    if row["n"]:
-        beyond = (means >= row["estimate"] - 1e-12).sum()
-        row |= {
-            "null": means.mean(), "test": "permutation", "p_value": (1 + beyond) / (1 + len(means))
-        }  # fmt: skip
+    reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
+    distance = claims.mean(own[["score"]], confidence=confidence, bounds=(0, reach))
+    if distance["n"]:
+        distance |= stats.tail(distance["estimate"], drawn["distance"], confidence=confidence)
+        distance["test"] = "permutation"
     else:
-        row["reason"] = why
-    rows: list[Row] = [{"statistic": "bias", **row}]
+        distance["reason"] = claims.why_none(own)
+    rows: list[Row] = [{"statistic": "bias", **distance}]
+    counted = own.where(own["reason"].isna())
+    signed = {"mean_difference": ("difference", reach)}
+    if kind["measure"] == "sentiment":
+        signed["difference_beyond_neutral"] = ("beyond_neutral", 2 * reach)
+    tail = partial(stats.tail, np.nan, confidence=confidence)
     for group in groups:
-        change = counted[f"difference_{group}"].dropna()
-        rows.append(_tested(change, own, "mean_difference", group, confidence, reach, null=0.0))
-        if kind["measure"] == "sentiment":
-            beyond_neutral = counted[f"beyond_neutral_{group}"].dropna()
-            rows.append(
-                _tested(
-                    beyond_neutral, own, "difference_beyond_neutral", group, confidence, 2 * reach,
-                    null=0.0,
-                )
-            )  # fmt: skip
-        rows += _prejudice(change, own, group, kind, chance[group], number, confidence, reach)
+        for statistic, (column, end) in signed.items():
+            values = counted[f"{column}_{group}"].astype(float)
+            row = stats.one_sample(values, confidence=confidence, bounds=(-end, end))
+            if row["n"] == 0:
+                row["reason"] = f"no pair has sentences of the group {group} in both texts"
+            rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+        change = counted[[f"difference_{group}"]].astype(float)
+        share, extent = prejudice.rows(
+            change, group=group, confidence=confidence, worse=kind["worse"], reach=reach
+        )
+        times, changes = drawn["worse", group], drawn["change", group]
+        n, draws = share["n"], len(times)
+        shares = claims.ratio(times, np.full(draws, n))
+        share |= tail(shares, null=claims.ratio(times.sum(), n * draws))
+        extent |= tail(claims.ratio(changes, times), null=claims.ratio(changes.sum(), times.sum()))
+        rows += [share, extent]
     return rows
-
-
-def _tested(
-    values: pd.Series, own: pd.DataFrame, statistic: str, group: str, confidence: float,
-    reach: float, *, null: float,
-) -> Row:  # fmt: skip
-    row = stats.one_sample(values, confidence=confidence, bounds=(-reach, reach))
-    if row["n"] == 0:
-        row["reason"] = f"no pair has sentences of the group {group} in both texts"
-    row["n_lost"] = len(own) - row["n"]
-    return {"statistic": statistic, "group": group, "null": null, **row}
-
-
-def _prejudice(
-    change: pd.Series, own: pd.DataFrame, group: str, kind: dict[str, Any],
-    chance: dict[str, np.ndarray], number: int, confidence: float, reach: float,
-) -> list[Row]:  # fmt: skip
-    worse = change[change * kind["worse"] > ROUNDING]
-    share = stats.proportion_interval(len(worse), len(change), confidence=confidence)
-    bounds = (-reach, 0.0) if kind["worse"] < 0 else (0.0, reach)
-    extent = stats.mean_interval(worse, confidence=confidence, bounds=bounds)
-    lost = {"n_lost": len(own) - len(change)}
-    times, change_sum = chance["worse"][:, number], chance["change"][:, number]
-    shares = ratio(times, np.full(len(times), len(change)))
-    extents = ratio(change_sum, times)
-    return [
-        {
-            "statistic": "prejudice_share", "group": group, **share, **lost,
-            "null": ratio(times.sum(), len(change) * len(times)), **spread(shares, confidence),
-        },
-        {
-            "statistic": "prejudice_extent", "group": group, **extent, **lost,
-            "null": ratio(change_sum.sum(), times.sum()), **spread(extents, confidence),
-        },
-    ]  # fmt: skip
 
 
 # --- chance -----------------------------------------------------------------------------------
 
-Blocks = dict[tuple[Any, str], np.ndarray]
-
 
 def _blocks(
-    sentences: pd.DataFrame, scored: pd.DataFrame, columns: Sequence[str]
-) -> dict[str, Blocks]:
+    read: Read, scored: Scored, bias: str
+) -> dict[tuple[Any, str], np.ndarray]:  # fmt: skip
     """Return the scores of every text's sentences of every group: sentences by instruments."""
-    table = sentences[sentences["group"] != NEUTRAL].merge(scored, on=["text_id", "sentence_id"])
-    found: dict[str, Blocks] = {bias: {} for bias in sentences["bias"].unique()}
-    for (bias, text_id, group), own in table.groupby(["bias", "text_id", "group"], sort=False):
-        found[bias][text_id, group] = own[list(columns)].to_numpy(dtype=float)
-    return found
+    own = read.sentences[(read.sentences["bias"] == bias) & (read.sentences["group"] != NEUTRAL)]
+    table = own.merge(scored.sentences, on=SENTENCE)
+    columns = list(scored.measured["column"])
+    return {
+        (text_id, group): one[columns].to_numpy(dtype=float)
+        for (text_id, group), one in table.groupby(["text_id", "group"], sort=False)
+    }
 
 
 def _chance(
-    scores: pd.DataFrame, pairs: pd.DataFrame, blocks: Blocks, groups: Sequence[str],
-    measured: pd.DataFrame, *, confidence: float, draws: int, rng: np.random.Generator,
-) -> dict[Any, dict[str, Any]]:  # fmt: skip
-    """Permute every pair's scores within each group, for all instruments at once."""
-    kinds = len(measured)
-    first = scores[scores["instrument"] == measured["instrument"].iloc[0]]
-    texts = pairs.set_index("pair_id")[list(SIDES.values())]
-    worse = measured["worse"].to_numpy()
+    scores: pd.DataFrame, read: Read, scored: Scored, groups: Sequence[str], sure: stats.Sure
+) -> dict[Any, dict[Any, np.ndarray]]:
+    """Permute every pair's scores within each group: by cell, draws by instruments."""
+    blocks = _blocks(read, scored, str(scores["bias"].iloc[0]))
+    rng = np.random.default_rng(sure.seed)
+    first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
+    texts = read.pairs.set_index("pair_id")[list(SIDES.values())]
+    worse = scored.measured["worse"].to_numpy()
+    shape = (sure.draws, len(worse))
     found = {}
-    for cell, own in first.groupby(CELL, sort=False):
-        total, counted = np.zeros((draws, kinds)), 0
-        by_group = {
-            g: {"worse": np.zeros((draws, kinds)), "change": np.zeros((draws, kinds))}
-            for g in groups
-        }
-        for pair in own.loc[own["reason"].isna(), "pair_id"]:
-            h, o = texts.loc[pair]
-            largest = np.zeros((draws, kinds))
+    for key, own in claims.cells(first):
+        pairs = own.loc[own["reason"].isna(), "pair_id"]
+        sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
+        sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
+        for h, o in texts.loc[pairs].itertuples(index=False):
+            largest = np.zeros(shape)
             for group in groups:
                 one, other = blocks.get((h, group)), blocks.get((o, group))
                 if one is None or other is None:
                     continue
-                d = permuted_means(one, other, draws=draws, rng=rng)
+                d = permuted_means(one, other, draws=sure.draws, rng=rng)
                 d = np.nan_to_num(d)  # an instrument without a score on a side has no difference
                 largest = np.maximum(largest, np.abs(d))
-                down = d * worse > ROUNDING
-                by_group[group]["worse"] += down
-                by_group[group]["change"] += np.where(down, d, 0.0)
-            total += largest
-            counted += 1
-        distance = total / counted if counted else np.full((draws, kinds), np.nan)
-        found[cell] = {"distance": distance, **by_group}
+                down = d * worse > prejudice.ROUNDING
+                sums["worse", group] += down
+                sums["change", group] += np.where(down, d, 0.0)
+            sums["distance"] += largest
+        sums["distance"] /= max(len(pairs), 1)
+        found[tuple(key.values())] = sums
     return found
 
 

@@ -1,265 +1,28 @@
-"""Which topics are which group's: topics associated with groups by the sentences about them.
-
-The first half of the document measure of Fang et al. (2024): the sentences of the texts are
-counted by topic and group, and a topic is given to the group of its largest residual (Eq. 7);
-chi-squared and a permutation of articles say whether topics and groups are associated at all.
-
-Document-level bias: how much of a text is about each group's topics, answer against original.
+"""The topics of whole documents: how much of a text is about each group's, answer against original.
 
 The second half of the document measure of Fang et al. (2024): with the associations of
-`news.topics`, a text's content on each group's topics gives its shares (Eq. 8), which are compared
-between an answer h and its original o as word shares are (Eq. 9, Eq. 3).
+`news.fits`, a text's content on each group's topics gives its shares (Eq. 8), which are compared
+between an answer h and its original o as word shares are (Eq. 9, Eq. 3). Estimates are means over
+pairs, pooled over the fits. Chance deals the words of a pair's texts anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
+from scipy.stats import t
 
-from nbbias.news.corpus import CELL
-from nbbias.news.tone import NEUTRAL, SIDES
-from nbbias.tables import SCORES, check
-from nbbias.text import lexicons, topics
-
-#: Whose sentences say which topic is which group's: everybody's pooled, or each corpus' own.
-ASSOCIATIONS = ("common", "own")
-
-CORPUS = ["model", "prompt"]
-ALL = ("all", "all")  # the corpus of the common association
-HUMAN = ("human", "-")  # that of the originals
-
-_STRATUM = 20  # articles of similar length among which groups are exchanged
-_SENTENCE = ["text_id", "sentence_id"]
-
-
-def articles(pairs: pd.DataFrame) -> pd.Series:
-    """Number the articles of the pairs that can be measured, by text.
-
-    Returns
-    -------
-    Series of int
-        Indexed by the text itself. An article is an original with all that was written for it;
-        articles with one original are one. An answer that was given to several originals, such as
-        a bare refusal, belongs to the first of them.
-    """
-    usable = pairs[pairs["lost"].isna()]
-    number = pd.factorize(usable["original_text"])[0]
-    texts = pd.concat([usable[column] for column in reversed(SIDES.values())])
-    found = pd.Series(np.tile(number, 2), index=pd.Index(texts, name="text_id"), dtype=int)
-    return found[~found.index.duplicated()]
-
-
-def sentence_tokens(sentences: pd.DataFrame) -> pd.Series:
-    """Return the lemmas of every distinct sentence, by `text_id` (the text) and `sentence_id`."""
-    distinct = sentences.drop_duplicates(_SENTENCE)
-    said = [row.text_id[row.start : row.end] for row in distinct.itertuples()]
-    return topics.tokens(pd.Series(said, pd.MultiIndex.from_frame(distinct[_SENTENCE]), dtype=str))
-
-
-def contingency(
-    sentences: pd.DataFrame, *, groups: Sequence[str], n_topics: int | None = None
-) -> pd.DataFrame:
-    """Count the sentences of one corpus and one bias by topic and group: the matrix O.
-
-    Returns
-    -------
-    DataFrame
-        Topics by `groups` and ``"neutral"``; the topics 0 … `n_topics` - 1, or those that occur.
-        Sentences without a topic are left out.
-    """
-    known = sentences.dropna(subset="topic")
-    counts = pd.crosstab(known["topic"].astype(int), known["group"])
-    rows = counts.index if n_topics is None else pd.RangeIndex(n_topics)
-    table = counts.reindex(index=rows, columns=[*groups, NEUTRAL], fill_value=0)
-    return table.rename_axis(index="topic", columns="group")
-
-
-def residuals(counts: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each cell of O lies from independence (Eq. 7).
-
-    Returns
-    -------
-    DataFrame
-        As O: standardised residuals, about standard normal if topics were used alike for all
-        groups and sentences were independent; above 0: more sentences than expected. NaN in a
-        row or column without sentences, or with all of them.
-    """
-    observed = counts.to_numpy(dtype=float)
-    total = observed.sum()
-    row, column = observed.sum(axis=1, keepdims=True), observed.sum(axis=0, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        expected = row * column / total
-        spread = np.sqrt(expected * (1 - row / total) * (1 - column / total))
-        found = np.where(spread > 0, (observed - expected) / spread, np.nan)
-    return pd.DataFrame(found, index=counts.index, columns=counts.columns)
-
-
-def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:
-    """Associate each topic of O with the group of its largest residual above a threshold.
-
-    Returns
-    -------
-    Series of str
-        By topic: a group or ``"neutral"``; missing where no residual is above `threshold`.
-    """
-    found = residuals(counts).fillna(-np.inf)
-    names = found.columns.to_numpy(dtype=object)[found.to_numpy().argmax(axis=1)]
-    group = pd.Series(names, index=found.index, dtype="str", name="group")
-    return group.where(found.max(axis=1) > threshold)
-
-
-def chi_squared(counts: pd.DataFrame) -> dict[str, Any]:
-    """Ask whether topics are used alike for all groups, as if sentences were independent.
-
-    Returns
-    -------
-    dict
-        `statistic_value` (chi-squared), `df`, `p_value`, `effect_size` (Cramér's V, in [0, 1]),
-        `n` (sentences), `reason`. Rows and columns without sentences do not count; NaN where
-        fewer than two are left. Sentences of an article are alike: see `permutation_p`.
-    """
-    observed = counts.to_numpy(dtype=float)
-    kept = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
-    row: dict[str, Any] = {"test": "chi-squared", "n": int(observed.sum())}
-    if min(kept.shape) < 2:
-        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        return row | nothing | {"reason": "needs two topics and two groups that have sentences"}
-    value, p, df, _ = chi2_contingency(kept, correction=False)
-    v = np.sqrt(value / (kept.sum() * (min(kept.shape) - 1)))
-    found = {"statistic_value": value, "df": df, "p_value": p, "effect_size": v}
-    return row | found | {"reason": None}
-
-
-def permutation_p(
-    sentences: pd.DataFrame, articles: pd.Series, *, groups: Sequence[str], draws: int, seed: int
-) -> dict[str, Any]:
-    """Test chi-squared with the article as the unit.
-
-    Exchanged are the groups of whole articles: article a keeps its sentences' topics, in order,
-    and gets the groups of all sentences of article b, in order, stretched or thinned evenly to its
-    own number of sentences. Donors are drawn without replacement among about 20 articles of
-    similar length. If, given its length, an article's groups have nothing to do with its topics,
-    all such exchanges are equally likely, however alike the sentences within an article
-    are: the test is exact among articles of one length and approximate otherwise. An
-    association of topics and groups within articles and one between them both count.
-
-    Parameters
-    ----------
-    sentences
-        The table of `news.fits.with_topics`, of one corpus and one bias.
-    articles
-        The Series of `articles`.
-    groups
-        The bias's groups.
-    draws, seed
-        Permutations and their start.
-
-    Returns
-    -------
-    dict
-        `test`, `statistic_value` (chi-squared), `p_value` (one-sided), `n` (articles), `reason`.
-    """
-    known = sentences.dropna(subset="topic")
-    known = known.assign(article=known["text_id"].map(articles).to_numpy())
-    known = known.sort_values(["article", *_SENTENCE])
-    article, _ = pd.factorize(known["article"])
-    sizes = np.bincount(article)
-    found = chi_squared(contingency(known, groups=groups))
-    row: dict[str, Any] = {"test": "permutation of articles", "n": len(sizes)}
-    row |= {name: found[name] for name in ("statistic_value", "reason")}
-    if len(sizes) < 2 or found["reason"]:
-        return row | {"p_value": np.nan, "reason": found["reason"] or "needs two articles"}
-    topic, _ = pd.factorize(known["topic"].astype(int))
-    label = pd.Index([*groups, NEUTRAL]).get_indexer(known["group"])
-    starts = np.cumsum(sizes) - sizes
-    within = np.arange(len(known)) - starts[article]
-    strata = np.array_split(np.argsort(sizes, kind="stable"), max(1, len(sizes) // _STRATUM))
-    rng = np.random.default_rng(seed)
-    reached = 0
-    for _ in range(draws):
-        donor = np.empty(len(sizes), dtype=int)
-        for stratum in strata:
-            donor[stratum] = rng.permutation(stratum)
-        b = donor[article]
-        drawn = label[starts[b] + within * sizes[b] // sizes[article]]
-        reached += _statistic(topic, drawn, len(groups) + 1) >= row["statistic_value"] - 1e-9
-    return row | {"p_value": (1 + reached) / (1 + draws)}
-
-
-def _statistic(topic: np.ndarray, label: np.ndarray, width: int) -> float:
-    counts = np.bincount(topic * width + label, minlength=(topic.max() + 1) * width)
-    observed = counts.reshape(-1, width).astype(float)
-    row, column = observed.sum(axis=1, keepdims=True), observed.sum(axis=0, keepdims=True)
-    # Chi-squared is N (sum of O² / (row · column) - 1); columns without sentences add nothing.
-    whole = np.divide(observed**2, row * column, out=np.zeros_like(observed), where=observed > 0)
-    return float(len(topic) * (whole.sum() - 1))
-
-
-def associate(
-    sentences: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    n_topics: int,
-    association: str = "common",
-    threshold: float = 3.0,
-) -> pd.DataFrame:
-    """Associate topics with groups, for every bias.
-
-    Parameters
-    ----------
-    sentences
-        The table of `news.fits.with_topics`.
-    pairs
-        PAIRS of `news.corpus.pair`.
-    lexicon
-        The lists that gave the sentences their groups.
-    n_topics
-        Number of topics K.
-    association
-        ``"common"``: one association, from the sentences of all texts, each text once; a text's
-        distance to itself is then 0. ``"own"``, as in the paper: one from the originals and one
-        from what each model wrote for each prompt, all sources together; a difference
-        between corpora is then one of association, too.
-    threshold
-        What a residual must exceed.
-
-    Returns
-    -------
-    DataFrame
-        `bias`, `model`, `prompt` (``"all"``, or ``"human"`` and ``"-"``), `topic`, `group`
-        (missing: none), `residual` (the largest; NaN without sentences) and `sentences`.
-    """
-    if association not in ASSOCIATIONS:
-        raise ValueError(f"association {association!r} is unknown; use {' or '.join(ASSOCIATIONS)}")
-    rows: dict[tuple[str, ...], Any] = {ALL: slice(None)}
-    if association == "own":
-        usable = pairs[pairs["lost"].isna()]
-        texts = {HUMAN: usable["original_text"]}
-        texts |= {key: own["generated_text"] for key, own in usable.groupby(CORPUS, sort=False)}
-        # Texts are long: they are compared once each, not once a sentence.
-        text, distinct = pd.factorize(sentences["text_id"])
-        rows = {key: distinct.isin(own)[text] for key, own in texts.items()}
-    tables = []
-    for (model, prompt), of_corpus in rows.items():
-        corpus = sentences.loc[of_corpus, ["bias", "topic", "group"]]
-        for bias in lexicon["bias"].unique():
-            groups = lexicons.groups(lexicon, bias)
-            own = corpus[corpus["bias"] == bias]
-            counts = contingency(own, groups=groups, n_topics=n_topics)
-            found = associations(counts, threshold=threshold).reset_index()
-            found["residual"] = residuals(counts).max(axis=1).to_numpy()
-            found["sentences"] = counts.sum(axis=1).to_numpy()
-            tables.append(found.assign(bias=bias, model=model, prompt=prompt))
-    columns = ["bias", *CORPUS, "topic", "group", "residual", "sentences"]
-    return pd.concat(tables, ignore_index=True)[columns]
-
-
-ROUNDING = 1e-12
+from nbbias import stats, text
+from nbbias.news import claims, prejudice
+from nbbias.news.claims import Level, Row
+from nbbias.news.corpus import CELL, SIDES, Read
+from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
+from nbbias.tables import SCORES, check, progress, stage
+from nbbias.text import lexicons
 
 NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
@@ -268,6 +31,55 @@ NO_CONTENT = {
     (True, False): "no content on a group's topic in the original",
     (False, False): "no content on a group's topic in either",
 }
+
+UNFITTED = "too few different words for so many topics"
+
+#: Statistics whose tests are corrected, each a family of its own.
+FAMILIES = ("share_difference", "share_difference_common", "bias")
+
+
+def level(
+    read: Read, fitted: Fitted, dealt: pd.DataFrame, *, sure: stats.Sure, min_pairs: int = 1,
+    study: str = "news_bias",
+) -> Level:  # fmt: skip
+    """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
+
+    Parameters
+    ----------
+    read, fitted, dealt
+        What `news.annotate`, `news.fits.fit` and `chance` returned.
+    sure
+        Level of the intervals.
+    min_pairs
+        Scored pairs that a model needs to be compared on common articles.
+    study
+        Whose tables these are.
+
+    Returns
+    -------
+    Level
+        The tables of `pair_scores`, `news.claims.losses`, `estimates`; the reference is
+        ``"topics"``.
+
+    Examples
+    --------
+    >>> from nbbias import news, stats, text
+    >>> pairs = news.pair(*news.sample.corpus({"off": {"subject": 0.5}}, desks_apart=True, seed=1))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> how = news.fits.Fitting(n_topics=5, seeds=[1])
+    >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
+    >>> sure = stats.Sure(draws=5)
+    >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, sure=sure)
+    >>> topics = news.topics.level(read, fitted, dealt, sure=sure)
+    >>> list(topics.chance["reference"].unique())
+    ['topics']
+    """
+    scores = pair_scores(read, fitted)
+    found = estimates(
+        scores, lexicon=read.lexicon, chance=dealt, sure=sure, min_pairs=min_pairs, study=study
+    )
+    return Level(scores, claims.losses(scores), found, claims.reference(found, "topics"))
+
 
 # --- texts and pairs --------------------------------------------------------------------------
 
@@ -307,30 +119,14 @@ def _content(
     )
 
 
-def pair_scores(
-    pairs: pd.DataFrame,
-    topic_shares: pd.DataFrame,
-    associated: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-) -> pd.DataFrame:
-    """Score every pair at the document level, for every bias.
-
-    Parameters
-    ----------
-    pairs
-        PAIRS of `news.corpus.pair`.
-    topic_shares
-        Texts by topics, from `text.topics.shares`, indexed by the text itself.
-    associated
-        The table of `news.topics.associate`: its `association` decides whose topics count for whom.
-    lexicon
-        The lists that gave the sentences their groups.
+def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
+    """Score every pair at the document level, for every bias, by every fit.
 
     Returns
     -------
     DataFrame
-        SCORES, one row per pair and bias, lost ones too: the pair's keys; shares `h_<group>`
+        SCORES, one row per pair, bias and fit (`seed`), lost ones too: the pair's keys; shares
+        `h_<group>`
         (answer) and `o_<group>` (original) of Eq. 8; `content_h` and `content_o`, the part of
         each text that they are shares of, in [0, 1]; `n`, the groups' topics with content, both
         texts' added; `score`, the Wasserstein distance with 0/1 ground metric (Eq. 9, 3: total
@@ -338,12 +134,32 @@ def pair_scores(
         [-1, 1]; below 0: less of the answer), NaN for a group without a topic on either side; and
         `reason`, why a score is NaN.
     """
-    tables = []
-    for bias in lexicon["bias"].unique():
-        own = associated[associated["bias"] == bias]
-        groups = lexicons.groups(lexicon, bias)
-        tables.append(_score_bias(pairs, topic_shares, own, bias, groups))
-    return check(pd.concat(tables, ignore_index=True), SCORES)
+    parts = []
+    for one in fitted.fits:
+        scores = score(read, one.shares, one.associated)
+        named = f"LDA, {one.model.model.num_topics} topics"
+        parts.append(scores.assign(seed=one.seed, instrument=named))
+    if not parts:
+        nothing = pd.DataFrame(index=pd.Index([], dtype=str))
+        none = pd.DataFrame(columns=["bias", "model", "prompt", "topic", "group"])
+        table = score(read, nothing, none)
+        reason = table["reason"].mask(table["reason"] == FEW_GROUPS, UNFITTED)
+        parts = [table.assign(seed=0, instrument="LDA", reason=reason)]
+    return pd.concat(parts, ignore_index=True)
+
+
+def score(
+    read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame
+) -> pd.DataFrame:  # fmt: skip
+    """Score every pair by one fit: its shares, texts by topics, and whose topics these are."""
+    found = [
+        _score_bias(
+            read.pairs, topic_shares, associated[associated["bias"] == bias], bias,
+            lexicons.groups(read.lexicon, bias),
+        )
+        for bias in read.lexicon["bias"].unique()
+    ]  # fmt: skip
+    return check(pd.concat(found, ignore_index=True), SCORES)
 
 
 def _score_bias(
@@ -389,3 +205,260 @@ def _score_bias(
         **{f"difference_{g}": signed[:, i] for i, g in enumerate(groups)},
         instrument="topics", reason=lost,
     )  # fmt: skip
+
+
+def spread(scores: pd.DataFrame) -> pd.DataFrame:
+    """Summarise the mean distance over the fits, from the table of `pair_scores`.
+
+    Returns
+    -------
+    DataFrame
+        By `bias` and cell: `fits` with a scored pair, and `mean`, `sd` (NaN with one), `min` and
+        `max` of their mean distances.
+    """
+    by_fit = scores.groupby(["bias", *CELL, "seed"], sort=False)["score"].mean()
+    grouped = by_fit.groupby(["bias", *CELL], sort=False)
+    found = grouped.agg(fits="count", mean="mean", sd="std", min="min", max="max")
+    return found.reset_index()
+
+
+# --- estimates --------------------------------------------------------------------------------
+
+
+def estimates(
+    scores: pd.DataFrame, *, lexicon: pd.DataFrame, sure: stats.Sure, min_pairs: int = 1,
+    chance: pd.DataFrame | None = None, study: str = "news_bias",
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate document-level bias, by source, model and prompt, for every bias.
+
+    Parameters
+    ----------
+    scores
+        The table of `pair_scores`: one row per pair, bias and `seed`.
+    lexicon
+        The lists behind the scores.
+    sure
+        Level of the intervals.
+    min_pairs
+        Scored pairs that a model needs to be compared on common articles.
+    chance
+        The table of `chance`; without it `null` is NaN for distances and prejudice.
+    study
+        Whose table this is.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES, by `statistic`, pooled over the fits (`pooling`): an interval holds the spread
+        over articles and over fits. With one fit it takes the topics as given. N counts
+        pairs, the fewest of any fit (articles: the shares of repeated answers to one are averaged
+        first).
+
+        - ``bias``: mean distance (Eq. 9); with `chance` its one-sided p, Holm's over the cells.
+        - ``share_difference``: mean signed difference of a group's share; one-sample t-test
+          against 0; `p_adjusted` is Holm's over all cells and groups of the table.
+        - ``share_difference_common``: the same over the articles that every model of the
+          source and prompt has a scored pair for, in every fit.
+        - ``prejudice_share``: of all scored pairs, as the paper counts at this level, the share in
+          which the answer has less of the group; Wilson interval.
+        - ``prejudice_extent``: mean change in just those pairs, selected for falling.
+    """
+    known = {} if chance is None else {_claim(row): row for row in chance.to_dict("records")}
+    scores = scores if "seed" in scores else scores.assign(seed=0)
+    parts = []
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(lexicon, str(bias))
+        rows: list[Row] = []
+        one_each = per_article(of_bias, groups, by=["seed", *CELL, "article_id"])
+        for key, own in claims.cells(one_each):
+            for row in _cell(own, groups, sure.confidence):
+                level = known.get(_claim(key | row | {"bias": bias}), {})
+                names = ["null", "null_low", "null_high"]
+                names += ["test", "p_value"] if row["statistic"] == "bias" else []
+                rows.append(key | row | {name: level[name] for name in names if name in level})
+        rows += claims.on_common_articles(
+            one_each, groups, confidence=sure.confidence, min_pairs=min_pairs
+        )
+        instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
+        common = {"study": study, "measure": "document", "bias": bias, "instrument": instrument}
+        common["confidence"] = sure.confidence
+        parts.append(claims.estimates(rows, families=FAMILIES, **common))
+    return claims.stacked(parts)
+
+
+def fits_named(fits: int) -> str:
+    """Return what the name of the instrument says of the fits."""
+    return f", {fits} fits" if fits > 1 else ", one fit"
+
+
+def per_article(scores: pd.DataFrame, groups: Sequence[str], *, by: list[str]) -> pd.DataFrame:
+    """Average the shares of repeated answers; one row per `by`, lost where all answers are."""
+    if not scores.duplicated(by).any():
+        return scores
+    differences = [f"difference_{group}" for group in groups]
+    mean = scores[scores["reason"].isna()].groupby(by, sort=False)[differences].mean()
+    mean["score"] = mean.abs().sum(axis=1) / 2
+    first = scores.sort_values("reason", na_position="first", kind="stable").drop_duplicates(by)
+    rest = first.drop(columns=mean.columns)
+    table = scores[by].drop_duplicates().merge(rest, on=by)
+    return table.merge(mean.reset_index(), on=by, how="left")
+
+
+def _claim(row: dict[str, Any]) -> tuple[Any, ...]:
+    group = row.get("group")
+    return (*(row[key] for key in ("bias", *CELL, "statistic")), "" if pd.isna(group) else group)
+
+
+def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[Row]:
+    nothing = own["reason"].notna().all()
+    why = claims.why_none(own) if nothing else NO_TOPIC
+    distance = claims.mean(claims.values(own, "score"), confidence=confidence, bounds=(0, 1))
+    rows = [{"statistic": "bias", **distance}]
+    rows += claims.differences(own, groups, why=why, confidence=confidence)
+    for group in groups:
+        change = claims.values(own, f"difference_{group}")
+        rows += prejudice.rows(change, group=group, confidence=confidence)
+    # Where nothing could be measured the reason is that of the pairs.
+    return [row | ({"reason": why} if row["n"] == 0 and nothing else {}) for row in rows]
+
+
+# --- chance -----------------------------------------------------------------------------------
+
+_LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
+_LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "p_value", "pairs", "test"]
+
+
+@stage
+def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -> pd.DataFrame:
+    """Say what distance, and what prejudice, chance alone gives.
+
+    The known words of both texts of a pair (of an original and all answers to it, where there are
+    several) are pooled and dealt out anew, as many to each text as it had; topics are inferred
+    again, by every fit, and the pair is scored again. This is exact if, as the topic model has it,
+    words are independent given a text's topics, and both texts have the same. Real words come in
+    clusters, so it is the least that chance does.
+
+    Parameters
+    ----------
+    read, fitted
+        What the scores were made from.
+    sample_pairs
+        Pairs drawn at random from each cell, without replacement; each costs 2 · `sure.draws`
+        inferences a fit.
+    sure
+        Share of the deals between `null_low` and `null_high`, deals of every pair, and their start.
+        A deal costs inferences, so there are few: p takes the deals' means over pairs as normal (t
+        with `draws` - 1 degrees of freedom), not their ranks, which could not be below
+        1 / (`draws` + 1).
+
+    Returns
+    -------
+    DataFrame
+        By `bias`, the cell, `statistic` (``bias``, ``prejudice_share``, ``prejudice_extent``) and
+        `group`: `observed` in the pairs used, the mean `null` over the deals, `null_low`,
+        `null_high` (of means over the pairs used), one-sided `p_value` (for ``bias``), `pairs`
+        used (drawn, with a score; the fewest of any fit), and `test`. Every deal is the mean of
+        its values by all fits that scored a pair as it was. A deal without a score does not
+        count; with no pair used all is NaN.
+    """
+    if not fitted.fits:
+        return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
+    # The vocabulary is that of the corpus, in every fit.
+    known = fitted.fits[0].model.dictionary.token2id
+    words = fitted.tokens.map(lambda own: [w for w in own if w in known])
+    rng, draws = np.random.default_rng(sure.seed), sure.draws
+    table, dealt_words = _dealt(read.pairs, words, sample_pairs, draws, rng)
+    inferred = partial(text.topics.shares, tokens=dealt_words, truncated=fitted.how.truncated)
+    redone = [
+        fit._replace(shares=inferred(fit.model))
+        for fit in progress(fitted.fits, "chance by fit of topics")
+    ]
+    scores = pair_scores(read._replace(pairs=table), fitted._replace(fits=redone))
+    rows = []
+    for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
+        key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
+        groups = lexicons.groups(read.lexicon, str(bias))
+        by_fit = [
+            _deals(per_article(one, groups, by=["pair_id", "article_id"]), groups, draws)
+            for _, one in own.groupby("seed", sort=False)
+        ]
+        rows += [key | row for row in _levels(by_fit, sure)]
+    return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
+
+
+def _dealt(
+    pairs: pd.DataFrame, words: pd.Series, sample_pairs: int, draws: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
+    usable = pairs[pairs["lost"].isna()]
+    answers = usable.groupby([*CELL, "article_id"], sort=False).ngroup()
+    drawn = [
+        own.drop_duplicates().sample(min(sample_pairs, own.nunique()), random_state=rng)
+        for _, own in answers.groupby([usable[key] for key in CELL], sort=False)
+    ]
+    sampled = usable[answers.isin(pd.concat(drawn))] if drawn else usable
+    dealt: dict[str, list[str]] = {}
+    copies = []
+    together = []  # where the pairs of an original stand, and the words of its texts
+    for at in answers[sampled.index].groupby(answers[sampled.index]).indices.values():
+        own = sampled.iloc[at]
+        parts = [words[own["original_id"].iloc[0]], *(words[h] for h in own["generated_id"])]
+        together.append((at, parts))
+    for draw in range(draws + 1):
+        original = np.empty(len(sampled), dtype=object)
+        generated = np.empty(len(sampled), dtype=object)
+        for number, (at, parts) in enumerate(together):
+            ids = [f"{draw}-{number}-{part}" for part in range(len(parts))]
+            whole = np.array([word for part in parts for word in part], dtype=object)
+            # The first deal is the one that was observed.
+            whole = rng.permutation(whole) if draw else whole
+            ends = np.cumsum([len(part) for part in parts])[:-1]
+            dealt |= {name: list(p) for name, p in zip(ids, np.split(whole, ends), strict=True)}
+            original[at], generated[at] = ids[0], ids[1:]
+        copies.append(sampled.assign(pair_id=draw, original_id=original, generated_id=generated))
+    return pd.concat(copies), pd.Series(dealt, dtype=object)
+
+
+Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
+
+
+def _deals(own: pd.DataFrame, groups: Sequence[str], draws: int) -> Deals:
+    """Return the pairs that one fit scores, and its means over them by deal (`pair_id`)."""
+    size = len(own) // (draws + 1)
+    used = own["reason"].isna().to_numpy()[:size]
+    kept = own[np.tile(used, draws + 1)]
+    deal = kept["pair_id"].to_numpy()
+    values: dict[tuple[str, str | None], pd.Series] = {}
+    values["bias", None] = kept["score"].groupby(deal).mean()
+    for group in groups:
+        change = kept[f"difference_{group}"]
+        fell = prejudice.fell(change)
+        values["prejudice_share", group] = fell.groupby(deal).mean()
+        values["prejudice_extent", group] = change.where(fell == 1).groupby(deal).mean()
+    by_deal = {key: of.reindex(range(draws + 1)).to_numpy(float) for key, of in values.items()}
+    return int(used.sum()), by_deal
+
+
+def _levels(by_fit: list[Deals], sure: stats.Sure) -> list[Row]:
+    """Compare the first deal of some pairs, the observed one, with the others."""
+    rows, draws = [], sure.draws
+    for statistic, group in by_fit[0][1]:
+        measured = [(n, deals[statistic, group]) for n, deals in by_fit if n]
+        used = min((n for n, _ in measured), default=0)
+        found = np.full((max(len(measured), 1), draws + 1), np.nan)
+        for i, (_, deals) in enumerate(measured):
+            found[i] = deals
+        counted = (~np.isnan(found)).sum(axis=0)
+        mean = claims.ratio(np.nansum(found, axis=0), counted)
+        observed, dealt = mean[0], mean[1:]
+        p = np.nan
+        if statistic == "bias" and np.isfinite(observed) and np.nanstd(dealt) > prejudice.ROUNDING:
+            # One more deal would lie so many standard errors of prediction from their mean.
+            error = np.nanstd(dealt, ddof=1) * np.sqrt(1 + 1 / draws)
+            p = float(t.sf((observed - np.nanmean(dealt)) / error, draws - 1))
+        rows.append({
+            "statistic": statistic, "group": group, "observed": observed,
+            **stats.tail(np.nan, dealt, confidence=sure.confidence), "p_value": p, "pairs": used,
+            "test": f"words of {used} pairs dealt anew, {draws} times",
+        })  # fmt: skip
+    return rows

@@ -1,31 +1,27 @@
-"""Word-level scores: the shares of group words in an answer and its original, pair by pair.
+"""The words: which share of a text's group words is whose, answer against original.
 
-Word-level bias of generated news against its human originals.
+The word level of Fang et al. (2024), *Bias of AI-generated content*, Scientific Reports 14:5224:
+the share of each group among a text's group words (Eq. 1, 2), how far the shares of a generated
+text h lie from those of its original o (Eq. 3), on average over pairs (Eq. 4).
 
-The measure of Fang et al. (2024), *Bias of AI-generated content*, Scientific
-Reports 14:5224: which share of a text's group words belongs to each group
-(Eq. 1, 2), how far the shares of a generated text h lie from those of its
-original o (Eq. 3), on average over pairs (Eq. 4).
-
-The distance that chance gives when whole sentences, not single words, change sides.
-
-Group words come in clusters: a sentence about a woman says "she" and "her". Two
-texts by one writer therefore differ by more than independent word draws would
-have it. Here the group words of a sentence stay together when they are permuted.
+Two texts by one writer differ, too. Chance deals the group words of a pair out anew between its
+two texts, one by one; and, since group words come in clusters (a sentence about a woman says "she"
+and "her"), whole sentences with the words that stand in them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables, tables as nbbias_tables
-from nbbias.news import claims
-from nbbias.news.claims import adjust, ratio, spread, why_none
-from nbbias.news.corpus import CELL
+from nbbias import stats, tables
+from nbbias.news import claims, prejudice
+from nbbias.news.claims import Level, Row
+from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
 from nbbias.text import annotate, lexicons
 
@@ -36,33 +32,55 @@ NO_WORDS = {
     (False, False): "no group words in either",
 }
 
-
-def side_texts(pairs: pd.DataFrame) -> pd.Series:
-    """Return both sides' texts of the pairs that can be measured, each text once.
-
-    Returns
-    -------
-    Series
-        Indexed by the text itself: a text that serves several pairs is read once.
-    """
-    usable = pairs[pairs["lost"].isna()]
-    both = pd.concat([usable["original_text"], usable["generated_text"]]).drop_duplicates()
-    return pd.Series(both.to_numpy(), index=pd.Index(both.to_numpy(), name="text_id"))
+#: Statistics whose tests are corrected, each a family of its own.
+FAMILIES = ("share_difference", "share_difference_common", "bias")
 
 
-def word_scores(
-    pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
-    """Score every pair at the word level, for every bias of a lexicon.
+def level(
+    read: Read, *, sure: stats.Sure, min_pairs: int = 1, study: str = "news_bias"
+) -> Level:  # fmt: skip
+    """Measure the words of a corpus: scores, losses, estimates and both chance levels.
 
     Parameters
     ----------
-    pairs
-        PAIRS of `news.corpus.pair`.
-    matches
-        The table of `text.annotate.annotate` over `side_texts`.
-    lexicon
-        The lists that were searched; each bias has M ≥ 2 groups.
+    read
+        What `news.annotate` returned.
+    sure
+        Level of the intervals, permutations behind each chance level, and their start.
+    min_pairs
+        Counted pairs that a model needs to be compared on common articles.
+    study
+        Whose tables these are.
+
+    Returns
+    -------
+    Level
+        The tables of `pair_scores`, `news.claims.losses` and `estimates`, and both references:
+        ``"words"``, which leads, and ``"sentences"`` (`by_sentence`).
+
+    Examples
+    --------
+    >>> from nbbias import news, stats, text
+    >>> pairs = news.pair(*news.sample.corpus({"fewer": {"female": -0.3}}, seed=1))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> words = news.words.level(read, sure=stats.Sure(draws=100))
+    >>> of = words.estimates.set_index(["statistic", "group"])["estimate"]
+    >>> bool(of["share_difference", "female"] < -0.1)
+    True
+    >>> list(words.chance["reference"].unique())
+    ['words', 'sentences']
+    """
+    scores = pair_scores(read)
+    found = estimates(scores, lexicon=read.lexicon, sure=sure, min_pairs=min_pairs, study=study)
+    both = [claims.reference(found, "words"), by_sentence(found, scores, read, sure=sure)]
+    return Level(scores, claims.losses(scores), found, pd.concat(both, ignore_index=True))
+
+
+# --- pairs ------------------------------------------------------------------------------------
+
+
+def pair_scores(read: Read) -> pd.DataFrame:
+    """Score every pair at the word level, for every bias of the lexicon.
 
     Returns
     -------
@@ -77,36 +95,33 @@ def word_scores(
         the underlying shares (so it may be negative); NaN where a side has one group word;
         and `reason`, why a score is NaN. Columns of other biases' groups are NaN.
     """
-    tables = [
-        _score_bias(pairs, matches, bias=bias, groups=lexicons.groups(lexicon, bias))
-        for bias in lexicon["bias"].unique()
+    found = [
+        _score_bias(read, bias, lexicons.groups(read.lexicon, bias))
+        for bias in read.lexicon["bias"].unique()
     ]
-    return check(pd.concat(tables, ignore_index=True), SCORES)
+    return check(pd.concat(found, ignore_index=True), SCORES)
 
 
-def _score_bias(
-    pairs: pd.DataFrame, matches: pd.DataFrame, *, bias: str, groups: Sequence[str]
-) -> pd.DataFrame:
-    own = matches[matches["bias"] == bias]
+def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
+    own = read.matches[read.matches["bias"] == bias]
     counts = annotate.count(own, by=["text_id"], groups=groups).set_index("text_id")
-    table = pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(bias=bias)
-    for side, texts in (("h", pairs["generated_text"]), ("o", pairs["original_text"])):
-        found = counts.reindex(texts).fillna(0).to_numpy(dtype=int)
+    table = read.pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(bias=bias)
+    for side, column in SIDES.items():
+        found = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
         table = table.assign(**{f"{side}_{group}": found[:, i] for i, group in enumerate(groups)})
     return measure(table, groups).drop(columns="lost")
 
 
 def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
-    """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `word_scores`."""
+    """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `pair_scores`."""
     h, o = sides(counted, groups)
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-    p, q = _shares(h), _shares(o)
-    d = p - q
+    d = _shares(h) - _shares(o)
     reason = counted["lost"].copy()
     for (has_h, has_o), why in NO_WORDS.items():
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
     there = reason.isna().to_numpy()
-    squared = ((d**2).sum(axis=1) - noise(p, n_h) - noise(q, n_o)) / 2
+    squared = _free_of_length(h, o)
     return counted.assign(
         measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=1) / 2, np.nan),
         **{f"difference_{g}": np.where(there, d[:, i], np.nan) for i, g in enumerate(groups)},
@@ -138,10 +153,14 @@ def _shares(counts: np.ndarray) -> np.ndarray:
     return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
 
 
-def noise(shares: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Return what sampling n words adds to a squared difference: the sum of p(1-p)/(n-1)."""
-    spread = (shares * (1 - shares)).sum(axis=1)
-    return np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1)
+def _free_of_length(h: np.ndarray, o: np.ndarray) -> np.ndarray:
+    """Return the squared distance of shares less what sampling so many words adds to it."""
+    squared = ((_shares(h) - _shares(o)) ** 2).sum(axis=1)
+    for counts in (h, o):
+        n, shares = counts.sum(axis=1), _shares(counts)
+        spread = (shares * (1 - shares)).sum(axis=1)
+        squared = squared - np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1)
+    return squared / 2
 
 
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -149,32 +168,28 @@ def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.
     return h, o
 
 
-Row = dict[str, Any]
+# --- estimates --------------------------------------------------------------------------------
 
 
 def estimates(
-    scores: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    confidence: float = 0.95,
-    draws: int = 1000,
-    min_pairs: int = 1,
-    seed: int = 0,
-) -> pd.DataFrame:
+    scores: pd.DataFrame, *, lexicon: pd.DataFrame, sure: stats.Sure, min_pairs: int = 1,
+    study: str = "news_bias",
+) -> pd.DataFrame:  # fmt: skip
     """Estimate word-level bias, by source, model and prompt, for every bias.
 
     Parameters
     ----------
     scores
-        The table of `word_scores`.
+        The table of `pair_scores`.
     lexicon
         The lists behind the scores.
-    confidence
-        Level of the intervals and of the range of each chance level.
-    draws, seed
-        Permutations behind the range of a chance level (its mean is exact), and their start.
+    sure
+        Level of the intervals and of the range of each chance level; permutations behind that
+        range (its mean is exact), and their start.
     min_pairs
         Counted pairs that a model needs to be compared on common articles.
+    study
+        Whose table this is.
 
     Returns
     -------
@@ -199,91 +214,38 @@ def estimates(
         `n_lost` counts the cell's pairs that could not enter: lost before, without group words,
         or, for prejudice, with an original that does not name the group.
     """
-    tables = [
-        _estimate_bias(
-            own, lexicons.groups(lexicon, str(bias)), bias=str(bias), confidence=confidence,
-            draws=draws, min_pairs=min_pairs, rng=np.random.default_rng(seed),
+    parts = []
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(lexicon, str(bias))
+        units, rng = pooled(of_bias, groups), np.random.default_rng(sure.seed)
+        rows: list[Row] = []
+        for key, own in claims.cells(units):
+            rows += [key | row for row in _cell(own, groups, sure, rng)]
+        rows += claims.on_common_articles(
+            units, groups, confidence=sure.confidence, min_pairs=min_pairs
         )
-        for bias, own in scores.groupby("bias", sort=False)
-    ]  # fmt: skip
-    nothing = nbbias_tables.estimates([], study="news_bias")
-    return pd.concat(tables, ignore_index=True) if tables else nothing
+        common = {"study": study, "measure": "word", "bias": bias, "instrument": "word list"}
+        common["confidence"] = sure.confidence
+        parts.append(claims.estimates(rows, families=FAMILIES, **common))
+    return claims.stacked(parts)
 
 
-def _estimate_bias(
-    scores: pd.DataFrame, groups: Sequence[str],
-    *, bias: str, confidence: float, draws: int, min_pairs: int, rng: np.random.Generator,
-) -> pd.DataFrame:  # fmt: skip
-    rows: list[Row] = []
-    scores = pooled(scores, groups)
-    for cell, own in scores.groupby(CELL, sort=False):
-        key = dict(zip(CELL, cell, strict=True))
-        counted = own[own["reason"].isna()]
-        why = claims.why_none(own)
-        found = [
-            *_distances(counted, groups, why, confidence=confidence, draws=draws, rng=rng),
-            *_differences(counted, groups, why, confidence),
-        ]
-        for row in found:
-            lost = len(own) - row.pop("eligible", row["n"])
-            rows.append(key | row | {"n_lost": lost})
-    rows += _common(scores, groups, confidence, min_pairs=min_pairs)
-    for statistic in ("share_difference", "share_difference_common"):
-        claims.adjust(rows, groups, statistic=statistic, mirrored=True)
-    claims.adjust(rows, [""], statistic="bias", mirrored=False)
-    return tables.estimates(
-        rows, study="news_bias", measure="word", bias=bias, instrument="word list"
-    )
-
-
-def _distances(
-    counted: pd.DataFrame, groups: Sequence[str], why: str,
-    *, confidence: float, draws: int, rng: np.random.Generator,
-) -> list[Row]:  # fmt: skip
-    """Everything that has a permutation as its chance level, and the length-free distance."""
-    distance = {
-        "statistic": "bias",
-        **stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, 1)),
-    }
+def _cell(
+    own: pd.DataFrame, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
+) -> list[Row]:
+    counted, confidence = own[own["reason"].isna()], sure.confidence
+    distance = claims.mean(own[["score"]], confidence=confidence, bounds=(0, 1))
+    rows = [{"statistic": "bias", **distance}, *_squared(own["squared"], confidence)]
+    for group in groups:
+        change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)
+        rows += prejudice.rows(change, group=group, confidence=confidence)
+    why = claims.why_none(own)
     if counted.empty:
-        named = [("prejudice_share", g) for g in groups] + [("prejudice_extent", g) for g in groups]
-        empty = [*named, ("squared_distance", None), ("rms_distance", None)]
-        nothing = {"estimate": np.nan, "n": 0, "reason": why}
-        return [distance | {"reason": why}] + [
-            {"statistic": statistic, "group": group, **nothing} for statistic, group in empty
-        ]
-    h, o = sides(counted, groups)
-    absolute, below, fall, present = stats.expected_differences(h, o)
-    drawn = stats.permuted_counts(h, o, draws=draws, rng=rng)
-    d = drawn / h.sum(1)[:, None] - (h + o - drawn) / o.sum(1)[:, None]
-    means = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
-    distance |= {
-        "null": absolute.sum(axis=1).mean() / 2, **claims.spread(means, confidence),
-        "test": "permutation",
-        "p_value": (1 + (means >= distance["estimate"] - 1e-12).sum()) / (1 + draws),
-    }  # fmt: skip
-    rows = [distance, *_squared(counted["squared"], confidence)]
-    down = drawn * o.sum(1)[:, None] < (h + o - drawn) * h.sum(1)[:, None]
-    there = h + o - drawn > 0
-    for i, group in enumerate(groups):
-        change = counted[f"difference_{group}"].to_numpy()
-        has = o[:, i] > 0
-        fell = has & (h[:, i] * o.sum(1) < o[:, i] * h.sum(1))
-        share = stats.proportion_interval(int(fell.sum()), int(has.sum()), confidence=confidence)
-        extent = stats.mean_interval(change[fell], confidence=confidence, bounds=(-1, 0))
-        # Chance decides, too, which originals have words of the group: ratios of sums over pairs.
-        shares = claims.ratio(down[:, :, i].sum(1), there[:, :, i].sum(1))
-        extents = claims.ratio((d[:, :, i] * down[:, :, i]).sum(1), down[:, :, i].sum(1))
-        rows += [
-            {"statistic": "prejudice_share", "group": group, **share,
-             "null": claims.ratio(below[:, i].sum(), present[:, i].sum()),
-             **claims.spread(shares, confidence)},
-            {"statistic": "prejudice_extent", "group": group, **extent,
-             "null": claims.ratio(fall[:, i].sum(), below[:, i].sum()),
-             **claims.spread(extents, confidence),
-             "eligible": int(has.sum())},
-        ]  # fmt: skip
-    return rows
+        rows = [row | {"reason": why} for row in rows]
+    else:
+        chance = _by_word(*sides(counted, groups), groups, distance["estimate"], sure, rng)
+        rows = [row | chance.get((row["statistic"], row.get("group")), {}) for row in rows]
+    return rows + claims.differences(own, groups, why=why, confidence=confidence)
 
 
 def _squared(squared: pd.Series, confidence: float) -> list[Row]:
@@ -302,85 +264,86 @@ def _squared(squared: pd.Series, confidence: float) -> list[Row]:
     ]
 
 
-def _differences(
-    counted: pd.DataFrame, groups: Sequence[str], why: str, confidence: float,
-    *, statistic: str = "share_difference",
-) -> list[Row]:  # fmt: skip
-    rows = []
-    for group in groups:
-        row = stats.one_sample(
-            counted[f"difference_{group}"], confidence=confidence, bounds=(-1, 1)
-        )
-        if row["n"] == 0:
-            row["reason"] = why
-        rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
-    return rows
+# --- chance -----------------------------------------------------------------------------------
+
+Levels = dict[tuple[str, str | None], dict[str, Any]]
 
 
-def _common(
-    scores: pd.DataFrame, groups: Sequence[str], confidence: float, *, min_pairs: int
-) -> list[Row]:
-    """Compare models on the articles that all of them have a counted pair for."""
-    rows: list[Row] = []
-    statistic = "share_difference_common"
-    for key, own, used, why in claims.common_articles(scores, min_pairs=min_pairs):
-        found = _differences(used, groups, why, confidence, statistic=statistic)
-        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
-    return rows
+def _by_word(
+    h: np.ndarray, o: np.ndarray, groups: Sequence[str], observed: float, sure: stats.Sure,
+    rng: np.random.Generator,
+) -> Levels:  # fmt: skip
+    """Deal out the words of every pair, one by one: by statistic and group."""
+    absolute, below, fall, present = stats.expected_differences(h, o)
+    drawn = stats.permuted_counts(h, o, draws=sure.draws, rng=rng)
+    d = drawn / h.sum(1)[:, None] - (h + o - drawn) / o.sum(1)[:, None]
+    means = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
+    null = absolute.sum(axis=1).mean() / 2
+    beyond = stats.tail(observed, means, confidence=sure.confidence, null=null)
+    found: Levels = {("bias", None): beyond | {"test": "permutation"}}
+    tail = partial(stats.tail, np.nan, confidence=sure.confidence)
+    down = drawn * o.sum(1)[:, None] < (h + o - drawn) * h.sum(1)[:, None]
+    there = h + o - drawn > 0
+    for i, group in enumerate(groups):
+        # Chance decides, too, which originals have words of the group: ratios of sums over pairs.
+        times = down[:, :, i].sum(1)
+        changes = (d[:, :, i] * down[:, :, i]).sum(1)
+        exact = ((below[:, i].sum(), present[:, i].sum()), (fall[:, i].sum(), below[:, i].sum()))
+        drawn_of = ((times, there[:, :, i].sum(1)), (changes, times))
+        for kind, whole, parts in zip(prejudice.KINDS, exact, drawn_of, strict=True):
+            found[kind, group] = tail(claims.ratio(*parts), null=claims.ratio(*whole))
+    return found
 
 
 def by_sentence(
-    scores: pd.DataFrame,
-    pairs: pd.DataFrame,
-    matches: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    confidence: float = 0.95,
-    draws: int = 1000,
-    seed: int = 0,
+    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, *, sure: stats.Sure
 ) -> pd.DataFrame:
-    """Give the mean distance its chance level under permutation of sentences.
+    """Say what the estimates are when whole sentences change sides.
 
     Parameters
     ----------
-    scores
-        The table of `news.words.word_scores`.
-    pairs, matches
-        What the scores were made from.
-    lexicon
-        The lists behind the scores.
-    confidence, draws, seed
+    estimates
+        The table of `estimates`.
+    scores, read
+        What they were made from.
+    sure
         Level of the range, permutations, and their start.
 
     Returns
     -------
     DataFrame
-        ESTIMATES whose `statistic` ends in ``_by_sentence``: the same `estimate` and interval as
-        ``bias``, ``squared_distance``, ``prejudice_share`` and ``prejudice_extent`` of
-        `estimates`, with another `null`: their values when the sentences with group words
-        are dealt out anew between the two texts of each pair, as many to each as it had. Of the
-        distance also a one-sided `p_value`, Holm's over the cells.
+        CHANCE by ``"sentences"`` of ``bias``, ``squared_distance``, ``prejudice_share`` and
+        ``prejudice_extent``: what they are when the sentences with group words are dealt out anew
+        between the two texts of each pair, as many to each as it had. Of the distance also a
+        one-sided `p_value`, Holm's over the cells of a bias.
     """
-    tables = []
+    rows: list[Row] = []
     for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        blocks = _blocks(matches[matches["bias"] == bias], groups)
-        rng = np.random.default_rng(seed)
-        rows: list[dict[str, Any]] = []
-        for cell, own in of_bias.groupby(CELL, sort=False):
-            key = dict(zip(CELL, cell, strict=True))
-            chance = _chance(own, pairs, blocks, groups, draws=draws, rng=rng)
-            rows += [key | row for row in _rows(pooled(own, groups), groups, chance, confidence)]
-        adjust(rows, [""], statistic="bias_by_sentence", mirrored=False)
-        table = nbbias_tables.estimates(
-            rows, study="news_bias", measure="word", bias=str(bias), instrument="word list"
-        )
-        tables.append(table)
-    nothing = nbbias_tables.estimates([], study="news_bias")
-    return pd.concat(tables, ignore_index=True) if tables else nothing
+        groups = lexicons.groups(read.lexicon, str(bias))
+        blocks = _blocks(read.matches[read.matches["bias"] == bias], groups)
+        rng = np.random.default_rng(sure.seed)
+        for key, own in claims.cells(of_bias):
+            counted = own.loc[own["reason"].isna(), "pair_id"]
+            texts = read.pairs.set_index("pair_id").loc[counted]
+            if texts.empty:
+                continue
+            claim = (estimates[list(key)] == list(key.values())).all(axis=1)
+            claim &= (estimates["bias"] == bias) & (estimates["statistic"] == "bias")
+            observed = estimates.loc[claim, "estimate"].item()
+            found = _dealt(texts, blocks, groups, observed, sure, rng)
+            rows += [
+                key | {"bias": bias, "statistic": statistic, "group": group} | level
+                for (statistic, group), level in found.items()
+            ]
+    common = {"measure": "word", "instrument": "word list", "confidence": sure.confidence}
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    table = tables.chance(
+        rows, study=study, reference="sentences", test="permutation of sentences", **common
+    )
+    return stats.adjust(table, family=["bias"], where={"statistic": "bias"})
 
 
-def _blocks(matches: pd.DataFrame, groups: list[str]) -> dict[str, np.ndarray]:
+def _blocks(matches: pd.DataFrame, groups: Sequence[str]) -> dict[Any, np.ndarray]:
     """Return every text's sentences that have group words: an array, sentences by groups."""
     counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
     columns = [f"n_{group}" for group in groups]
@@ -389,79 +352,38 @@ def _blocks(matches: pd.DataFrame, groups: list[str]) -> dict[str, np.ndarray]:
     }
 
 
-def _chance(
-    own: pd.DataFrame, pairs: pd.DataFrame, blocks: dict[str, np.ndarray], groups: list[str],
-    *, draws: int, rng: np.random.Generator,
-) -> dict[str, np.ndarray] | None:  # fmt: skip
+def _dealt(
+    texts: pd.DataFrame, blocks: dict[Any, np.ndarray], groups: Sequence[str], observed: float,
+    sure: stats.Sure, rng: np.random.Generator,
+) -> Levels:  # fmt: skip
     """Deal out the sentences of every article's answers and original; sum over articles."""
-    counted = own[own["reason"].isna()]
-    if counted.empty:
-        return None
-    texts = pairs.set_index("pair_id").loc[counted["pair_id"]]
-    shape = (draws, len(groups))
-    sums = {"distance": np.zeros(draws), "squared": np.zeros(draws), "squared_n": np.zeros(draws)}
-    sums |= {name: np.zeros(shape) for name in ("fell", "change", "there")}
+    shape = (sure.draws, len(groups))
+    distance, squares, n_squares = (np.zeros(sure.draws) for _ in range(3))
+    times, changes, there = (np.zeros(shape) for _ in range(3))
     for _, article in texts.groupby("article_id", sort=False):
-        answers = np.vstack([blocks[one] for one in article["generated_text"].unique()])
-        h, o = dealt(answers, blocks[article["original_text"].iloc[0]], draws=draws, rng=rng)
-        n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-        p, q = h / n_h[:, None], o / n_o[:, None]
-        d = p - q
-        fell = h * n_o[:, None] < o * n_h[:, None]
-        sums["distance"] += np.abs(d).sum(axis=1) / 2
-        squared = ((d**2).sum(axis=1) - noise(p, n_h) - noise(q, n_o)) / 2
-        sums["squared"] += np.nan_to_num(squared)
-        sums["squared_n"] += ~np.isnan(squared)
-        sums["fell"] += fell
-        sums["change"] += np.where(fell, d, 0.0)
-        sums["there"] += o > 0
-    sums["distance"] /= texts["article_id"].nunique()
-    return sums
-
-
-def _rows(
-    own: pd.DataFrame, groups: list[str], chance: dict[str, np.ndarray] | None, confidence: float
-) -> list[dict[str, Any]]:
-    """Put each estimate beside its chance level by sentences."""
-    counted = own[own["reason"].isna()]
-    lost = {"n_lost": len(own) - len(counted)}
-    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, 1))
-    squared = stats.mean_interval(counted["squared"], confidence=confidence, bounds=(-1, 1))
-    rows = [
-        {"statistic": "bias_by_sentence", **distance, **lost},
-        {"statistic": "squared_distance_by_sentence", **squared, "n_lost": len(own) - squared["n"]},
-    ]
-    if chance is None:
-        gap = {"estimate": np.nan, "n": 0, "n_lost": len(own), "reason": why_none(own)}
-        kinds = ("prejudice_share_by_sentence", "prejudice_extent_by_sentence")
-        rows += [{"statistic": kind, "group": group} for group in groups for kind in kinds]
-        return [row | gap for row in rows]
-    reached = (chance["distance"] >= distance["estimate"] - 1e-12).sum()
-    p = (1 + reached) / (1 + len(chance["distance"]))
-    rows[0] |= _null(chance["distance"], confidence) | {"p_value": p}
-    rows[1] |= _null(ratio(chance["squared"], chance["squared_n"]), confidence)
+        answers = np.vstack([blocks[one] for one in article["generated_id"].unique()])
+        original = blocks[article["original_id"].iloc[0]]
+        h, o = dealt(answers, original, draws=sure.draws, rng=rng)
+        d = _shares(h) - _shares(o)
+        fell = h * o.sum(axis=1)[:, None] < o * h.sum(axis=1)[:, None]
+        distance += np.abs(d).sum(axis=1) / 2
+        squared = _free_of_length(h, o)
+        squares += np.nan_to_num(squared)
+        n_squares += ~np.isnan(squared)
+        times += fell
+        changes += np.where(fell, d, 0.0)
+        there += o > 0
+    distance /= texts["article_id"].nunique()
+    tail = partial(stats.tail, np.nan, confidence=sure.confidence)
+    found: Levels = {
+        ("bias", None): stats.tail(observed, distance, confidence=sure.confidence),
+        ("squared_distance", None): tail(claims.ratio(squares, n_squares)),
+    }
     for i, group in enumerate(groups):
-        change = counted[f"difference_{group}"]
-        has = counted[f"o_{group}"] > 0
-        fell = has & (change < -1e-12)
-        share = stats.proportion_interval(int(fell.sum()), int(has.sum()), confidence=confidence)
-        extent = stats.mean_interval(change[fell], confidence=confidence, bounds=(-1, 0))
-        missing = {"group": group, "n_lost": len(own) - int(has.sum())}
-        shares = ratio(chance["fell"][:, i], chance["there"][:, i])
-        extents = ratio(chance["change"][:, i], chance["fell"][:, i])
-        rows += [
-            {"statistic": "prejudice_share_by_sentence", **share, **missing,
-             **_null(shares, confidence)},
-            {"statistic": "prejudice_extent_by_sentence", **extent, **missing,
-             **_null(extents, confidence)},
-        ]  # fmt: skip
-    return [row | {"test": "permutation of sentences"} for row in rows]
-
-
-def _null(values: np.ndarray, confidence: float) -> dict[str, float]:
-    measured = values[~np.isnan(values)]
-    middle = float(measured.mean()) if len(measured) else np.nan
-    return {"null": middle, **spread(values, confidence)}
+        drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
+        for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
+            found[kind, group] = tail(claims.ratio(*parts))
+    return found
 
 
 def dealt(

@@ -17,8 +17,7 @@ from scipy.stats import norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import stats
-from nbbias.news.corpus import CELL
-from nbbias.news.tone import NEUTRAL, SIDES
+from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
 
 #: Words of two letters or more and nothing else: an apostrophe or hyphen ends a word, so
 #: that the two ways of typing an apostrophe do not make two words of one.
@@ -91,23 +90,15 @@ def log_odds(
 
 
 def words_apart(
-    sentences: pd.DataFrame,
-    pairs: pd.DataFrame,
-    *,
-    top: int = 10,
-    prior_size: float = 500,
-    min_texts: int = 5,
-    once_a_text: bool = False,
+    read: Read, *, top: int = 10, prior_size: float = 500, min_texts: int = 5,
     confidence: float = 0.95,
-) -> pd.DataFrame:
+) -> pd.DataFrame:  # fmt: skip
     """Find the words in a group's sentences that set a model's answers apart from the originals.
 
     Parameters
     ----------
-    sentences
-        SENTENCES of `news.tone.assign`; `text_id` is the text itself.
-    pairs
-        PAIRS of `news.corpus.pair`.
+    read
+        What `news.annotate` returned.
     top
         The most words to show, by size of z, of every cell and group.
     prior_size
@@ -115,10 +106,6 @@ def words_apart(
     min_texts
         A word must be in as many texts of a comparison, both sides together. Rarer ones cannot
         stand out and would only lengthen the list of tests.
-    once_a_text
-        Whether a word counts at most once a text. It is the plainest remedy for bursts (see
-        `dispersion`), but common words are in every text however long it is, so on the side with
-        the shorter texts they look frequent: use it where both sides are of like length.
     confidence
         Level of the test of one word: 0.95 asks for a z beyond 1.96 on either side.
 
@@ -144,20 +131,20 @@ def words_apart(
     An original that serves two pairs of a cell counts once. Both sides are taken as independent;
     that they share their topics makes z smaller than it could be.
     """
-    texts = pd.Index(sentences["text_id"].unique())
-    words, counts, rows = _count_sentences(sentences, texts)
-    usable = pairs[pairs["lost"].isna()]
+    words, counts, rows = _count_sentences(read)
+    texts = read.texts.index
+    usable = read.pairs[read.pairs["lost"].isna()]
     usable = usable[CELL].assign(
         **{side: texts.get_indexer(usable[column]) for side, column in SIDES.items()}
     )
     cells = dict(iter(usable.groupby(CELL)))
     distinct = rows.drop_duplicates(["text", "start", "end"])
-    prior = pd.Series(_by_text(distinct, counts, len(texts), once_a_text).sum(axis=0), index=words)
+    prior = pd.Series(_by_text(distinct, counts, len(texts)).sum(axis=0), index=words)
     tables: list[pd.DataFrame] = []
     compared: list[dict[str, Any]] = []
     for (bias, group), own in rows[rows["group"] != NEUTRAL].groupby(["bias", "group"], sort=False):
-        of_text = _by_text(own, counts, len(texts), once_a_text)
-        for cell, _ in pairs.groupby(CELL, sort=False):
+        of_text = _by_text(own, counts, len(texts))
+        for cell, _ in read.pairs.groupby(CELL, sort=False):
             here = cells.get(cell, usable.iloc[:0])
             here = here[here["h"].isin(own["text"]) & here["o"].isin(own["text"])]
             sides = [of_text[here[side].unique()] for side in SIDES]
@@ -168,19 +155,19 @@ def words_apart(
     return _shown(compared, tables, top=top, confidence=confidence)
 
 
-def _count_sentences(
-    sentences: pd.DataFrame, texts: pd.Index
-) -> tuple[pd.Index, sparse.csr_array, pd.DataFrame]:
+def _count_sentences(read: Read) -> tuple[pd.Index, sparse.csr_array, pd.DataFrame]:
     """Count the words of each distinct sentence once, however many texts and biases have it.
 
     Returns the words, the counts (distinct sentences by words), and which of these (`said`) stands
     in which text (`text`), by `bias` and `group`.
     """
-    places = zip(sentences["text_id"], sentences["start"], sentences["end"], strict=True)
-    said, distinct = pd.factorize(np.array([t[a:b] for t, a, b in places], dtype=object))
-    rows = sentences[["bias", "group", "start", "end"]].assign(
-        text=texts.get_indexer(sentences["text_id"]), said=said
+    words = said(read)
+    numbers, distinct = pd.factorize(words)
+    of_sentence = pd.Series(numbers, words.index, name="said")
+    rows = read.sentences[[*SENTENCE, "bias", "group", "start", "end"]].join(
+        of_sentence, on=SENTENCE
     )
+    rows["text"] = read.texts.index.get_indexer(rows["text_id"])
     if not any(re.search(_WORD, one) for one in distinct):
         return pd.Index([], dtype="str"), sparse.csr_array((len(distinct), 0), dtype=int), rows
     counter = CountVectorizer(lowercase=True, token_pattern=_WORD)
@@ -188,14 +175,11 @@ def _count_sentences(
     return pd.Index(counter.get_feature_names_out(), dtype="str"), counts, rows
 
 
-def _by_text(
-    rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int, once: bool
-) -> sparse.csr_array:
+def _by_text(rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int) -> sparse.csr_array:
     """Add up the counts of some sentences by text: texts by words."""
     shape = (n_texts, counts.shape[0])
     has = sparse.csr_array((np.ones(len(rows), dtype=int), (rows["text"], rows["said"])), shape)
-    found = has @ counts
-    return found.minimum(1) if once else found
+    return has @ counts
 
 
 def _compare(

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias.news import robustness, words
+from nbbias.news.corpus import Read
 from nbbias.news.explore import lexicon
 from nbbias.tables import DataError
 from nbbias.text import annotate
@@ -27,19 +28,17 @@ SIDES = [
 ]
 
 
-def every_change() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    scores, pairs, matches = measured(numbered(*SIDES), LEXICON)
-    changes = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
-    return changes, pairs, matches
+def every_change() -> tuple[pd.DataFrame, Read]:
+    scores, read = measured(numbered(*SIDES), LEXICON)
+    return robustness.without_each_term(scores, read), read
 
 
 def test_each_term_left_out_is_measuring_without_its_matches() -> None:
-    changes, pairs, matches = every_change()
+    changes, read = every_change()
     assert set(changes["term"]) == {"he", "man", "she", "woman"}
     for term, own in changes.groupby("term"):
-        scores = words.word_scores(
-            pairs, matches[matches["term"] != term], lexicon=LEXICON
-        )  # fmt: skip
+        kept = read.matches[read.matches["term"] != term]
+        scores = words.pair_scores(read._replace(matches=kept))
         for row in own.itertuples():
             column = "score" if row.statistic == "bias" else f"difference_{row.group}"
             counted = scores[column].dropna()
@@ -49,8 +48,8 @@ def test_each_term_left_out_is_measuring_without_its_matches() -> None:
 
 
 def test_the_lowest_and_highest_are_among_them() -> None:
-    changes, pairs, matches = every_change()
-    scores = words.word_scores(pairs, matches, lexicon=LEXICON)
+    changes, read = every_change()
+    scores = words.pair_scores(read)
     found = robustness.leave_one_word_out(scores, changes, lexicon=LEXICON)
     keys = [*CELL, "bias", "statistic", "group"]
     grouped = changes.assign(group=changes["group"].fillna("")).groupby(keys)["without"]
@@ -61,15 +60,15 @@ def test_the_lowest_and_highest_are_among_them() -> None:
 
 
 def test_no_counted_pair_is_no_row() -> None:
-    scores, pairs, matches = measured(numbered(("nobody", "nothing")), LEXICON)
-    found = robustness.without_each_term(scores, pairs, matches, lexicon=LEXICON)
+    scores, read = measured(numbered(("nobody", "nothing")), LEXICON)
+    found = robustness.without_each_term(scores, read)
     assert found.empty
-    assert lexicon.term_table(lexicon.by_side(pairs, matches), found).empty
+    assert lexicon.term_table(lexicon.by_side(read), found).empty
 
 
 def test_terms_are_counted_on_both_sides() -> None:
-    changes, pairs, matches = every_change()
-    found = lexicon.term_table(lexicon.by_side(pairs, matches), changes)
+    changes, read = every_change()
+    found = lexicon.term_table(lexicon.by_side(read), changes)
     found = found.set_index("term")
     # Originals: she 3, woman 2, he 3. Answers: he 3, man 2, she 1, woman 1.
     assert found["in_originals"].to_dict() == {"he": 3, "she": 3, "woman": 2, "man": 0}
@@ -84,28 +83,28 @@ def test_terms_are_counted_on_both_sides() -> None:
 def test_a_text_of_two_models_stands_under_each_and_an_original_once() -> None:
     one = numbered(("He left.", "She left."), ("He left.", "She left."))
     one = one.assign(model=["a", "b"])
-    _, pairs, matches = measured(one, LEXICON)
-    found = lexicon.by_side(pairs, matches)
+    _, read = measured(one, LEXICON)
+    found = lexicon.by_side(read)
     assert found["model"].value_counts().to_dict() == {"human": 1, "a": 1, "b": 1}
 
 
 def test_contexts_are_of_the_term_one_a_text() -> None:
-    _, pairs, matches = every_change()
-    sided = lexicon.by_side(pairs, matches)
-    found = lexicon.contexts(sided, per_corpus=5, seed=1, width=5)
+    _, read = every_change()
+    sided = lexicon.by_side(read)
+    found = lexicon.contexts(sided, read.texts, per_corpus=5, seed=1, width=5)
     she = found[(found["term"] == "she") & (found["model"] == "human")]
     assert len(she) == 2  # three matches in two texts
     assert (she["match"].str.lower() == "she").all()
     assert found["left"].str.len().max() <= 5 + 2
     # Cut contexts say so, and hold whole words; nothing is cut at a text's ends.
     assert found["left"].str.fullmatch(r"(… .*)?|\S.{0,4}").all()
-    whole = lexicon.contexts(sided, per_corpus=5, seed=1, width=500)
+    whole = lexicon.contexts(sided, read.texts, per_corpus=5, seed=1, width=500)
     assert not whole[["left", "right"]].stack().str.contains("…").any()
     longer = whole["left"].str.len() > 5
     assert found.loc[longer, "left"].str.startswith("…").all()
-    again = lexicon.contexts(sided, per_corpus=5, seed=1, width=5)
+    again = lexicon.contexts(sided, read.texts, per_corpus=5, seed=1, width=5)
     assert again.equals(found)
-    one = lexicon.contexts(sided, per_corpus=1, seed=1)
+    one = lexicon.contexts(sided, read.texts, per_corpus=1, seed=1)
     assert not one.duplicated(["term", "model"]).any()
 
 
@@ -115,8 +114,8 @@ def places(matches: pd.DataFrame) -> list[tuple[object, ...]]:
 
 
 def test_added_words_are_those_of_a_list_that_had_them() -> None:
-    _, pairs, matches = every_change()
-    texts = words.side_texts(pairs)
+    _, read = every_change()
+    texts, matches = read.texts, read.matches
     new = [("female", "a woman"), ("male", "left"), ("male", "left a")]
     scanned = [lexicon.scan(texts, f" {term} ", bias="gender", group=group) for group, term in new]
     found = lexicon.edited_lexicon(matches, left_out=[], added=scanned)
@@ -126,7 +125,7 @@ def test_added_words_are_those_of_a_list_that_had_them() -> None:
 
 
 def test_left_out_words_are_gone_and_nothing_else() -> None:
-    _, _, matches = every_change()
+    matches = every_change()[1].matches
     found = lexicon.edited_lexicon(matches, left_out=["she", "unknown"], added=[])
     assert places(found) == places(matches[matches["term"] != "she"])
     assert lexicon.edited_lexicon(matches, left_out=[], added=[matches.iloc[:0]]).equals(matches)
@@ -138,11 +137,10 @@ def test_a_blank_word_is_refused() -> None:
 
 
 def test_estimates_stand_beside_each_other() -> None:
-    _, pairs, matches = every_change()
-    settings = {"lexicon": LEXICON, "bias": "gender", "confidence": 0.9}
-    whole = lexicon.estimates(pairs, matches, **settings)
-    none = lexicon.edited_lexicon(matches, left_out=["she", "woman"], added=[])
-    edited = lexicon.estimates(pairs, none, **settings)
+    _, read = every_change()
+    whole = lexicon.estimates(read, confidence=0.9)
+    none = lexicon.edited_lexicon(read.matches, left_out=["she", "woman"], added=[])
+    edited = lexicon.estimates(read._replace(matches=none), confidence=0.9)
     found = lexicon.compared(whole, edited).set_index(["statistic", "group"])
     assert list(found.index) == [
         ("bias", ""), ("share_difference", "male"), ("share_difference", "female")
@@ -150,5 +148,5 @@ def test_estimates_stand_beside_each_other() -> None:
     # Without women's words every share of men is 1 on both sides.
     assert found["edited"].tolist() == [0, 0, 0]
     np.testing.assert_allclose(found["moved"], -found["whole_list"])
-    gone = lexicon.estimates(pairs, matches.iloc[:0], **settings)
+    gone = lexicon.estimates(read._replace(matches=read.matches.iloc[:0]), confidence=0.9)
     assert lexicon.compared(whole, gone)["edited"].isna().all()

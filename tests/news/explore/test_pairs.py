@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.news import (
-    corpus,
-    fits as news_document_estimates,
-    fits as news_fits,
-    sample,
-    tone,
-    topics as news_topics,
-    words,
-)
+from nbbias import stats
+from nbbias.news import corpus, fits, sample, tone, topics, words
 from nbbias.news.explore import pairs as inspect_pairs
-from nbbias.text import lexicons, topics
+from nbbias.text import lexicons, topics as text_topics
 from tests.build import study_of
 
 CELL = ["source", "model", "prompt"]
-Tables = dict[str, pd.DataFrame]
+Tables = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
@@ -46,43 +41,33 @@ def adds_up(found: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> Non
 
 def test_words_add_up_with_repeated_answers_pooled(study: Tables) -> None:
     found = inspect_pairs.contributions(study["scores"], group="female")
-    estimates = words.estimates(study["scores"], lexicon=study["lexicon"], draws=100)
+    estimates = words.estimates(
+        study["scores"], lexicon=study["read"].lexicon, sure=stats.Sure(draws=100)
+    )
     adds_up(found, estimates, "share_difference")
     assert sorted(found["answers"].unique()) == [1, 2]
     assert not found.duplicated([*CELL, "article_id"]).any()
 
 
 def test_tone_adds_up_for_each_instrument(study: Tables) -> None:
-    lexicon = study["lexicon"]
-    scored = tone.score(
-        study["sentences"], study["matches"], scorers=["textblob", "vader"],
-        toxicity_scorer="offline",
-    )  # fmt: skip
-    measured = tone.measures(scored, toxicity_scorer="offline")
-    scores = tone.pair_scores(
-        study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured
-    )
-    estimates = tone.estimates(
-        scores, study["pairs"], study["sentences"], scored, lexicon=lexicon, measured=measured,
-        draws=100,
-    )  # fmt: skip
+    read = study["read"]
+    scored = tone.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
+    scores = tone.pair_scores(read, scored)
+    estimates = tone.estimates(scores, read, scored, sure=stats.Sure(draws=100))
     claims = inspect_pairs.claim_table([scores])
-    assert set(claims["instrument"]) == set(measured["instrument"])
+    assert set(claims["instrument"]) == set(scored.measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
         own = estimates[estimates["instrument"] == claim["instrument"]]
         adds_up(inspect_pairs.of_claim([scores], claim), own, "mean_difference")
 
 
 def test_topics_add_up_over_fits(study: Tables) -> None:
-    tokens = topics.tokens(study["texts"])
-    said = news_topics.sentence_tokens(study["sentences"])
-    fits = news_fits.fits(
-        study["pairs"], tokens, study["sentences"], said, lexicon=study["lexicon"], n_topics=4,
-        seeds=[1, 2], threshold=0.5,
-    )  # fmt: skip
-    scores = news_fits.pair_scores(study["pairs"], fits, lexicon=study["lexicon"])
+    read = study["read"]
+    how = fits.Fitting(4, [1, 2], threshold=0.5)
+    fitted = fits.fit(read, text_topics.tokens(read.texts), how)
+    scores = topics.pair_scores(read, fitted)
     assert scores["difference_female"].notna().any()
-    estimates = news_document_estimates.estimates(scores, lexicon=study["lexicon"])
+    estimates = topics.estimates(scores, lexicon=read.lexicon, sure=stats.Sure())
     found = inspect_pairs.contributions(scores, group="female")
     adds_up(found, estimates, "share_difference")
     assert not found.duplicated([*CELL, "article_id"]).any()
@@ -122,10 +107,8 @@ def test_nothing_counted_is_no_row() -> None:
 
 
 def test_sentences_without_scores_have_gaps(study: Tables) -> None:
-    one = study["texts"].iloc[0]
-    found = inspect_pairs.sentence_scores(
-        study["sentences"], None, [one], bias="gender", columns={}
-    )
+    one = study["read"].texts.index[0]
+    found = inspect_pairs.sentence_scores(study["read"], None, [one], bias="gender", columns={})
     assert (found["text_id"] == one).all()
     assert found["start"].is_monotonic_increasing
     assert found[["sentiment", "toxicity"]].isna().all(axis=None)
@@ -133,11 +116,11 @@ def test_sentences_without_scores_have_gaps(study: Tables) -> None:
 
 def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables) -> None:
     keys = ["text_id", "sentence_id"]
-    scored = study["sentences"].drop_duplicates(keys)[keys].assign(
+    scored = study["read"].sentences.drop_duplicates(keys)[keys].assign(
         sentiment_textblob=0.1, sentiment_vader=0.2, sentiment_textblob_masked=0.3, toxicity=0.4
     )  # fmt: skip
     measured = tone.measures(scored, toxicity_scorer="offline")
-    claims = measured[["measure", "instrument"]]
+    both = tone.Scored(scored, measured)
     labels = measured.set_index("column")["instrument"]
     word = {"measure": "word", "instrument": "lists"}
     unknown = {"measure": "sentiment", "instrument": "another"}
@@ -147,13 +130,13 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables
     ]
     cases += [(word, "sentiment_textblob", 0.1)]
     for claim, column, value in cases:
-        found = inspect_pairs.instruments(scored, claims, claim)
+        found = inspect_pairs.instruments(both, claim)
         assert found["sentiment"] == (column, labels[column])
         assert found["toxicity"] == ("toxicity", labels["toxicity"])
         said = inspect_pairs.sentence_scores(
-            study["sentences"], scored, [study["texts"].iloc[0]], bias="gender",
+            study["read"], both, [study["read"].texts.index[0]], bias="gender",
             columns={name: column for name, (column, _) in found.items()},
         )  # fmt: skip
         assert (said["sentiment"] == value).all()
         assert (said["toxicity"] == 0.4).all()
-    assert "sentiment" not in inspect_pairs.instruments(scored, claims, unknown)
+    assert "sentiment" not in inspect_pairs.instruments(both, unknown)

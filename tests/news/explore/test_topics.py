@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.news import topics as news_topics
+from nbbias.news import fits
 from nbbias.news.explore import topics
 from nbbias.news.fits import Fit, with_topics
-from nbbias.text import topics as topics_described
+from nbbias.text import topics as text_topics
 from tests.build import small_study
 
 K = 4
@@ -26,10 +26,10 @@ def found() -> dict:
 
 
 def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
-    fit = found["fits"][0]
+    fit = found["fitted"].fits[0]
     words = topics.words(fit, lambdas=[0.0, 1.0], top=5)
     for weight, own in words.groupby("relevance_lambda"):
-        expected = topics_described.words(fit.model, relevance_lambda=weight, top=5)
+        expected = text_topics.words(fit.model, relevance_lambda=weight, top=5)
         assert own["word"].tolist() == expected["word"].tolist()
     # At 1 relevance is the probability alone.
     at_one = words[words["relevance_lambda"] == 1.0]
@@ -37,11 +37,11 @@ def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
 
 
 def test_residuals_are_those_behind_the_associations(found: dict) -> None:
-    fit, lexicon = found["fits"][0], found["lexicon"]
-    table = topics.residuals(found["sentences"], found["pairs"], fit, lexicon=lexicon)
-    read = with_topics(found["sentences"], fit.topic)
+    fit, read = found["fitted"].fits[0], found["read"]
+    table = topics.residuals(read, fit)
+    told = with_topics(found["read"].sentences, fit.topic)
     for bias, own in table.groupby("bias"):
-        of_bias = read[(read["bias"] == bias)].dropna(subset="topic")
+        of_bias = told[told["bias"] == bias].dropna(subset="topic")
         for row in own.itertuples():
             here = (of_bias["topic"] == row.topic) & (of_bias["group"] == row.group)
             assert row.sentences == here.sum()
@@ -53,35 +53,31 @@ def test_residuals_are_those_behind_the_associations(found: dict) -> None:
 
 
 def test_own_associations_are_read_from_the_originals(found: dict) -> None:
-    fit, pairs, lexicon = found["fits"][0], found["pairs"], found["lexicon"]
-    own = news_topics.associate(
-        with_topics(found["sentences"], fit.topic), pairs, lexicon=lexicon, n_topics=K,
-        association="own", threshold=0.5,
-    )  # fmt: skip
-    table = topics.residuals(
-        found["sentences"], pairs, fit._replace(associated=own), lexicon=lexicon
-    )
+    fit, read = found["fitted"].fits[0], found["read"]
+    how = fits.Fitting(K, [1], "own", threshold=0.5)
+    own = fits.associate(with_topics(read.sentences, fit.topic), read, how)
+    table = topics.residuals(read, fit._replace(associated=own))
     human = own[own["model"] == "human"].set_index(["bias", "topic"])["residual"]
     largest = table.groupby(["bias", "topic"])["residual"].max()
     np.testing.assert_allclose(largest, human[largest.index])
 
 
 def test_shares_are_means_over_each_text_once(found: dict) -> None:
-    fit, pairs = found["fits"][0], found["pairs"]
+    fit, pairs = found["fitted"].fits[0], found["read"].pairs
     table = topics.by_model(pairs, fit, confidence=0.9)
     usable = pairs[pairs["lost"].isna()]
     human = table[table["model"] == "human"].set_index("topic")
-    expected = fit.shares.loc[usable["original_text"].unique()].mean()
+    expected = fit.shares.loc[usable["original_id"].unique()].mean()
     np.testing.assert_allclose(human["share"], expected)
-    assert (human["n"] == usable["original_text"].nunique()).all()
+    assert (human["n"] == usable["original_id"].nunique()).all()
     np.testing.assert_allclose(table.groupby(["model", "prompt"])["share"].sum(), 1)
     assert ((table["ci_low"] <= table["share"]) & (table["share"] <= table["ci_high"])).all()
 
 
 def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
-    fit = found["fits"][0]
-    residuals = topics.residuals(found["sentences"], found["pairs"], fit, lexicon=found["lexicon"])
-    drawn = topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    fit = found["fitted"].fits[0]
+    residuals = topics.residuals(found["read"], fit)
+    drawn = topics.examples(found["read"].sentences, fit, residuals, per_topic=3, seed=1)
     assert len(drawn)
     assert not drawn.duplicated(["bias", "topic", "text_id"]).any()
     assert drawn.groupby(["bias", "topic"]).size().max() <= 3
@@ -90,7 +86,7 @@ def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
         assert fit.topic[row.text_id, row.sentence_id] == row.topic
         group = held.get((row.bias, row.topic))
         assert row.group == group if group not in (None, "neutral") else row.group != "neutral"
-    again = topics.examples(found["sentences"], fit, residuals, per_topic=3, seed=1)
+    again = topics.examples(found["read"].sentences, fit, residuals, per_topic=3, seed=1)
     assert again.equals(drawn)
 
 
@@ -100,7 +96,7 @@ def unpacked(page: str) -> str:
 
 
 def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
-    fit: Fit = found["fits"][0]
+    fit: Fit = found["fitted"].fits[0]
     page = topics.ldavis(fit, found["tokens"])
     assert page == topics.ldavis(fit, found["tokens"])
     assert "default-src 'none'" in page
@@ -119,7 +115,7 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
 
 
 def test_two_topics_span_no_map(found: dict) -> None:
-    fit = found["fits"][0]
+    fit = found["fitted"].fits[0]
     assert topics.ldavis(fit._replace(shares=fit.shares[[0, 1]]), found["tokens"]) is None
 
 
@@ -134,9 +130,9 @@ def test_a_frame_holds_its_page_whole() -> None:
 
 
 def test_no_sentence_of_a_group_is_no_example(found: dict) -> None:
-    neutral = found["sentences"].assign(group="neutral")
-    fit = found["fits"][0]
-    residuals = topics.residuals(neutral, found["pairs"], fit, lexicon=found["lexicon"])
+    neutral = found["read"].sentences.assign(group="neutral")
+    fit = found["fitted"].fits[0]
+    residuals = topics.residuals(found["read"]._replace(sentences=neutral), fit)
     assert residuals.loc[residuals["group"] != "neutral", "sentences"].eq(0).all()
     none = topics.examples(neutral, fit, residuals, per_topic=2, seed=0)
     assert none.empty

@@ -1,9 +1,4 @@
-"""Look into a word list: its words, where they stand, and what the estimate owes to each.
-
-What there is to see of a word list: its words by side, their contexts, and what each moves.
-
-Tables only; `news.explore.lexicon` shows them.
-"""
+"""Look into a word list: its words by side, their contexts, and what the estimate owes to each."""
 
 from __future__ import annotations
 
@@ -15,10 +10,11 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import tables
-from nbbias.news import robustness, topics, words as news_bias, words as news_words
-from nbbias.news.topics import HUMAN
-from nbbias.reading import live as explore_live, markup
+from nbbias import reading, stats, tables
+from nbbias.news import robustness, words
+from nbbias.news.corpus import Read, coverage
+from nbbias.news.fits import CORPUS, HUMAN
+from nbbias.reading import markup
 from nbbias.tables import DataError
 from nbbias.text import annotate, lexicons
 
@@ -36,37 +32,26 @@ _ABOUT = (
 class Seen(NamedTuple):
     """The tables that both forms show."""
 
-    pairs: pd.DataFrame
-    texts: pd.Series
-    matches: pd.DataFrame
-    lexicon: pd.DataFrame
+    read: Read
     coverage: pd.DataFrame
     terms: pd.DataFrame
     sided: pd.DataFrame
-    confidence: float
-    seed: int
+    sure: stats.Sure
 
 
 def lexicon(
-    scores: pd.DataFrame, pairs: pd.DataFrame, texts: pd.Series, matches: pd.DataFrame,
-    coverage: pd.DataFrame, *, lexicon: pd.DataFrame, changes: pd.DataFrame | None = None,
-    confidence: float = 0.95, seed: int = 0,
-) -> HTML | widgets.VBox:  # fmt: skip
+    scores: pd.DataFrame, read: Read, *, sure: stats.Sure, changes: pd.DataFrame | None = None
+) -> HTML | widgets.VBox:
     """Look into the word lists behind the word-level estimates.
 
     Parameters
     ----------
-    scores, pairs, texts, matches, coverage
-        The tables of `news.words.word_scores`, `news.corpus.pair`, `news.words.side_texts`,
-        `text.annotate.annotate` and `text.lexicons.coverage`.
-    lexicon
-        The lists that were searched.
+    scores, read
+        The table of `news.words.pair_scores`, and what it was made from.
+    sure
+        Level of the intervals of estimates that are made anew; start of the draw of contexts.
     changes
         The table of `news.robustness.without_each_term`, where it is there already.
-    confidence
-        Level of the intervals of estimates that are made anew.
-    seed
-        Start of the draw of contexts.
 
     Returns
     -------
@@ -75,10 +60,9 @@ def lexicon(
         the estimates are made again.
     """
     if changes is None:
-        changes = robustness.without_each_term(scores, pairs, matches, lexicon=lexicon)
-    sided = by_side(pairs, matches)
-    terms = term_table(sided, changes)
-    seen = Seen(pairs, texts, matches, lexicon, coverage, terms, sided, confidence, seed)
+        changes = robustness.without_each_term(scores, read)
+    sided = by_side(read)
+    seen = Seen(read, coverage(read), term_table(sided, changes), sided, sure)
     return live(seen) if tables.watched() else still(seen)
 
 
@@ -89,10 +73,10 @@ def still(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a bias, a fold a group and a word."""
     top = seen.terms.groupby(["bias", "group"], sort=False).head(_IN_CONTEXT)
     rows = seen.sided.merge(top[["bias", "group", "term"]])
-    around = contexts(rows, per_corpus=1, seed=seen.seed)
+    around = contexts(rows, seen.read.texts, per_corpus=1, seed=seen.sure.seed)
     panels = {}
-    for bias in seen.lexicon["bias"].unique():
-        groups = lexicons.groups(seen.lexicon, bias)
+    for bias in seen.read.lexicon["bias"].unique():
+        groups = lexicons.groups(seen.read.lexicon, bias)
         panels[bias] = "".join(_group(seen, around, bias, group) for group in groups)
     return markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
 
@@ -102,7 +86,7 @@ def _group(seen: Seen, around: pd.DataFrame, bias: str, group: str) -> str:
     body = markup.table(_printed(own.head(_SHOWN)), style="x-words")
     if len(own) > _SHOWN:
         body += markup.note(f"{len(own) - _SHOWN} rarer words are in tables/terms.csv.")
-    tone = lexicons.groups(seen.lexicon, bias).index(group)
+    tone = lexicons.groups(seen.read.lexicon, bias).index(group)
     for term in own["term"].head(_IN_CONTEXT):
         here = _of(around, bias, group)
         here = here[here["term"] == term]
@@ -169,9 +153,9 @@ class _Form(NamedTuple):
 def live(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: leave words out, add some, and see what moves."""
     form = _Form(
-        bias=explore_live.chooser("Bias", explore_live.options(seen.lexicon["bias"].unique())),
-        group=explore_live.chooser("Group"),
-        term=explore_live.chooser("In context"),
+        bias=reading.live.chooser("Bias", reading.live.options(seen.read.lexicon["bias"].unique())),
+        group=reading.live.chooser("Group"),
+        term=reading.live.chooser("In context"),
         out=widgets.SelectMultiple(description="Leave out", rows=8),
         new=widgets.Text(description="Add", placeholder="a word or a phrase"),
         told=widgets.HTML(),
@@ -196,8 +180,8 @@ def live(seen: Seen) -> widgets.VBox:
     add.on_click(then(_add_word))
     reset.on_click(then(_start_again))
     _choose_bias(seen, form)
-    row = explore_live.row
-    return explore_live.Live(
+    row = reading.live.row
+    return reading.live.Live(
         [row(form.bias, form.group), form.words, row(form.out, form.new, add, reset), form.told,
          form.moved, row(form.term), form.context],
         still=lambda: still(seen),
@@ -209,7 +193,7 @@ def _choose_bias(seen: Seen, form: _Form) -> None:
     bias = form.bias.value
     own = seen.terms[seen.terms["bias"] == bias]
     n_seen = own["in_originals"] + own["in_answers"]
-    explore_live.offer(form.group, explore_live.options(lexicons.groups(seen.lexicon, bias)))
+    reading.live.offer(form.group, reading.live.options(lexicons.groups(seen.read.lexicon, bias)))
     form.out.options = [
         (markup.visible(f"{term} ({of_group}, {n})"), term)
         for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
@@ -226,7 +210,7 @@ def _choose_group(seen: Seen, form: _Form) -> None:
     form.words.value = markup.framed(
         markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
     ).data
-    explore_live.offer(form.term, explore_live.options(own["term"]))
+    reading.live.offer(form.term, reading.live.options(own["term"]))
 
 
 def _show_context(seen: Seen, form: _Form) -> None:
@@ -234,22 +218,23 @@ def _show_context(seen: Seen, form: _Form) -> None:
         form.context.value = ""
         return
     own = _of(seen.sided, form.bias.value, form.group.value)
-    around = contexts(own[own["term"] == form.term.value], per_corpus=2, seed=seen.seed)
-    tone = lexicons.groups(seen.lexicon, form.bias.value).index(form.group.value)
+    around = contexts(
+        own[own["term"] == form.term.value], seen.read.texts, per_corpus=2, seed=seen.sure.seed
+    )
+    tone = lexicons.groups(seen.read.lexicon, form.bias.value).index(form.group.value)
     form.context.value = markup.framed(_contexts(around, tone), title="In context").data
 
 
 def _measure(seen: Seen, form: _Form) -> None:
     """Make the estimates again with the edited list, and show them beside the whole one's."""
     bias, left_out = form.bias.value, form.out.value
-    settings = {"lexicon": seen.lexicon, "bias": bias, "confidence": seen.confidence}
-    own = seen.matches[seen.matches["bias"] == bias]
+    own = of_bias(seen.read, bias)
     if bias not in form.whole:
-        form.whole[bias] = estimates(seen.pairs, own, **settings)
+        form.whole[bias] = estimates(own, confidence=seen.sure.confidence)
     edited = form.whole[bias]
     if left_out or form.added:
-        kept = edited_lexicon(own, left_out=left_out, added=form.added)
-        edited = estimates(seen.pairs, kept, **settings)
+        kept = edited_lexicon(own.matches, left_out=left_out, added=form.added)
+        edited = estimates(own._replace(matches=kept), confidence=seen.sure.confidence)
     form.moved.value = markup.framed(
         markup.table(_beside(compared(form.whole[bias], edited))),
         title="Estimates with the whole list and with the edited one",
@@ -259,7 +244,7 @@ def _measure(seen: Seen, form: _Form) -> None:
 
 def _add_word(seen: Seen, form: _Form) -> None:
     try:
-        found = scan(seen.texts, form.new.value, bias=form.bias.value, group=form.group.value)
+        found = scan(seen.read.texts, form.new.value, bias=form.bias.value, group=form.group.value)
     except DataError as error:
         form.told.value = markup.framed(markup.note(str(error)), title="").data
         return
@@ -300,13 +285,12 @@ def _edits(left_out: tuple[str, ...], added: list[pd.DataFrame]) -> str:
 
 
 _TERM = ["bias", "group", "term"]
-_CORPUS = ["model", "prompt"]
 
 #: Permutations behind chance levels that are not shown: as few as a parameter may be.
 _DRAWS = 100
 
 
-def by_side(pairs: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
+def by_side(read: Read) -> pd.DataFrame:
     """Say of every match whose text it stands in.
 
     Returns
@@ -315,13 +299,12 @@ def by_side(pairs: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
         The matches with `model` and `prompt` (``"human"``, ``"-"`` for originals); a text that
         serves several models stands under each, once.
     """
-    usable = pairs[pairs["lost"].isna()]
-    human = pd.DataFrame({"text_id": usable["original_text"]}).assign(
-        **dict(zip(_CORPUS, topics.HUMAN, strict=True))
-    )
-    answers = usable[["generated_text", *_CORPUS]].rename(columns={"generated_text": "text_id"})
-    whose = pd.concat([human, answers]).drop_duplicates()
-    return matches.merge(whose, on="text_id")
+    usable = read.pairs[read.pairs["lost"].isna()]
+    human = dict(zip(CORPUS, HUMAN, strict=True))
+    originals = pd.DataFrame({"text_id": usable["original_id"]}).assign(**human)
+    answers = usable[["generated_id", *CORPUS]].rename(columns={"generated_id": "text_id"})
+    whose = pd.concat([originals, answers]).drop_duplicates()
+    return read.matches.merge(whose, on="text_id")
 
 
 def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
@@ -342,7 +325,7 @@ def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
         largest change, over cells, of the group's mean signed difference when the term is left
         out, and `changed_in`, the cell. Most frequent first.
     """
-    human = (sided["model"] == topics.HUMAN[0]).rename("human")
+    human = (sided["model"] == HUMAN[0]).rename("human")
     counts = sided.groupby([*_TERM, human], sort=False).size().unstack("human", fill_value=0)
     counts = counts.reindex(columns=[True, False], fill_value=0)
     counts.columns = pd.Index(["in_originals", "in_answers"])
@@ -353,7 +336,7 @@ def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
     table = counts.join(shares).reset_index()
     own = changes[changes["statistic"] == "share_difference"].dropna(subset="change")
     largest = own.loc[own["change"].abs().groupby([own[key] for key in _TERM]).idxmax()]
-    named = ["source", *_CORPUS] if own["source"].nunique() > 1 else _CORPUS
+    named = ["source", *CORPUS] if own["source"].nunique() > 1 else CORPUS
     told = [", ".join(map(str, row)) for row in largest[named].itertuples(index=False)]
     largest = largest.assign(changed_in=pd.Series(told, index=largest.index, dtype="str"))
     table = table.merge(largest[[*_TERM, "change", "changed_in"]], on=_TERM, how="left")
@@ -361,7 +344,9 @@ def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
     return table.iloc[order].reset_index(drop=True)
 
 
-def contexts(sided: pd.DataFrame, *, per_corpus: int, seed: int, width: int = 45) -> pd.DataFrame:
+def contexts(
+    sided: pd.DataFrame, texts: pd.Series, *, per_corpus: int, seed: int, width: int = 45
+) -> pd.DataFrame:
     """Draw matches of every term from each corpus, one a text, with what stands around them.
 
     Returns
@@ -370,12 +355,11 @@ def contexts(sided: pd.DataFrame, *, per_corpus: int, seed: int, width: int = 45
         `bias`, `group`, `term`, `model`, `prompt`, `left`, `match`, `right`.
     """
     order = np.random.default_rng(seed).permutation(len(sided))
-    drawn = sided.iloc[order].drop_duplicates([*_TERM, *_CORPUS, "text_id"])
-    drawn = drawn.groupby([*_TERM, *_CORPUS], sort=False).head(per_corpus).reset_index(drop=True)
-    known = pd.Series(drawn["text_id"].unique(), index=drawn["text_id"].unique())
-    around = annotate.context(known, drawn, width=width)
+    drawn = sided.iloc[order].drop_duplicates([*_TERM, *CORPUS, "text_id"])
+    drawn = drawn.groupby([*_TERM, *CORPUS], sort=False).head(per_corpus).reset_index(drop=True)
+    around = annotate.context(texts, drawn, width=width)
     # Where the context was cut, so was a word.
-    cut = drawn["start"] > width, drawn["end"] + width < drawn["text_id"].str.len()
+    cut = drawn["start"] > width, drawn["end"] + width < drawn["text_id"].map(texts.str.len())
     sides = {
         "left": (r"^\S*\s?", "\N{HORIZONTAL ELLIPSIS} "),
         "right": (r"\s?\S*$", " \N{HORIZONTAL ELLIPSIS}"),
@@ -383,7 +367,7 @@ def contexts(sided: pd.DataFrame, *, per_corpus: int, seed: int, width: int = 45
     for (side, (word, mark)), where in zip(sides.items(), cut, strict=True):
         told = around[side].str.replace(word, mark, n=1, regex=True)
         around[side] = told.where(where, around[side])
-    return pd.concat([drawn[[*_TERM, *_CORPUS]], around[["left", "match", "right"]]], axis=1)
+    return pd.concat([drawn[[*_TERM, *CORPUS]], around[["left", "match", "right"]]], axis=1)
 
 
 # --- another list -----------------------------------------------------------------------------
@@ -422,8 +406,8 @@ def edited_lexicon(
 
 
 def _longest(matches: pd.DataFrame) -> pd.DataFrame:
-    words = {term: len(annotate.pipeline().make_doc(term)) for term in matches["term"].unique()}
-    order = matches.assign(length=-matches["term"].map(words))
+    lengths = {term: len(annotate.pipeline().make_doc(term)) for term in matches["term"].unique()}
+    order = matches.assign(length=-matches["term"].map(lengths))
     order = order.sort_values(["length", "start"], kind="stable")
     taken: dict[Any, list[tuple[int, int]]] = {}
     kept = []
@@ -435,14 +419,16 @@ def _longest(matches: pd.DataFrame) -> pd.DataFrame:
     return matches.loc[sorted(kept)]
 
 
-def estimates(
-    pairs: pd.DataFrame, matches: pd.DataFrame, *, lexicon: pd.DataFrame, bias: str,
-    confidence: float, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
-    """Estimate one bias anew: the mean distance and the signed differences of `news_bias`."""
-    own = lexicon[lexicon["bias"] == bias]
-    scores = news_words.word_scores(pairs, matches, lexicon=own)
-    found = news_bias.estimates(scores, lexicon=own, confidence=confidence, draws=_DRAWS, seed=seed)
+def of_bias(read: Read, bias: str) -> Read:
+    """Return what one bias needs to be estimated anew."""
+    kept = {name: getattr(read, name) for name in ("matches", "lexicon")}
+    return read._replace(**{name: own[own["bias"] == bias] for name, own in kept.items()})
+
+
+def estimates(read: Read, *, confidence: float, seed: int = 0) -> pd.DataFrame:
+    """Estimate one bias anew: the mean distance and the signed differences of `news.words`."""
+    sure = stats.Sure(confidence, _DRAWS, seed)
+    found = words.estimates(words.pair_scores(read), lexicon=read.lexicon, sure=sure)
     return found[found["statistic"].isin(["bias", "share_difference"])].reset_index(drop=True)
 
 

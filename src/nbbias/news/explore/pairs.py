@@ -1,9 +1,4 @@
-"""Read the pairs behind an estimate: human and generated side by side, and what each adds.
-
-Which pairs of texts an estimate comes from, and what each adds to it.
-
-Tables only; `news.explore.pairs` shows them.
-"""
+"""Read the pairs behind an estimate: human and generated side by side, and what each adds."""
 
 from __future__ import annotations
 
@@ -14,11 +9,11 @@ import ipywidgets as widgets
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import tables
-from nbbias.news import fits as news_document_estimates, tone, words
-from nbbias.news.corpus import CELL
-from nbbias.news.tone import NEUTRAL
-from nbbias.reading import live as explore_live, markup
+from nbbias import reading, tables
+from nbbias.news import topics, words
+from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
+from nbbias.news.tone import Scored
+from nbbias.reading import markup
 from nbbias.text import lexicons
 
 #: Pairs of a model at each end, and characters of a text, that a page shows.
@@ -36,18 +31,14 @@ class Seen(NamedTuple):
     """The tables that both forms show."""
 
     scores: Sequence[pd.DataFrame]
-    pairs: pd.DataFrame
-    matches: pd.DataFrame
-    sentences: pd.DataFrame
-    scored: pd.DataFrame | None
-    lexicon: pd.DataFrame
+    read: Read
+    scored: Scored | None
     claims: pd.DataFrame
     focus: Mapping[str, str]
 
 
 def pairs(
-    scores: Sequence[pd.DataFrame], pairs: pd.DataFrame, matches: pd.DataFrame,
-    sentences: pd.DataFrame, scored: pd.DataFrame | None = None, *, lexicon: pd.DataFrame,
+    scores: Sequence[pd.DataFrame], read: Read, scored: Scored | None = None, *,
     focus: Mapping[str, str] | None = None,
 ) -> HTML | widgets.VBox:  # fmt: skip
     """Read the texts that raise and lower an estimate most.
@@ -56,12 +47,8 @@ def pairs(
     ----------
     scores
         The pairs' SCORES of one level or several.
-    pairs, matches, sentences
-        PAIRS, and the tables of `text.annotate.annotate` and `news.tone.assign`.
-    scored
-        The table of `news.tone.score`, where sentences were scored.
-    lexicon
-        The lists that were searched.
+    read, scored
+        What `news.annotate` and, where sentences were scored, `news.tone.score` returned.
     focus
         The group of a bias that leads; the first where none is named.
 
@@ -72,7 +59,7 @@ def pairs(
         cut; in an open notebook every measure, every pair, whole texts.
     """
     claims = claim_table(scores)
-    seen = Seen(scores, pairs, matches, sentences, scored, lexicon, claims, focus or {})
+    seen = Seen(scores, read, scored, claims, focus or {})
     if claims.empty:
         return markup.framed(markup.note("No pair counts."), title=_TITLE)
     return live(seen) if tables.watched() else still(seen)
@@ -94,7 +81,7 @@ def _about(seen: Seen, claim: Mapping[str, str]) -> str:
 
 
 def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    return instruments(seen.scored, seen.claims, claim)
+    return instruments(seen.scored, claim)
 
 
 # --- without a kernel -------------------------------------------------------------------------
@@ -115,14 +102,14 @@ def still(seen: Seen) -> HTML:
         for row in own.to_dict("records"):
             body += markup.fold(_summary(row), _both(seen, claim, row, cut=_CUT))
         panels[_cell(seen, cell)] = body
-    groups = lexicons.groups(seen.lexicon, claim["bias"])
+    groups = lexicons.groups(seen.read.lexicon, claim["bias"])
     body = markup.legend(groups) + markup.tabs(panels, called="Model")
     return markup.framed(body, title=_TITLE, about=_about(seen, claim))
 
 
 def _cell(seen: Seen, cell: Sequence[str]) -> str:
     """Name a cell by what tells it from the others; the model in any case."""
-    told = [key == "model" or seen.pairs[key].nunique() > 1 for key in CELL]
+    told = [key == "model" or seen.read.pairs[key].nunique() > 1 for key in CELL]
     return " · ".join(str(one) for one, tell in zip(cell, told, strict=True) if tell)
 
 
@@ -149,10 +136,10 @@ def _signed(value: float) -> str:
 def _both(
     seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
 ) -> str:  # fmt: skip
-    pair = seen.pairs[seen.pairs["pair_id"] == row["pair_id"]].iloc[0]
-    sides = [("Human", pair["original_text"]), (f"{pair['model']}", pair["generated_text"])]
+    pair = seen.read.pairs[seen.read.pairs["pair_id"] == row["pair_id"]].iloc[0]
+    sides = [("Human", pair["original_id"]), (f"{pair['model']}", pair["generated_id"])]
     said = sentence_scores(
-        seen.sentences, seen.scored, [text for _, text in sides], bias=claim["bias"],
+        seen.read, seen.scored, [text for _, text in sides], bias=claim["bias"],
         columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
     )  # fmt: skip
     columns = "".join(
@@ -165,13 +152,14 @@ def _both(
 
 
 def _text(
-    seen: Seen, bias: str, text: str, said: pd.DataFrame, *, cut: int | None
+    seen: Seen, bias: str, text_id: int, said: pd.DataFrame, *, cut: int | None
 ) -> str:  # fmt: skip
-    here = seen.matches[(seen.matches["text_id"] == text) & (seen.matches["bias"] == bias)]
-    spans = markup.spans(here, markup.tones(lexicons.groups(seen.lexicon, bias)))
+    text, matches = seen.read.texts[text_id], seen.read.matches
+    here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
+    spans = markup.spans(here, markup.tones(lexicons.groups(seen.read.lexicon, bias)))
     end = len(text) if cut is None else min(cut, len(text))
     parts, at = [], 0
-    for row in said[said["text_id"] == text].itertuples():
+    for row in said[said["text_id"] == text_id].itertuples():
         if row.end > end:
             break
         parts.append(markup.marked(text, spans, start=at, end=row.end))
@@ -205,11 +193,11 @@ def live(seen: Seen) -> widgets.VBox:
         markup.visible(f"{c['measure']}, {c['bias']}: {c['group']} ({c['instrument']})")
         for c in claims
     ]
-    chosen = explore_live.chooser(
+    chosen = reading.live.chooser(
         "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
     )
     chosen.value = claims.index(_leading(seen))
-    cell = explore_live.chooser("Model")
+    cell = reading.live.chooser("Model")
     at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
     before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
     told, shown = widgets.HTML(), widgets.HTML()
@@ -218,7 +206,7 @@ def live(seen: Seen) -> widgets.VBox:
     def choose(*_: object) -> None:
         state["all"] = of_claim(seen.scores, claims[chosen.value])
         cells = list(state["all"].groupby(CELL, sort=False).groups)
-        explore_live.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
+        reading.live.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
         choose_cell()
 
     def choose_cell(*_: object) -> None:
@@ -231,7 +219,7 @@ def live(seen: Seen) -> widgets.VBox:
         claim = claims[chosen.value]
         total = markup.number(state["cell"]["contribution"].sum())
         told.value = markup.framed(
-            markup.legend(lexicons.groups(seen.lexicon, claim["bias"])),
+            markup.legend(lexicons.groups(seen.read.lexicon, claim["bias"])),
             title=f"{len(state['cell'])} pairs add up to {total}", about=_about(seen, claim),
         ).data  # fmt: skip
         draw()
@@ -251,8 +239,8 @@ def live(seen: Seen) -> widgets.VBox:
     before.on_click(lambda _: step(-1))
     after.on_click(lambda _: step(1))
     choose()
-    row = explore_live.row
-    return explore_live.Live(
+    row = reading.live.row
+    return reading.live.Live(
         [row(chosen, cell), row(at, before, after), told, shown], still=lambda: still(seen)
     )
 
@@ -273,8 +261,8 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
     Parameters
     ----------
     scores
-        SCORES of one measure, bias and instrument: of `news.words.word_scores`,
-        `news.tone.pair_scores` or `news.fits.pair_scores`.
+        SCORES of one measure, bias and instrument: of `news.words.pair_scores`,
+        `news.tone.pair_scores` or `news.topics.pair_scores`.
     group
         The group whose difference is meant.
 
@@ -316,7 +304,7 @@ def _units(scores: pd.DataFrame) -> pd.DataFrame:
         return words.pooled(scores, own).assign(seed=0)
     if measure == "document":
         by = ["seed", *CELL, "article_id"]
-        return news_document_estimates.per_article(scores, own, by=by)
+        return topics.per_article(scores, own, by=by)
     return scores
 
 
@@ -354,8 +342,8 @@ def of_claim(scores: Sequence[pd.DataFrame], claim: dict[str, str]) -> pd.DataFr
 
 
 def instruments(
-    scored: pd.DataFrame | None, claims: pd.DataFrame, claim: Mapping[str, str]
-) -> dict[str, tuple[str, str]]:
+    scored: Scored | None, claim: Mapping[str, str]
+) -> dict[str, tuple[str, str]]:  # fmt: skip
     """Say which scores of sentences belong to a claim.
 
     Returns
@@ -367,28 +355,25 @@ def instruments(
     """
     if scored is None:
         return {}
-    found = {}
-    listed = tone.measures(scored.drop(columns="toxicity", errors="ignore"))
+    listed = scored.measured
     if claim["measure"] == "sentiment":
-        listed = listed[listed["instrument"] == claim["instrument"]]
-    if len(listed):
-        found["sentiment"] = (str(listed["column"].iloc[0]), str(listed["instrument"].iloc[0]))
-    if "toxicity" in scored:
-        named = claims.loc[claims["measure"] == "toxicity", "instrument"]
-        found["toxicity"] = ("toxicity", str(named.iloc[0]) if len(named) else "")
-    return found
+        own = (listed["measure"] == "toxicity") | (listed["instrument"] == claim["instrument"])
+        listed = listed[own]
+    first = listed.drop_duplicates("measure").set_index("measure")[["column", "instrument"]]
+    return {str(kind): (str(row[0]), str(row[1])) for kind, row in zip(
+        first.index, first.to_numpy(), strict=True)}  # fmt: skip
 
 
 def sentence_scores(
-    sentences: pd.DataFrame, scored: pd.DataFrame | None, texts: Sequence[str], *, bias: str,
+    read: Read, scored: Scored | None, texts: Sequence[int], *, bias: str,
     columns: Mapping[str, str],
 ) -> pd.DataFrame:  # fmt: skip
     """Return the sentences of some texts for one bias, with their group and scores.
 
     Parameters
     ----------
-    sentences, scored
-        The tables of `news.tone.assign` and `news.tone.score`.
+    read, scored
+        What `news.annotate` and `news.tone.score` returned.
     texts, bias
         Whose sentences.
     columns
@@ -399,11 +384,13 @@ def sentence_scores(
     DataFrame
         `text_id`, `start`, `end`, `group`, `sentiment` and `toxicity`; NaN where there is none.
     """
-    own = sentences[(sentences["bias"] == bias) & sentences["text_id"].isin(list(texts))]
-    keys = ["text_id", "sentence_id"]
-    table = own[[*keys, "start", "end", "group"]].sort_values(["text_id", "start"], kind="stable")
+    of_texts = read.sentences["text_id"].isin(list(texts))
+    own = read.sentences[(read.sentences["bias"] == bias) & of_texts]
+    table = own[[*SENTENCE, "start", "end", "group"]].sort_values(
+        ["text_id", "start"], kind="stable"
+    )
     if scored is not None:
-        values = {name: scored[column] for name, column in columns.items()}
-        table = table.merge(scored[keys].assign(**values), on=keys, how="left")
+        values = {name: scored.sentences[column] for name, column in columns.items()}
+        table = table.merge(scored.sentences[SENTENCE].assign(**values), on=SENTENCE, how="left")
     missing = {name: float("nan") for name in ("sentiment", "toxicity") if name not in table}
     return table.assign(**missing)

@@ -1,9 +1,4 @@
-"""Look at topics: their words, whose they are, who writes about them, and in which sentences.
-
-What there is to see of a fit of topics: words, groups, models, sentences, and LDAvis.
-
-Tables only; `news.explore.topics` shows them.
-"""
+"""Look at topics: their words, whose they are, who writes about them, and in which sentences."""
 
 from __future__ import annotations
 
@@ -19,13 +14,13 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import stats, tables
-from nbbias.news import topics as news_topics
-from nbbias.news.fits import Fit, with_topics
-from nbbias.news.tone import NEUTRAL
-from nbbias.reading import live as explore_live, markup
+from nbbias import reading, stats, tables, text
+from nbbias.news import fits
+from nbbias.news.corpus import NEUTRAL, SENTENCE, Read
+from nbbias.news.fits import Fit, Fitted
+from nbbias.reading import markup
 from nbbias.tables import data_path, escape
-from nbbias.text import lexicons, topics as topics_described
+from nbbias.text import lexicons
 from nbbias.text.topics import TopicModel
 
 _TITLE = "Look into a topic"
@@ -52,51 +47,43 @@ _NO_FIT = "No topics could be fitted, so there is nothing to look into."
 class Seen(NamedTuple):
     """The tables that both forms show, of one fit."""
 
+    read: Read
     fit: Fit
     words: pd.DataFrame
     residuals: pd.DataFrame
     shares: pd.DataFrame
     examples: pd.DataFrame
-    matches: pd.DataFrame
-    lexicon: pd.DataFrame
     frame: str
 
 
 def topics(
-    fits: list[Fit], sentences: pd.DataFrame, matches: pd.DataFrame, pairs: pd.DataFrame,
-    tokens: pd.Series, *, lexicon: pd.DataFrame, confidence: float = 0.95, per_topic: int = 2,
-    seed: int = 0,
+    fitted: Fitted, read: Read, *, sure: stats.Sure, per_topic: int = 2
 ) -> HTML | widgets.VBox:  # fmt: skip
     """Look into the topics of the first fit.
 
     Parameters
     ----------
-    fits
-        What `news.fits.fits` returned.
-    sentences, matches, pairs, tokens
-        What they were fitted and associated from.
-    lexicon
-        The lists that gave the sentences their groups.
-    confidence
-        Level of the intervals of shares.
-    per_topic, seed
-        Example sentences a topic and bias, and the start of their draw.
+    fitted, read
+        What `news.fits.fit` returned, and what it was made from.
+    sure
+        Level of the intervals of shares, and the start of the draw of sentences.
+    per_topic
+        Example sentences a topic and bias.
 
     Returns
     -------
     HTML or VBox
         Folds and tabs in a recorded run; widgets where somebody has the notebook open.
     """
-    if not fits:
+    if not fitted.fits:
         return markup.framed(markup.note(_NO_FIT), title=_TITLE)
-    fit = fits[0]
-    found = residuals(sentences, pairs, fit, lexicon=lexicon)
-    view = ldavis(fit, tokens)
+    fit = fitted.fits[0]
+    found = residuals(read, fit)
+    view = ldavis(fit, fitted.tokens)
     seen = Seen(
-        fit, words(fit), found,
-        by_model(pairs, fit, confidence=confidence),
-        examples(sentences, fit, found, per_topic=per_topic, seed=seed),
-        matches, lexicon,
+        read, fit, words(fit), found,
+        by_model(read.pairs, fit, confidence=sure.confidence),
+        examples(read.sentences, fit, found, per_topic=per_topic, seed=sure.seed),
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
     )  # fmt: skip
     return live(seen) if tables.watched() else still(seen)
@@ -200,14 +187,14 @@ def _examples(seen: Seen, topic: int) -> str:
     own = seen.examples[seen.examples["topic"] == topic]
     items = []
     for row in own.itertuples():
-        groups = lexicons.groups(seen.lexicon, row.bias)
-        at = seen.matches[
-            (seen.matches["text_id"] == row.text_id) & (seen.matches["bias"] == row.bias)
-            & (seen.matches["sentence_id"] == row.sentence_id)
+        groups, matches = lexicons.groups(seen.read.lexicon, row.bias), seen.read.matches
+        at = matches[
+            (matches["text_id"] == row.text_id) & (matches["bias"] == row.bias)
+            & (matches["sentence_id"] == row.sentence_id)
         ]  # fmt: skip
-        said = markup.marked(
-            row.text_id, markup.spans(at, markup.tones(groups)), start=row.start, end=row.end
-        )
+        spans = markup.spans(at, markup.tones(groups))
+        whole = seen.read.texts[row.text_id]
+        said = markup.marked(whole, spans, start=row.start, end=row.end)
         named = f'<span class="x-score">{markup.shown(row.bias)}: {markup.shown(row.group)}</span>'
         items.append(f'<p dir="auto" class="x-text">{named} {said}</p>')
     return "".join(items) or markup.note("No sentence of a group has this topic.")
@@ -236,20 +223,20 @@ def live(seen: Seen) -> widgets.VBox:
         markup.visible(f"{bias}: {group}"): [t for t in order if t in own]
         for (bias, group), own in _held(seen)
     }
-    whose = explore_live.chooser("Topics of", [(label, label) for label in held])
-    topic = explore_live.chooser("Topic", wide=True)
+    whose = reading.live.chooser("Topics of", [(label, label) for label in held])
+    topic = reading.live.chooser("Topic", wide=True)
     weight = widgets.FloatSlider(
         _LAMBDA, min=0, max=1, step=0.05, description="λ", readout_format=".2f"
     )
     shown = widgets.HTML()
 
     def list_topics(*_: object) -> None:
-        explore_live.offer(topic, [(_label(seen, t), t) for t in held[whose.value]])
+        reading.live.offer(topic, [(_label(seen, t), t) for t in held[whose.value]])
 
     def draw(*_: object) -> None:
         if topic.value is None:
             return
-        words = topics_described.words(seen.fit.model, relevance_lambda=weight.value, top=12)
+        words = text.topics.words(seen.fit.model, relevance_lambda=weight.value, top=12)
         shown.value = markup.framed(
             _words(words, topic.value) + _rest(seen, topic.value),
             title=f"Topic {topic.value}, words at λ = {weight.value:.2f}", about=_ABOUT,
@@ -260,10 +247,10 @@ def live(seen: Seen) -> widgets.VBox:
     weight.observe(draw, "value")
     list_topics()
     draw()
-    parts = [explore_live.row(whose, topic, weight), shown]
+    parts = [reading.live.row(whose, topic, weight), shown]
     if seen.frame:
         parts.append(widgets.HTML(markup.framed(seen.frame, title=_MAP, about=_COUNTS).data))
-    return explore_live.Live(parts, still=lambda: still(seen))
+    return reading.live.Live(parts, still=lambda: still(seen))
 
 
 def _label(seen: Seen, topic: int) -> str:
@@ -274,13 +261,12 @@ def _label(seen: Seen, topic: int) -> str:
 LAMBDAS = (0.0, 0.3, 0.6, 1.0)
 
 _DRAWN = 30  # words a topic in the view of LDAvis
-_SENTENCE = ["text_id", "sentence_id"]
 
 
 def words(fit: Fit, *, lambdas: Sequence[float] = LAMBDAS, top: int = 12) -> pd.DataFrame:
     """Return each topic's most relevant words for several weights, with `relevance_lambda`."""
     tables = [
-        topics_described.words(fit.model, relevance_lambda=weight, top=top).assign(
+        text.topics.words(fit.model, relevance_lambda=weight, top=top).assign(
             relevance_lambda=weight
         )
         for weight in lambdas
@@ -288,9 +274,7 @@ def words(fit: Fit, *, lambdas: Sequence[float] = LAMBDAS, top: int = 12) -> pd.
     return pd.concat(tables, ignore_index=True)
 
 
-def residuals(
-    sentences: pd.DataFrame, pairs: pd.DataFrame, fit: Fit, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
+def residuals(read: Read, fit: Fit) -> pd.DataFrame:
     """Return how far each topic's use for each group lies from independence (Eq. 7).
 
     Returns
@@ -300,22 +284,20 @@ def residuals(
         standard normal if topics were used alike for all groups) and `associated`, whether the
         topic is this group's. With own associations of each corpus those of the originals.
     """
-    whose = fit.associated[
-        fit.associated["model"].isin([news_topics.ALL[0], news_topics.HUMAN[0]])
-    ].set_index(["bias", "topic"])["group"]
-    own = not (fit.associated["model"] == news_topics.ALL[0]).any()
-    read = with_topics(sentences, fit.topic)
+    whose = fits.of_originals(fit).set_index(["bias", "topic"])["group"]
+    own = not (fit.associated["model"] == fits.ALL[0]).any()
+    used = fits.with_topics(read.sentences, fit.topic)
     if own:
-        usable = pairs[pairs["lost"].isna()]
-        read = read[read["text_id"].isin(usable["original_text"])]
+        usable = read.pairs[read.pairs["lost"].isna()]
+        used = used[used["text_id"].isin(usable["original_id"])]
     tables = []
-    for bias in lexicon["bias"].unique():
-        counts = news_topics.contingency(
-            read[read["bias"] == bias], groups=lexicons.groups(lexicon, bias),
+    for bias in read.lexicon["bias"].unique():
+        counts = fits.contingency(
+            used[used["bias"] == bias], groups=lexicons.groups(read.lexicon, bias),
             n_topics=fit.model.model.num_topics,
         )  # fmt: skip
         table = counts.stack(future_stack=True).rename("sentences").reset_index()
-        found = news_topics.residuals(counts).stack(future_stack=True)
+        found = fits.residuals(counts).stack(future_stack=True)
         table["residual"] = found.to_numpy()
         holds = [whose.get((bias, topic)) for topic in table["topic"]]
         table["associated"] = [a == b for a, b in zip(holds, table["group"], strict=True)]
@@ -333,8 +315,8 @@ def by_model(pairs: pd.DataFrame, fit: Fit, *, confidence: float) -> pd.DataFram
         once, in [0, 1]), `ci_low`, `ci_high`, `n` texts.
     """
     usable = pairs[pairs["lost"].isna()]
-    corpora = {news_topics.HUMAN: usable["original_text"]}
-    corpora |= {key: own["generated_text"] for key, own in usable.groupby(news_topics.CORPUS)}
+    corpora = {fits.HUMAN: usable["original_id"]}
+    corpora |= {key: own["generated_id"] for key, own in usable.groupby(fits.CORPUS)}
     rows = []
     for (model, prompt), texts in corpora.items():
         shares = fit.shares.reindex(texts.unique())
@@ -356,7 +338,7 @@ def examples(
         `bias`, `topic`, `group`, `text_id`, `sentence_id`, `start`, `end`; where the topic is no
         group's, or the neutral sentences', of any group. At most one sentence a text.
     """
-    said = with_topics(sentences, fit.topic).dropna(subset="topic")
+    said = fits.with_topics(sentences, fit.topic).dropna(subset="topic")
     said = said[said["group"] != NEUTRAL]
     held = residuals[residuals["associated"]].set_index(["bias", "topic"])["group"]
     order = np.random.default_rng(seed).permutation(len(said))
@@ -365,7 +347,7 @@ def examples(
         group = held.get((bias, topic))
         kept = own[own["group"] == group] if group not in (None, NEUTRAL) else own
         tables.append(kept.drop_duplicates("text_id").head(per_topic))
-    columns = ["bias", "topic", "group", *_SENTENCE, "start", "end"]
+    columns = ["bias", "topic", "group", *SENTENCE, "start", "end"]
     if not tables:
         return pd.DataFrame(columns=columns)
     table = pd.concat(tables, ignore_index=True)[columns]

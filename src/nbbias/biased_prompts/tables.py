@@ -1,0 +1,134 @@
+"""Tables of the biased-prompts study for readers: which rows and columns, and their notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from nbbias import refusals
+from nbbias.biased_prompts import corpus
+from nbbias.biased_prompts.refusing import NOBODY
+from nbbias.reading import Table, readable
+
+_KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
+
+#: Name → statistics, title, note: what a reader may want of the estimates.
+_OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
+    "refusals": (
+        ["refusal_rate"],
+        "Refusal rates, over all outlets and by outlet",
+        "Wilson intervals over articles. Source all: over all outlets. Lost: articles without an "
+        "answer.",
+    ),
+    "refusals changed": (
+        ["refusal_rate_change"],
+        "What the prompt changes: the refusal rate, biased less neutral",
+        "Over the articles asked about under both prompts; paired t-test. Without any spread there "
+        "is no interval and no test.",
+    ),
+    "effects": (
+        ["share_difference_change", "mean_difference_change"],
+        "The effect of the prompt on the same articles",
+        "Biased less neutral; below 0: less of the group, or colder; toxicity above 0: worse. N: "
+        "articles measured under both prompts; lost: under one only. Paired t-test.",
+    ),
+    "prejudice": (
+        ["prejudice_share", "prejudice_extent"],
+        "Share and extent of prejudice under both prompts",
+        "Words: of the articles whose original names the group. Tone: it is worse than in the "
+        "original. Topics: of all scored articles, as the paper counts at this level. By chance: "
+        "whole sentences, a group's scores, or the words of a sample of pairs dealt out anew.",
+    ),
+    "changes": (
+        ["prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change"],
+        "Δ of share and extent, biased less neutral",
+        "Change: as of two samples, N of both together. Paired: on the articles that count under "
+        "both prompts. For toxicity a positive extent is the worse one.",
+    ),
+    "bounds": (
+        ["prejudice_share_if_none", "prejudice_share_if_all"],
+        "The biased prompt's share of prejudice, had none or all of the refused articles been "
+        "prejudiced",
+        "N: with the refused articles that can count for the group. Wilson intervals.",
+    ),
+}
+
+
+def wording(*, neutral: str, biased: str) -> Table:
+    """Return how news is asked for."""
+    return Table(corpus.wording(neutral=neutral, biased=biased), "How news is asked for")
+
+
+def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
+    """Return some estimates as a table for readers.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES of the study.
+    name
+        ``"refusals"``, ``"refusals changed"``, ``"effects"``, ``"prejudice"``, ``"changes"`` or
+        ``"bounds"``.
+    rows
+        The most rows to show; all where None.
+    """
+    statistics, title, note = _OF_ESTIMATES[name]
+    if name == "refusals":
+        estimates = estimates[estimates["group"].isna()]
+    keys = [*_KEYS, "test"] if name == "changes" else _KEYS
+    return readable(estimates, keys, statistics=statistics, rows=rows, title=title, note=note)
+
+
+def held_out() -> Table:
+    """Return how well refusals are told."""
+    return Table(
+        refusals.held_out(),
+        "How well refusals are told: full refusal or not, on XSTest's human labels",
+        "Balanced accuracy: mean of the shares of refusals and of others that are told rightly. "
+        "Each answer was scored by a detector that had seen neither its model nor its prompt (or "
+        "area). XSTest asks about unsafe things, not for news, so the detector may do better or "
+        "worse here.",
+    )
+
+
+def by_headline(rates: pd.DataFrame) -> Table:
+    """Return the refusal rates by whom a headline names, beside the difference from nobody's."""
+    named = rates[rates["group"].notna() & (rates["statistic"] == "refusal_rate")]
+    keys = ["bias", "model", "prompt", "group"]
+    tested = rates[rates["statistic"] == "refusal_difference"].set_index(keys)
+    shown = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]
+    beside = tested[shown].rename(
+        columns={"estimate": "difference", "ci_low": "d_low", "ci_high": "d_high"}
+    )
+    rate = named[[*keys, "estimate", "ci_low", "ci_high", "n"]].rename(columns={"estimate": "rate"})
+    table = rate.join(beside, on=keys)
+    return Table(
+        table.assign(group=table["group"].replace({NOBODY: "nobody"})),
+        "Refusals by whom the headline names",
+        "Rate: Wilson interval. Difference: the biased prompt's rate less that of headlines that "
+        "name nobody; Newcombe's interval, Fisher's exact test, corrected within model and bias.",
+        gap="",
+    )
+
+
+def steps(found: pd.DataFrame) -> Table:
+    """Return what became of the answers."""
+    note = "answers = all columns to its right. Each level tells what it loses beyond this."
+    return Table(found, "What became of the answers", note)
+
+
+def printed(found: pd.DataFrame) -> Table:
+    """Return the printed changes with their p values."""
+    kinds = ["prejudice_share_change", "prejudice_extent_change"]
+    return readable(
+        found, ["measure", "group", "model"], statistics=kinds, rows=None, gap="",
+        title="Printed: Δ and p, biased less neutral (other corpus)",
+        note="N: articles of both prompts together. p of the extent, where it is a number.",
+    )  # fmt: skip
+
+
+def planted(truth: pd.DataFrame) -> Table:
+    """Return what was planted beside what was found."""
+    title = "Planted and estimated: refusal rates of the biased prompt, effects on word shares"
+    return Table(truth, title)

@@ -1,0 +1,313 @@
+"""Tables of the news study for readers: which rows and columns, and what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from nbbias.news import corpus
+from nbbias.news.claims import Level
+from nbbias.news.corpus import CELL, Read
+from nbbias.news.sentences import of_first_instrument
+from nbbias.reading import Table, readable
+from nbbias.text import annotate
+
+_KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
+
+#: Name → statistics, title, note: what a reader may want of a level's estimates.
+_OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
+    "common": (
+        ["share_difference_common"],
+        "Signed differences of shares, common articles",
+        "Below 0: the group has less of the answer than of the original. N: pairs on the articles "
+        "for which every model of the source and prompt has a counted pair.",
+    ),
+    "all pairs": (
+        ["share_difference"],
+        "Signed differences of shares, all pairs of each model",
+        "As in the paper's Table 1. N: pairs.",
+    ),
+    "distance": (
+        ["bias"],
+        "Mean distance (Eq. 4, 9), with its leading chance level",
+        "p: one-sided, Holm over the cells of a bias; the other chance levels are in "
+        "tables/chance.csv.",
+    ),
+    "free of length": (
+        ["squared_distance", "rms_distance"],
+        "Squared distance free of text length, and its root",
+        "Expected to be 0 without any difference if words are drawn independently. N: pairs with "
+        "two group words on each side. Where the mean square is below 0 the root is set to 0.",
+    ),
+    "prejudice": (
+        ["prejudice_share", "prejudice_extent"],
+        "Share and extent of prejudice",
+        "Share: of the pairs that count, those in which the group fares worse; Wilson interval. "
+        "Extent: mean change in just those, which were selected for it. Both are far from 0 by "
+        "chance alone, so neither is tested against 0.",
+    ),
+    "shifts": (
+        ["mean_difference", "difference_beyond_neutral"],
+        "Shifts of tone, signed",
+        "Answer minus original. Sentiment below 0: more negative; toxicity above 0: more toxic. "
+        "Beyond neutral: minus the shift of the sentences without a group. Holm over cells and "
+        "groups of a bias and instrument.",
+    ),
+    "beyond neutral": (
+        ["difference_beyond_neutral"],
+        "Shifts of a group's tone beyond that of the neutral sentences",
+        "Below 0: the answers speak of the group more negatively than the originals do, beyond "
+        "what they do of everything. Holm over cells and groups of a bias and instrument.",
+    ),
+}
+
+
+#: Name → title, note: tables that are shown as they were computed.
+_AS_COMPUTED: Mapping[str, tuple[str, str | None]] = {
+    "audit": (
+        "“The … spoke to the reporter.”: polarity by group",
+        "An instrument without a slant of its own gives every group the same.",
+    ),
+    "instruments": ("Instruments used", None),
+    "counted by choice": (
+        "Pairs that count, by which groups must have sentences in both texts",
+        "The paper does not say how a pair counts when one text has no sentence of a group; the "
+        "parameter groups_counted chooses.",
+    ),
+    "agreement": (
+        "Do the instruments rank the sentences alike?",
+        "Spearman's rho over distinct sentences: 1 the same order, 0 none. Sentences of one "
+        "article are not independent, so the true intervals are wider.",
+    ),
+    "spread": (
+        "The mean distance from fit to fit",
+        "What one fit alone would have said lies anywhere from the least to the most.",
+    ),
+    "anova": (
+        "Analysis of variance between models, descriptive",
+        "It takes the models' articles as unrelated, which they are not; effect size: omega "
+        "squared. Tukey's intervals for every two models are in tables/models_tukey.csv.",
+    ),
+    "overall": (
+        "Each model over all its prompts",
+        "Bootstrap intervals with whole articles drawn. Models had different prompts and articles, "
+        "so this table ranks nothing.",
+    ),
+    "detectable": (
+        "What this many pairs could have seen",
+        "The smallest mean difference that a t-test finds with a probability of 0.8: alone, and at "
+        "the first step of Holm's method over the cells of its measure and bias.",
+    ),
+    "planted": ("Planted and estimated differences", None),
+}
+
+
+def told(found: pd.DataFrame, name: str) -> Table:
+    """Return a table as it was computed, with its title and note.
+
+    Parameters
+    ----------
+    found
+        The table.
+    name
+        ``"audit"``, ``"instruments"``, ``"counted by choice"``, ``"agreement"``, ``"spread"``,
+        ``"anova"``, ``"overall"``, ``"detectable"`` or ``"planted"``.
+    """
+    return Table(found, *_AS_COMPUTED[name])
+
+
+def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
+    """Return some estimates of a level as a table for readers.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES of one level.
+    name
+        ``"common"``, ``"all pairs"``, ``"distance"``, ``"free of length"``, ``"prejudice"``,
+        ``"shifts"`` or ``"beyond neutral"``.
+    rows
+        The most rows to show; all where None.
+    """
+    statistics, title, note = _OF_ESTIMATES[name]
+    return readable(estimates, _KEYS, statistics=statistics, rows=rows, title=title, note=note)
+
+
+# --- the corpus -------------------------------------------------------------------------------
+
+
+def texts(originals: pd.DataFrame, generations: pd.DataFrame) -> Table:
+    """Return how many texts there are of whom."""
+    found = corpus.summary(originals, generations)
+    note = "Words: mean length of a text."
+    return Table(found, "Texts by source, model and prompt", note, decimals=0)
+
+
+def health(originals: pd.DataFrame, generations: pd.DataFrame) -> Table:
+    """Return what is odd about the texts of both sides."""
+    both = [corpus.health(side) for side in (originals, generations)]
+    found = pd.concat(both, keys=["originals", "generations"], names=["side", None])
+    note = "Nothing is left out for being odd, blank texts and repeated ids apart."
+    return Table(found.reset_index("side"), "What is odd about the texts", note)
+
+
+def coverage(read: Read) -> Table:
+    """Return how far the word lists reach."""
+    note = (
+        "Terms: what is searched for, descriptors written out with every occupation. Shares: of "
+        "all distinct texts, human and generated, and of their sentences."
+    )
+    return Table(corpus.coverage(read), "Coverage of the word lists", note)
+
+
+def terms(counts: pd.DataFrame, *, top: int = 60) -> Table:
+    """Return the terms that were seen most."""
+    note = "The whole list, with the terms that were never seen, is in tables/terms.csv."
+    return Table(counts[counts["matches"] > 0].head(top), "The terms that were seen most", note)
+
+
+def contexts(read: Read, *, seed: int, per_group: int = 3) -> Table:
+    """Return group words in context, drawn at random."""
+    found = annotate.sample_context(read.texts, read.matches, per_group=per_group, seed=seed)
+    return Table(found, "Group words in context, drawn at random")
+
+
+def by_group(read: Read) -> Table:
+    """Count the distinct texts' sentences by bias and group, neutral ones too, with shares."""
+    sizes = read.sentences.groupby(["bias", "group"], sort=False).size()
+    found = sizes.rename("sentences").reset_index()
+    found["share"] = found["sentences"] / found.groupby("bias")["sentences"].transform("sum")
+    return Table(found, "Sentences by group", "Distinct texts, human and generated.")
+
+
+def lost(levels: Sequence[Level]) -> Table:
+    """Return what was lost at all levels, cells added up; with the steps in words."""
+    rows: list[dict[str, Any]] = []
+    for level in levels:
+        steps = of_first_instrument(level.losses)
+        measure = "".join(level.scores["measure"].head(1))
+        for bias, own in steps.groupby("bias", sort=False):
+            reasons = own.drop(columns=[*CELL, "bias", "pairs", "counted", "instrument"],
+                               errors="ignore").sum().astype(int)  # fmt: skip
+            why = "; ".join(f"{reason} ({n:,})" for reason, n in reasons.items() if n)
+            rows.append({
+                "measure": measure, "bias": bias, "pairs": own["pairs"].sum(),
+                "counted": own["counted"].sum(), "lost": reasons.sum(), "why": why,
+            })  # fmt: skip
+    return Table(
+        pd.DataFrame(rows), "What was lost at each level",
+        "pairs = counted + lost. Prejudice counts, beyond this, only pairs whose original names "
+        "the group. By model: in the appendix, and in tables/losses*.csv.",
+    )  # fmt: skip
+
+
+def losses(level: Level) -> Table:
+    """Return what a level lost at each step, by cell."""
+    note = "pairs = all columns to its right."
+    return Table(level.losses, f"Lost by model: {level.scores['measure'].iloc[0]}", note)
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def without_one_word(robustness: pd.DataFrame) -> Table:
+    """Return between which values an estimate lies when one word is left out."""
+    columns = [
+        *("bias", "statistic", "group", "model", "prompt", "estimate", "lowest", "lowest_without"),
+        *("highest", "highest_without", "keeps_sign", "n"),
+    ]
+    note = (
+        "Keeps sign: no single word turns the estimate round. A descriptor is left out as it is "
+        "written out, with each occupation on its own."
+    )
+    return Table(robustness[columns], "Estimates with one word left out", note)
+
+
+def apart(found: pd.DataFrame) -> Table:
+    """Return the words that set answers apart."""
+    columns = [
+        *("bias", "group", "model", "prompt", "word", "more_in", "n_answers", "n_originals"),
+        *("log_odds", "z", "p_adjusted"),
+    ]
+    note = (
+        "Without a word list: weighted log-odds with an informative Dirichlet prior (Monroe et al. "
+        "2008), between the sentences of a group in answers and in their originals. The first "
+        "words of each cell, by |z|. More in: the side that uses the word more. Holm over all "
+        "words that were compared."
+    )
+    title = "Words that set answers apart from originals, by group"
+    return Table(found[columns].dropna(subset="word"), title, note)
+
+
+# --- topics -----------------------------------------------------------------------------------
+
+
+def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:
+    """Return the topics of the first fit that a sentence has, and whose they are."""
+    own = described[described["sentences"] > 0]
+    more = f" {len(own) - top} more in tables/topics.csv." if top and len(own) > top else ""
+    return Table(
+        own.head(top) if top else own, "The topics of the first fit, and whose they are",
+        "Words by relevance (lambda 0.6). The group of the largest residual stands, if that is "
+        f"above the threshold; neutral sentences count as a group of their own.{more}", gap="",
+    )  # fmt: skip
+
+
+def perplexity(tried: pd.DataFrame, *, chosen: int) -> Table:
+    """Return how well numbers of topics predict."""
+    return Table(
+        tried.dropna(axis=1, how="all"), f"Held-out perplexity; K = {chosen} is used",
+        "A fifth of the articles, with all that was written for them, is held out; half of each "
+        "text predicts the other half. Lower is better.",
+    )  # fmt: skip
+
+
+def topic_tests(tests: pd.DataFrame) -> Table:
+    """Return whether topics are used alike for all groups."""
+    return Table(
+        tests.astype({"seed": str}).dropna(axis=1, how="all"),
+        "Are topics used alike for all groups?",
+        "Chi-squared over sentences; effect size: Cramér's V. p value: as if sentences were "
+        "independent, which they are not; p by article: groups of whole articles exchanged.",
+    )  # fmt: skip
+
+
+# --- models -----------------------------------------------------------------------------------
+
+
+def mixed(compared: pd.DataFrame, *, confidence: float) -> Table:
+    """Return the mixed model's differences between models."""
+    own = compared[compared["statistic"] == "difference"]
+    own = own.assign(null=0.0, null_low=float("nan"), null_high=float("nan"), confidence=confidence)
+    return readable(
+        own, ["measure", "bias", "model", "reference", "prompt", "source"],
+        title="Mixed model: signed differences between models",
+        note="From the reference model, within articles. N: articles of the model. Holm over all "
+        "differences; all rows are in tables/models_mixed.csv.",
+    )  # fmt: skip
+
+
+def paired(found: pd.DataFrame) -> Table:
+    """Return each two models on the articles that both have."""
+    shown = found.drop(columns=["instrument", "test", "df", "statistic_value"])
+    return Table(
+        shown.dropna(axis=1, how="all"),
+        "Each two models on the articles that both have",
+        "Effect size: Cohen's d of the differences, with its interval. p adjusted: Holm; p fdr: "
+        "Benjamini and Hochberg; both over the whole table.",
+    )  # fmt: skip
+
+
+def printed(rows: pd.DataFrame) -> Table:
+    """Return between which values ours and the printed ones lie: `news.figures.printed_rows`."""
+    keys = ["measure", "bias", "group", "statistic"]
+    named = rows.assign(group=rows["group"].fillna(""))
+    ends = named.groupby([*keys, "side"], sort=False)["estimate"].agg(["min", "max"])
+    wide = ends.unstack("side").sort_index(axis=1, level="side", sort_remaining=False)
+    wide.columns = pd.Index([f"{side}, {end}" for end, side in wide.columns])
+    return Table(
+        wide.reset_index(), "Ours and the printed values, from the least to the largest",
+        "Ours: over models and prompts. Printed: over seven models, another corpus.", gap="",
+    )  # fmt: skip
