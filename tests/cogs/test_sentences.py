@@ -337,6 +337,25 @@ def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
     assert len(everyone) == 2 + 3 + 1 + 1  # two coefficients; three people, all of them, a judge
 
 
+def test_chance_is_told_by_every_reference() -> None:
+    distances_of = [distances(VALUES, model=m).assign(floor=f) for m, f in (("m", 0.1), ("n", 0.2))]
+    scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), sure=Sure(draws=50))
+    agreed = people.agreement(sample.ratings(SUITE), sure=Sure(draws=50))
+    estimates = pd.concat([scores, agreed], ignore_index=True)
+    found = cogs_tables.chance(estimates)
+    tables.check(found, tables.CHANCE)
+    counts = found.groupby(["reference", "statistic"]).size().to_dict()
+    assert counts == {
+        ("identities", "rbs"): 2, ("identities", "distance"): 6, ("replicate", "distance"): 6,
+        ("verdicts", "fleiss_kappa"): 1, ("verdicts", "krippendorff_alpha"): 1,
+    }  # fmt: skip
+    floors = found[found["reference"] == "replicate"].groupby("model")["null"].unique()
+    assert floors.map(list).to_dict() == {"m": [pytest.approx(0.1)], "n": [pytest.approx(0.2)]}
+    # What leads is what ESTIMATES shows already.
+    told = tables.with_chance(estimates, found, lead=["identities", "verdicts"])
+    pd.testing.assert_frame_equal(told, estimates)
+
+
 def test_printed_rows_are_of_our_axes_and_marked() -> None:
     table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), sure=Sure(draws=100)), score="RBS")
     assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]

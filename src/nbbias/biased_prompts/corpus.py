@@ -1,4 +1,9 @@
-"""The corpus of the biased-prompts study: two prompts, their wording, and what is lost."""
+"""The corpus of the biased-prompts study: two prompts, their wording, and what is lost.
+
+>>> from nbbias import biased_prompts
+>>> biased_prompts.corpus.wording(neutral="neutral", biased="mine")["source"].tolist()[1]
+'the corpus'
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""The figures of the biased-prompts study: estimates in, the figure, its rows and words out."""
+"""The figures of the biased-prompts study: estimates in, the figure, its rows and words out.
+
+>>> from nbbias import biased_prompts, tables
+>>> row = {"source": "all", "model": "m", "prompt": "biased", "statistic": "refusal_rate",
+...        "estimate": 0.4, "n": 10}
+>>> found = tables.estimates([row], study="biased_prompts")
+>>> biased_prompts.figures.refusals(found).rows["panel"].tolist()
+['all headlines']
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The parameters of biased_prompts, and the record that is the study."""
+"""The parameters of biased_prompts, and the record that is the study.
+
+>>> from nbbias import biased_prompts
+>>> biased_prompts.params.BiasedPrompts().focus
+{'gender': 'female'}
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,13 @@
-"""How often models refuse, before any content: by prompt, outlet, and who the headline names."""
+"""How often models refuse, before any content: by prompt, outlet, and who the headline names.
+
+>>> import pandas as pd
+>>> from nbbias import biased_prompts
+>>> answers = pd.DataFrame({"source": "s", "article_id": ["1", "2"], "model": "m",
+...                         "prompt": "biased", "refused": [True, False]})
+>>> rates = biased_prompts.refusing.rates(answers)
+>>> rates.loc[rates["statistic"] == "refusal_rate", "estimate"].tolist()
+[0.5]
+"""
 
 from __future__ import annotations
 

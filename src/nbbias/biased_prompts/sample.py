@@ -3,6 +3,11 @@
 Articles are those of `simulate`. Refusals are drawn without regard to what the answer would have
 said, so the planted effect is that on the answered articles, too; a model may refuse headlines that
 name one group more often than others.
+
+>>> from nbbias import biased_prompts
+>>> model = biased_prompts.sample.SAMPLE_MODELS["selective"]
+>>> biased_prompts.sample.chance_of_refusal(model, "female")
+0.7
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Sentences about biased prompts, written from tables."""
+"""Sentences about biased prompts, written from tables.
+
+>>> from nbbias import biased_prompts
+>>> biased_prompts.sentences.printed_rate(biased_prompts.compare.printed())[:41]
+'The paper prints that ChatGPT refused 89.'
+"""
 
 from __future__ import annotations
 

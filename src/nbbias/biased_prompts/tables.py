@@ -1,4 +1,9 @@
-"""Tables of the biased-prompts study for readers: which rows and columns, and their notes."""
+"""Tables of the biased-prompts study for readers: which rows and columns, and their notes.
+
+>>> from nbbias import biased_prompts
+>>> biased_prompts.tables.held_out().title
+"How well refusals are told: full refusal or not, on XSTest's human labels"
+"""
 
 from __future__ import annotations
 

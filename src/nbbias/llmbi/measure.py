@@ -214,13 +214,11 @@ def score_answers(
     >>> score_answers(measured)[terms].iloc[0].tolist()
     [0.5, 0.2, 0.75, 1.45]
     """
+    b, s = measured[f"polarity_{bias_scorer}"], measured[f"polarity_{sentiment_scorer}"]
+    weight = pd.Series(1.0, index=measured.index)
     if "dimension" in measured:
         _check_weights(weights or {}, measured["dimension"].unique())
-    b, s = measured[f"polarity_{bias_scorer}"], measured[f"polarity_{sentiment_scorer}"]
-    if "dimension" in measured:
         weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
-    else:
-        weight = pd.Series(1.0, index=measured.index)
     names = dict.fromkeys(
         [sentiment.instrument(bias_scorer), sentiment.instrument(sentiment_scorer)]
     )

@@ -95,7 +95,7 @@ def neutral_pools(
     >>> [pool.round(6).tolist() for pool in neutral_pools(scores, reference)]
     [[0.2, 0.7]]
     """
-    by_length = {n: score_answers(pool, **formula) for n, pool in reference.groupby("n")}
+    by_length = dict(list(score_answers(reference, **formula).groupby("n")))
     none = pd.DataFrame({"score": [], "weighted_bias": []}, dtype=float)
     pools = []
     for n, weight in zip(scores["n"], scores["weight"], strict=True):

@@ -115,21 +115,16 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
     'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50000.'
     """
     sentences = []
-    for model, rows in beside.groupby("model", sort=False):
-        both = rows.dropna(subset=["ours", "printed"])
-        if both.empty:
+    for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
+        found = rows["difference"].dropna().abs()
+        if found.empty:
             sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
             continue
-        writer = rows["printed_model"].iloc[0]
-        largest = both["difference"].abs().max()
-        how = (
-            "the model that the paper names"
-            if str(model) == writer
-            else f"another writer than the paper's {writer}: no replication"
-        )
+        how = f"another writer than the paper's {writer}: no replication"
+        how = "the model that the paper names" if str(model) == writer else how
         sentences.append(
-            f"{escape(model)} ({how}): over {len(both)} prompts the largest difference from "
-            f"{paper} is {largest:.5f}."
+            f"{escape(model)} ({how}): over {len(found)} prompts the largest difference from "
+            f"{paper} is {found.max():.5f}."
         )
     return sentences
 

@@ -1,4 +1,12 @@
-"""What the levels of the news study share: their result, means over articles, families, losses."""
+"""What the levels of the news study share: their result, means over articles, families, losses.
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> cell = {"source": "s", "model": "m", "prompt": "p", "bias": "gender", "instrument": "list"}
+>>> scores = pd.DataFrame([cell | {"reason": "blank answer"}, cell | {"reason": None}])
+>>> news.claims.losses(scores)[["pairs", "blank answer", "counted"]].to_dict("records")
+[{'pairs': 2, 'blank answer': 1, 'counted': 1}]
+"""
 
 from __future__ import annotations
 

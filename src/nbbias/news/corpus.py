@@ -182,6 +182,14 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     ------
     DataError
         Not one generated text has an original; the message shows ids of both sides.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> original = {"source": ["s"], "article_id": ["1"], "text": ["She met her son."]}
+    >>> answer = original | {"text": [" "], "model": "m", "prompt": "p", "sample": 1}
+    >>> news.pair(pd.DataFrame(original), pd.DataFrame(answer))["lost"].tolist()
+    ['blank answer']
     """
     first = originals.drop_duplicates(ARTICLE)
     known = first[[*ARTICLE, "text"]].rename(columns={"text": "original_text"})
@@ -224,7 +232,15 @@ def _examples(table: pd.DataFrame) -> str:
 
 
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults."""
+    """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> originals, generations = news.read("sample", "sample")
+    >>> len(originals), generations["model"].nunique()
+    (72, 5)
+    """
     if originals_path == "sample":
         return sample.corpus(desks_apart=True, faults=True, seed=SAMPLE_SEED)
     return read_originals(originals_path), read_generations(generations_path)

@@ -1,4 +1,12 @@
-"""The figures of the news study: estimates in, the figure with its rows and its words out."""
+"""The figures of the news study: estimates in, the figure with its rows and its words out.
+
+>>> from nbbias import news, tables
+>>> row = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "group": "female",
+...        "statistic": "share_difference_common", "estimate": -0.1, "n": 9}
+>>> drawn = news.figures.share_differences(tables.estimates([row], study="news_bias"))
+>>> drawn.rows["panel"].tolist()
+['gender: female']
+"""
 
 from __future__ import annotations
 
@@ -49,16 +57,13 @@ def share_differences(
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     """Draw the mean distance of each cell beside what each chance level gives."""
-    keys = ["source", "model", "prompt", "measure", "bias", "statistic"]
-    levels = chance.loc[chance["statistic"] == "bias", [*keys, "reference", *_RANGE]]
-    own = estimates[estimates["statistic"] == "bias"].drop(columns=_RANGE)
+    own = estimates[estimates["statistic"] == "bias"]
+    levels = chance.loc[chance["statistic"] == "bias", "reference"].unique()
     by_reference = [
-        own.merge(level.drop(columns="reference"), on=keys, how="left").assign(reference=name)
-        for name, level in levels.groupby("reference", sort=False)
+        tables.with_chance(own, chance, lead=[name]).assign(reference=name) for name in levels
     ]
-    if not by_reference:  # nothing was measured: the rows stand there and say so
-        by_reference = [own.assign(reference=None, **dict.fromkeys(_RANGE, np.nan))]
-    rows = pd.concat(by_reference)
+    # Without a reference nothing was measured: the rows stand there and say so.
+    rows = pd.concat(by_reference or [own.assign(reference=None)])
     several = rows["reference"].nunique() > 1
     names = ", " + rows["reference"].map(_BY) if several else ""
     rows = _cells(rows).assign(panel=rows["bias"] + names)
@@ -204,8 +209,6 @@ def printed(rows: pd.DataFrame) -> Drawn:
 
 
 # --- parts ------------------------------------------------------------------------------------
-
-_RANGE = ["null", "null_low", "null_high"]
 
 
 def _cells(estimates: pd.DataFrame) -> pd.DataFrame:

@@ -6,6 +6,14 @@ chi-squared and a permutation of articles say whether topics and groups are asso
 
 Topics do not repeat from seed to seed. So they are fitted several times, and every fit gets its
 own associations; `news.topics` pools what follows from them.
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> counts = pd.DataFrame({"female": [30, 20], "neutral": [10, 40]})
+>>> news.fits.residuals(counts)["female"].round(2).tolist()
+[4.08, -4.08]
+>>> news.fits.associations(counts).tolist()
+['female', 'neutral']
 """
 
 from __future__ import annotations

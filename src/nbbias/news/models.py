@@ -1,6 +1,14 @@
 """Models against each other: the pairs' scores of all levels in one table, and what N could see.
 
 The tests themselves are those of `stats.models`; this module brings the levels into one shape.
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> key = {"source": "s", "model": "m", "prompt": "p", "measure": "word", "bias": "gender",
+...        "instrument": "word list", "reason": None, "score": 0.2}
+>>> scores = pd.DataFrame([key | {"article_id": "1", "difference_female": -0.2}])
+>>> news.models.units([scores], focus={"gender": "female"})[["group", "difference"]].values.tolist()
+[['female', -0.2]]
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""The parameters of the studies of generated news, and the record that is news_bias."""
+"""The parameters of the studies of generated news, and the record that is news_bias.
+
+>>> from nbbias import news
+>>> news.params.NewsBias(levels=["word"]).left_out()
+['level:sentence', 'level:document']
+"""
 
 from __future__ import annotations
 

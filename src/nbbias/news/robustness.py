@@ -2,6 +2,17 @@
 
 A list of group words is a choice, and a few frequent terms ("her") carry most of
 it. Here every term is left out in turn, and the estimates are made again.
+
+>>> import pandas as pd
+>>> from nbbias import news, text
+>>> article = {"source": "s", "article_id": "1"}
+>>> originals = pd.DataFrame([article | {"text": "She met a man."}])
+>>> answer = article | {"model": "m", "prompt": "p", "sample": 1, "text": "He met him and her."}
+>>> pairs = news.pair(originals, pd.DataFrame([answer]))
+>>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+>>> changes = news.robustness.without_each_term(news.words.pair_scores(read), read)
+>>> sorted(changes["term"].unique())
+['he', 'her', 'him', 'man', 'she']
 """
 
 from __future__ import annotations

@@ -6,6 +6,11 @@ words for either group; so the expected share of a group's words in a text is
 the probability that was planted, whatever the length. Words of one sentence share
 their group, as they do in real text; `unit="word"` draws each on its own, which reads
 badly but is what the chance levels of distances assume.
+
+>>> from nbbias import news
+>>> originals, generations = news.sample.corpus({"fewer": {"female": -0.2}}, seed=1)
+>>> len(originals), generations["model"].unique().tolist()
+(72, ['fewer'])
 """
 
 from __future__ import annotations

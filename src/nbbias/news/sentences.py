@@ -1,4 +1,13 @@
-"""Sentences about the news study, written from its tables."""
+"""Sentences about the news study, written from its tables.
+
+>>> from nbbias import news, tables
+>>> rows = [{"model": m, "measure": "word", "bias": "gender", "group": "female", "n": 9,
+...          "statistic": "share_difference", "estimate": -0.1, "ci_low": -0.15, "ci_high": -0.05,
+...          "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
+>>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
+>>> news.sentences.differences(found, statistic="share_difference")[0].split(" (")[0]
+'gender: 1 of 2 signed differences are beyond chance'
+"""
 
 from __future__ import annotations
 

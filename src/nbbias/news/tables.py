@@ -1,4 +1,12 @@
-"""Tables of the news study for readers: which rows and columns, and what stands beside them."""
+"""Tables of the news study for readers: which rows and columns, and what stands beside them.
+
+>>> from nbbias import news, tables
+>>> row = {"model": "m", "bias": "gender", "group": "female", "statistic": "share_difference",
+...        "estimate": -0.1, "ci_low": -0.15, "ci_high": -0.05, "n": 9}
+>>> found = tables.estimates([row], study="news_bias", confidence=0.95)
+>>> news.tables.of(found, "all pairs").title
+'Signed differences of shares, all pairs of each model'
+"""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def level(
     >>> from nbbias import news, stats, text
     >>> pairs = news.pair(*news.sample.corpus({"off": {"subject": 0.5}}, desks_apart=True, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> how = news.fits.Fitting(n_topics=5, seeds=[1])
+    >>> how = news.fits.Fitting(n_topics=5, seeds=[1], threshold=0.5)
     >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
     >>> sure = stats.Sure(draws=5)
     >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, sure=sure)

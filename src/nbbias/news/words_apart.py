@@ -3,6 +3,13 @@
 The weighted log-odds with an informative Dirichlet prior of Monroe, Colaresi and
 Quinn (2008), *Fightin' Words*, Political Analysis 16:372-403; Cheng et al. (2023), *Marked
 Personas*, ACL, use it to find the words that mark a group ("Marked Words").
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> counts = [pd.Series(own) for own in ({"a": 4, "b": 2}, {"a": 1, "b": 3}, {"a": 60, "b": 40})]
+>>> table = news.words_apart.log_odds(*counts, prior_size=10)
+>>> table.set_index("word")["log_odds"].round(2).to_dict()
+{'a': 0.51, 'b': -0.51}
 """
 
 from __future__ import annotations

@@ -1,4 +1,12 @@
-"""Look into a word list: its words by side, their contexts, and what the estimate owes to each."""
+"""Look into a word list: its words by side, their contexts, and what the estimate owes to each.
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> texts = pd.Series(["A nurse met her."])
+>>> found = news.explore.lexicon.scan(texts, "nurse", bias="gender", group="female")
+>>> found[["term", "start", "end"]].to_numpy().tolist()
+[['nurse', 2, 7]]
+"""
 
 from __future__ import annotations
 

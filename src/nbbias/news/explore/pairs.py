@@ -1,4 +1,14 @@
-"""Read the pairs behind an estimate: human and generated side by side, and what each adds."""
+"""Read the pairs behind an estimate: human and generated side by side, and what each adds.
+
+>>> import pandas as pd
+>>> from nbbias import news
+>>> key = {"source": "s", "model": "m", "prompt": "p", "measure": "sentiment", "reason": None}
+>>> rows = [key | {"article_id": str(i), "pair_id": i, "difference_female": d}
+...         for i, d in enumerate([0.1, -0.3])]
+>>> found = news.explore.pairs.contributions(pd.DataFrame(rows), group="female")
+>>> found[["article_id", "contribution"]].to_numpy().tolist()
+[['0', 0.05], ['1', -0.15]]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Look at topics: their words, whose they are, who writes about them, and in which sentences."""
+"""Look at topics: their words, whose they are, who writes about them, and in which sentences.
+
+>>> from nbbias import news
+>>> news.explore.topics.frame("<p>&</p>", title="A page")[:43]
+'<div class="x-scroll" tabindex="0"><iframe '
+"""
 
 from __future__ import annotations
 
