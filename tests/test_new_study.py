@@ -25,6 +25,7 @@ def test_it_has_twelve_cells_and_no_output() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 def test_it_runs_and_leaves_what_a_study_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
