@@ -41,6 +41,11 @@ def checks() -> pd.DataFrame:
         `text_id`, `text`, `biased`, `bias_type`, `group`, `attribute` (missing where none is said);
         `category` of `CATEGORIES`; and of dialect only, `pair_id`, which two sentences of one
         content share, and `variety`, the name of a variety or ``"standard"``.
+
+    Examples
+    --------
+    >>> sorted(checks()["category"].unique())
+    ['counter-speech', 'dialect', 'plain mention', 'reported speech']
     """
     table = read_table(data_path("biasalert/checks.csv")).rename(columns={"check_id": "text_id"})
     texts = ["text_id", "text", "category", "bias_type", "group", "attribute", "pair_id", "variety"]

@@ -47,6 +47,12 @@ def texts(
         LABELLED, with `comment_id` (near-duplicates share it) and `split` (``"train"``,
         ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested);
         and the rows of the files that are not among them: `file`, `reason`, `n`.
+
+    Examples
+    --------
+    >>> labelled, lost = texts("sample", seed=0)
+    >>> len(labelled), len(lost)
+    (252, 0)
     """
     if labelled_path == SAMPLE:
         return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
@@ -71,7 +77,14 @@ def texts(
 
 
 def counts(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Count texts by split and type: `texts`, `biased`, and `clusters` of near-duplicates."""
+    """Count texts by split and type: `texts`, `biased`, and `clusters` of near-duplicates.
+
+    Examples
+    --------
+    >>> labelled, _ = texts("sample", seed=0)
+    >>> counts(labelled)["texts"].sum()
+    np.int64(252)
+    """
     named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
     grouped = named.groupby(["split", "bias_type"], sort=False)
     return grouped.agg(
@@ -95,6 +108,12 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
     -------
     (DataFrame, DataFrame)
         KNOWLEDGE, and the rows that were lost: `reason`, `n`.
+
+    Examples
+    --------
+    >>> labelled, _ = texts("sample", seed=0)
+    >>> len(knowledge("sample", labelled=labelled)[0])
+    63
     """
     if path == NONE:
         return sources.from_labelled(labelled[labelled["split"] == "train"])
@@ -127,6 +146,11 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
         Of the sample: prompts, and the start of the draws.
     size
         Answers per model that are drawn at random; 0 takes all.
+
+    Examples
+    --------
+    >>> read_answers("sample", n=3, seed=0).groupby("model").size().to_dict()
+    {'blunt': 3, 'careful': 3, 'careless': 3}
     """
     if path == SAMPLE:
         table = sample.answers(n=n, seed=seed)

@@ -282,7 +282,13 @@ def _gap(case: Case, statistic: str) -> str | None:
 
 
 def constants(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Return the JUDGEMENTS of two judges that read nothing: one flags every text, one none."""
+    """Return the JUDGEMENTS of two judges that read nothing: one flags every text, one none.
+
+    Examples
+    --------
+    >>> constants(pd.DataFrame({"text_id": ["a"]}))[["judge", "biased"]].values.tolist()
+    [['always biased', True], ['never biased', False]]
+    """
     return pd.concat(
         [
             pd.DataFrame(
@@ -481,7 +487,14 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.nda
 
 
 def resampled_mean(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.ndarray:
-    """Return the means of values over resampled clusters (any labels), one per draw."""
+    """Return the means of values over resampled clusters (any labels), one per draw.
+
+    Examples
+    --------
+    >>> means = resampled_mean(np.array([0.0, 1.0]), np.array(["a", "b"]), sure=Sure(draws=50))
+    >>> set(means.tolist()) == {0.0, 0.5, 1.0}
+    True
+    """
     numbers = np.unique(clusters, return_inverse=True)[1]
     sums = resampled(np.column_stack([values, np.ones(len(values))]), numbers, sure=sure)
     return sums[:, 0] / sums[:, 1]
@@ -494,6 +507,11 @@ def spread(values: np.ndarray, estimate: float, confidence: float) -> Row:
     -------
     dict
         `ci_low` and `ci_high`; or `reason`, where all values are alike: no spread is no certainty.
+
+    Examples
+    --------
+    >>> spread(np.array([0.2, 0.2]), 0.2, 0.95)["reason"]
+    'every resample gives the same'
     """
     known = values[~np.isnan(values)]
     if not len(known) or known.min() == known.max():

@@ -32,7 +32,13 @@ class Mention(NamedTuple):
 
 @cache
 def groups() -> pd.DataFrame:
-    """Return the words that name groups: `group`, `bias_type`, `term`, lower case."""
+    """Return the words that name groups: `group`, `bias_type`, `term`, lower case.
+
+    Examples
+    --------
+    >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
+    ['gender']
+    """
     read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
     rows = [(one["group"], one["bias_type"], term) for one in read for term in one["terms"]]
     return pd.DataFrame(rows, columns=["group", "bias_type", "term"])
@@ -49,13 +55,24 @@ def same_group(first: str | None, second: str | None) -> bool:
 
     Names are compared as `target` reads them, so "Jews" and "Jewish people" are one; gay people
     are LGBTQ+ people, whom it has one file for.
+
+    Examples
+    --------
+    >>> same_group("Jews", "Jewish people"), same_group("men", "women")
+    (True, False)
     """
     one, two = canonical(first), canonical(second)
     return one is not None and one == two
 
 
 def canonical(name: str | None) -> str | None:
-    """Return the name that a group is compared by (see `same_group`); None without a name."""
+    """Return the name that a group is compared by (see `same_group`); None without a name.
+
+    Examples
+    --------
+    >>> canonical("gay men")
+    'lgbtq+ people'
+    """
     if not isinstance(name, str) or not name.strip():
         return None
     listed = set(groups()["group"])
@@ -66,7 +83,13 @@ def canonical(name: str | None) -> str | None:
 
 @cache
 def attributes() -> dict[str, tuple[str, ...]]:
-    """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end."""
+    """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end.
+
+    Examples
+    --------
+    >>> sorted(attributes())[:2]
+    ['Black people', 'Jewish people']
+    """
     read = yaml.safe_load(data_path("biasalert/attributes.yaml").read_text(encoding="utf-8"))
     return {group: tuple(words) for group, words in read.items()}
 
@@ -77,6 +100,11 @@ def types() -> dict[str, str]:
 
     The paper names seven types and SBIC has seven other categories. What it has no type for (body,
     victim, age, profession) stands under social. Categories that two data sets share agree.
+
+    Examples
+    --------
+    >>> types()["disability"]
+    'disabled'
     """
     table = read_table(data_path("biasalert/types.csv"))
     return {one: one for one in TYPES} | dict(
@@ -108,6 +136,11 @@ def mentions(text: str) -> list[Mention]:
     """Return the groups that a text names, in order; of terms that overlap, the longest.
 
     "Black women" is one mention (race), not two. Pronouns count: they name a gender.
+
+    Examples
+    --------
+    >>> [one.group for one in mentions("Black women and Muslims met.")]
+    ['Black people', 'Muslims']
     """
     found = []
     for match in _pattern().finditer(text):
@@ -125,6 +158,11 @@ def target(text: str) -> Mention | None:
 
     A group of race, religion, orientation or disability goes before one of gender, age or wealth:
     who writes of "gay guys" or of "Muslims and their women" writes of the former.
+
+    Examples
+    --------
+    >>> target("She says that Muslims are late.").group
+    'Muslims'
     """
     found = mentions(text)
     return min(found, key=_weight, default=None)
@@ -136,7 +174,13 @@ def _weight(mention: Mention) -> tuple[int, int]:
 
 
 def targets(texts: Iterable[str]) -> pd.DataFrame:
-    """Return `group` and `bias_type` of each text's `target`; missing where it names none."""
+    """Return `group` and `bias_type` of each text's `target`; missing where it names none.
+
+    Examples
+    --------
+    >>> targets(["Women cannot park.", "It rains."])["bias_type"].tolist()
+    ['gender', nan]
+    """
     rows = [
         (one.group, one.bias_type) if one else (None, None) for one in map(target, texts)
     ]  # fmt: skip
@@ -157,6 +201,11 @@ def words(text: str) -> list[str]:
     Lower case, plural ``s`` taken off, without words such as "people", "the" and "are", so that
     "Black people" and "the Blacks" name one group. Other function words count only where there is
     nothing else.
+
+    Examples
+    --------
+    >>> words("The Black people are loud")
+    ['black', 'loud']
     """
     found = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
     named = [word for word in found if word not in _PEOPLE]

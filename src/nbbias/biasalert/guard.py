@@ -228,9 +228,10 @@ def guard(
     Examples
     --------
     >>> from nbbias.biasalert.judges import baselines
-    >>> pieces = ["The train is late. ", "Women are bad drivers. ", "So they say."]
+    >>> pieces = ["The train is late. ", "Women make good clerks. ", "So it goes."]
     >>> guarded = guard(pieces, lambda texts, evidence: baselines.keywords(texts))
-    >>> "".join(guarded), guarded.record["judge"], guarded.record["sentences"] > 1
+    >>> "".join(guarded), guarded.record["stopped"], guarded.record["group"]
+    ('The train is late.', True, 'women')
     """
     told = [
         f"{name}: must be 0 or more, but is {number}"

@@ -27,7 +27,13 @@ _LONGEST = 400
 
 
 def normalise(statement: str) -> str:
-    """Write a statement as the paper's entries are: lower case, one space, no mark at its ends."""
+    """Write a statement as the paper's entries are: lower case, one space, no mark at its ends.
+
+    Examples
+    --------
+    >>> normalise("  Women CAN’T park. ")
+    "women can't park"
+    """
     folded = unicodedata.normalize("NFKC", statement).translate(_STRAIGHT)
     return re.sub(r"\s+", " ", folded).strip(" \t\n.,;:!?\"'-").lower()
 
@@ -58,6 +64,12 @@ def build(
     ------
     ContractError
         The table has no column `statement`.
+
+    Examples
+    --------
+    >>> found, lost = build(pd.DataFrame({"statement": ["Women cannot park."]}), source="mine")
+    >>> found[["statement", "bias_type", "group"]].to_dict("records")
+    [{'statement': 'women cannot park', 'bias_type': 'gender', 'group': 'women'}]
     """
     need(table, ["statement"], where=source)
     rows = table.reset_index(drop=True)
@@ -110,12 +122,25 @@ def _kept(
 
 
 def entry_id(statement: str, bias_type: str) -> str:
-    """Return the id of an entry: the start of a SHA-256 of its statement and type."""
+    """Return the id of an entry: the start of a SHA-256 of its statement and type.
+
+    Examples
+    --------
+    >>> len(entry_id("women cannot park", "gender"))
+    16
+    """
     return hashlib.sha256(f"{bias_type}\0{statement}".encode()).hexdigest()[:16]
 
 
 def version(knowledge: pd.DataFrame) -> str:
-    """Return the version of a knowledge: a hash of what its entries say, whatever their order."""
+    """Return the version of a knowledge: a hash of what its entries say, whatever their order.
+
+    Examples
+    --------
+    >>> found, _ = build(pd.DataFrame({"statement": ["women lie", "men lie"]}), source="mine")
+    >>> version(found) == version(found[::-1])
+    True
+    """
     ordered = knowledge[COLUMNS].fillna("").sort_values("entry_id")
     found = hashlib.sha256()
     for row in ordered.itertuples(index=False):

@@ -57,6 +57,12 @@ def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFr
     -------
     DataFrame
         `text_id` and `text` only, in random order, so that labels are made blind to the model.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text_id": ["a", "b"], "model": "m", "text": ["x", "y"]})
+    >>> draw_sample(answers, size=1)["text_id"].tolist()
+    ['b']
     """
     tables.need(answers, ["text_id", "model", "text"], where="answers")
     if size < 1:
@@ -369,6 +375,11 @@ def error_rates(labelled: pd.DataFrame) -> dict[str, Right]:
     -------
     dict
         `sensitivity`, of the biased texts, and `specificity`, of the others: right, of how many.
+
+    Examples
+    --------
+    >>> error_rates(pd.DataFrame({"label": [1, 1, 0], "flagged": [1, 0, 0]}))
+    {'sensitivity': (1, 2), 'specificity': (1, 1)}
     """
     both = labelled.dropna(subset=["label", "flagged"])
     biased = both["label"] == 1
@@ -406,6 +417,12 @@ def rogan_gladen(
     References
     ----------
     Rogan and Gladen 1978, Am J Epidemiol 107(1); Lang and Reiczigel 2014, Prev Vet Med 113(1).
+
+    Examples
+    --------
+    >>> found = rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
+    >>> round(found["estimate"], 3)
+    0.2
     """
     gap: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
     if n == 0:

@@ -32,6 +32,11 @@ def types() -> pd.DataFrame:
     """Return the types of CrowS-Pairs and the paper's: `crows_type`, `bias_type`, `note`.
 
     `bias_type` is missing for age and physical appearance, which none of the seven types covers.
+
+    Examples
+    --------
+    >>> types().set_index("crows_type").loc["nationality", "bias_type"]
+    'culture'
     """
     return pd.read_csv(data_path("biasalert/crows_types.csv"))
 

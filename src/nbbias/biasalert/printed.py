@@ -91,6 +91,11 @@ def levels(dataset: str) -> pd.DataFrame:
     DataFrame
         `model`, `bias_level`, `human_agreement`, `gpt4_agreement`: shares in [0, 1], printed with
         two digits. The paper prints no N for the levels; agreement is of 40 answers a model.
+
+    Examples
+    --------
+    >>> levels("BOLD").set_index("model").loc["OPT-6.7b", "bias_level"]
+    np.float64(0.0)
     """
     printed = figures(6)
     own = printed[printed["dataset"] == dataset]
@@ -114,6 +119,11 @@ def products(digits: int = 2) -> pd.DataFrame:
     -----
     Accuracy A = (TP + TN)/N and F1 = 2TP/(2TP + (1 − A)N), so TP/N = F(1 − A)/(2(1 − F)) and TN/N
     = A − TP/N.
+
+    Examples
+    --------
+    >>> bool(products()["holds"].all())
+    True
     """
     wide = figures(1).pivot(index=["system", "dataset"], columns="metric", values="value")
     wide = wide.dropna(subset=["overall_score"])

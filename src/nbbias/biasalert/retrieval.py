@@ -2,9 +2,7 @@
 
 The paper hands the five nearest entries to its judge whatever they are, and names that as its
 limitation. Here an entry no nearer than entries found for other texts is kept in the table, marked
-as not used.
-
-Search of the nearest entries: all cosines by a matrix product, or by FAISS.
+as not used. The nearest entries are found from all cosines, by a matrix product or by FAISS.
 """
 
 from __future__ import annotations
@@ -53,7 +51,6 @@ def prepare(
     index: str = "exact",
     seed: int = 0,
     device: str = "cpu",
-    progress: bool = True,
 ) -> Base:
     """Embed a knowledge and build its search, once for many texts that come one by one.
 
@@ -68,8 +65,8 @@ def prepare(
         knowledge itself, so that it does not depend on which texts are judged together.
     index
         One of `INDEXES`; what they cost and when they pay stands at `biasalert.retrieval.searcher`.
-    seed, progress
-        Of the default `min_similarity`; show a bar while statements are embedded.
+    seed
+        Of the default `min_similarity`.
 
     Raises
     ------
@@ -82,7 +79,7 @@ def prepare(
     if knowledge.empty:
         return Base(knowledge, model, device, None, float("nan"))
     vectors = embeddings.embed(
-        knowledge["statement"], model=model, device=device, progress=progress
+        knowledge["statement"], model=model, device=device
     )  # fmt: skip
     floor = min_similarity
     if floor is None:
@@ -132,7 +129,7 @@ def retrieve(
     if k < 1:
         raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
     ready = isinstance(knowledge, Base)
-    base = knowledge if ready else prepare(knowledge, progress=progress, **options)
+    base = knowledge if ready else prepare(knowledge, **options)
     if ready and options:
         raise ParameterError("retrieval", f"{', '.join(options)}: belongs to prepare")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]

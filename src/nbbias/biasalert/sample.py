@@ -52,6 +52,11 @@ def knowledge() -> pd.DataFrame:
     DataFrame
         One row per stereotype: `statement` (group and attribute), `bias_type`, `group`, `attribute`
         and `source`. `biasalert.knowledge` gives each its `entry_id`.
+
+    Examples
+    --------
+    >>> len(knowledge()), knowledge()["bias_type"].nunique()
+    (63, 7)
     """
     rows = [(f"{g} {ways[0]}", t, g, ways[0], SOURCE) for t, g, _, ways in _stereotypes()]
     columns = ["statement", "bias_type", "group", "attribute", "source"]
@@ -73,6 +78,11 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         (missing where nothing is claimed), `comment_id` (sentences of one stereotype share it),
         `split` (``"train"`` or ``"test"``) and `kind`: ``"biased"``, or unbiased because
         ``"distanced"`` (reported or denied), ``"particular"`` (of other people) or ``"mention"``.
+
+    Examples
+    --------
+    >>> labelled()["split"].value_counts().to_dict()
+    {'train': 168, 'test': 84}
     """
     rng = np.random.default_rng(seed)
     deals = {
@@ -80,44 +90,35 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         for kind in ("biased", "distanced", "particular")
         for split in ("train", "test")
     }
+    known = list(_stereotypes())
     # A group's mentions go through the templates on their own, so that no text stands twice.
     mentions = {
-        (group, split): _in_turn(sentences()["mention"][split], rng)
-        for _, group, split, _ in _stereotypes()
+        (group, split): _in_turn(sentences()["mention"][split], rng) for _, group, split, _ in known
     }
     rows: list[dict[str, Any]] = []
 
-    def add(
-        kind: str,
-        split: str,
-        bias_type: str,
-        group: str,
-        claim: str | None,
-        key: str,
-        *,
-        alone: bool,
-    ) -> None:
-        named = kind != "particular"
+    def add(kind: str, number: int, claim: str | None, *, alone: bool) -> None:
+        bias_type, group, split, _ = known[number]
         templates = mentions[group, split] if kind == "mention" else deals[kind, split]
         text = _fill(next(templates), group, claim)
         rows.append(
             {
                 "text": text if alone else _passage(text, group, rng), "biased": kind == "biased",
-                "bias_type": bias_type, "group": group if named else None, "attribute": claim,
-                "comment_id": key, "split": split, "kind": kind,
+                "bias_type": bias_type, "group": None if kind == "particular" else group,
+                "attribute": claim, "comment_id": f"{'sm'[kind == 'mention']}{number:02}",
+                "split": split, "kind": kind,
             }
         )  # fmt: skip
 
-    for number, (bias_type, group, split, ways) in enumerate(_stereotypes()):
-        key = f"s{number:02}"
+    for number, (*_, ways) in enumerate(known):
         # Half of either class stands alone, half in a passage of three sentences.
         even = number % 2 == 0
         for claim, alone in zip(ways, (even, not even), strict=True):
-            add("biased", split, bias_type, group, claim, key, alone=alone)
-        add("mention", split, bias_type, group, None, f"m{number:02}", alone=even)
+            add("biased", number, claim, alone=alone)
+        add("mention", number, None, alone=even)
         # Of three stereotypes two are denied or reported, and one is said of particular others.
         kind = "particular" if number % 3 == number // 3 % 3 else "distanced"
-        add(kind, split, bias_type, group, ways[int(rng.integers(2))], key, alone=not even)
+        add(kind, number, ways[int(rng.integers(2))], alone=not even)
     table = pd.DataFrame(rows)
     texts = ["text", "bias_type", "group", "attribute", "comment_id", "split", "kind"]
     table = table.astype(dict.fromkeys(texts, "str"))
@@ -147,6 +148,11 @@ def answers(
         `text`, and the truth: `planted`, and `stereotype`, the sentence that holds it (missing
         where nothing is planted). Every answer is biased with its model's share, on its own; an
         answer is three sentences, one of them the stereotype where it is biased.
+
+    Examples
+    --------
+    >>> answers({"mine": 0.5}, n=2)["text_id"].tolist()
+    ['mine-p000', 'mine-p001']
     """
     parts = sentences()["answers"]
     known = list(_stereotypes())

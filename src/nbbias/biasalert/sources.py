@@ -110,6 +110,11 @@ def marked(labels: pd.Series, *, where: str) -> pd.Series:
     ------
     DataError
         A label says neither; `where` names the file.
+
+    Examples
+    --------
+    >>> marked(pd.Series(["yes", 0, "True"]), where="mine").tolist()
+    [True, False, True]
     """
     marks = labels.map(_label)
     bad = marks.isna() & labels.notna()
@@ -131,7 +136,13 @@ def _label(value: object) -> bool | None:
 
 
 def text_id(text: str) -> str:
-    """Return a text's id: the start of its SHA-256."""
+    """Return a text's id: the start of its SHA-256.
+
+    Examples
+    --------
+    >>> text_id("It rains.") == text_id("It rains.")
+    True
+    """
     return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

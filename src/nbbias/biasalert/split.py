@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -60,6 +60,12 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
     Exact, and not quadratic in practice: of what two near-duplicates share, the rarest six pieces
     are among the rarer ones of either (prefix filtering, Chaudhuri et al. 2006), so only texts that
     have six rare pieces in common are compared.
+
+    Examples
+    --------
+    >>> found = near_pairs(["the train is late", "The train is late!", "it rains"])
+    >>> found[["first", "second"]].values.tolist()
+    [[0, 1]]
     """
     if not 0 < near <= 1:
         raise ParameterError("near", f"must lie in (0, 1], not {near}")
@@ -88,7 +94,13 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
 
 
 def similarities(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
-    """Return the similarity of each pair of texts, as in `near_pairs`; 0 without a piece."""
+    """Return the similarity of each pair of texts, as in `near_pairs`; 0 without a piece.
+
+    Examples
+    --------
+    >>> similarities(["the train"], ["The train"]).tolist()
+    [1.0]
+    """
     one, two = list(first), list(second)
     places, distinct = pd.factorize(np.array([*one, *two], dtype=object))
     found = pieces(distinct)
@@ -113,6 +125,11 @@ def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
     -------
     array of int, one per text
         Numbers from 0, in the order of first appearance.
+
+    Examples
+    --------
+    >>> clusters(["the train is late", "it rains", "The train is late!"]).tolist()
+    [0, 1, 0]
     """
     given = [str(text) for text in texts]
     same, distinct = pd.factorize(np.array(given, dtype=object))
@@ -186,48 +203,16 @@ def folds(labelled: pd.DataFrame, *, n: int = 5, seed: int, near: float | None =
     return pd.Series(numbers, index=labelled.index, name="fold")
 
 
-def held_out(
-    labelled: pd.DataFrame,
-    parts: pd.Series,
-    judge: Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame],
-) -> pd.DataFrame:
-    """Judge every text by a judge that was made without its part.
-
-    Parameters
-    ----------
-    labelled
-        LABELLED.
-    parts
-        The part of each text, with the table's index: `folds`, for predictions out of fold, or its
-        `bias_type`, to leave one type out.
-    judge
-        Takes the rows to learn from and the rows to judge, and returns JUDGEMENTS of the latter.
-        A knowledge made of labelled texts must be made in here, of the former alone.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS of all rows, in order, with `part`.
-
-    Raises
-    ------
-    ParameterError
-        There are fewer than two parts, or a text has none.
-    """
-    if parts.nunique() < 2 or parts.isna().any():
-        raise ParameterError("parts", "each text needs one, and there must be two or more")
-    found = []
-    for part in sorted(parts.unique()):
-        rest, own = labelled[parts != part], labelled[parts == part]
-        found.append(judge(rest, own).assign(part=part))
-    whole = pd.concat(found, ignore_index=True).set_index("text_id")
-    return whole.loc[labelled["text_id"].astype("str")].reset_index()
-
-
 def across(
     first: Iterable[str], second: Iterable[str], *, near: float = NEAR
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which texts of each side have a near-duplicate on the other: two arrays of bool."""
+    """Tell which texts of each side have a near-duplicate on the other: two arrays of bool.
+
+    Examples
+    --------
+    >>> across(["the train is late"], ["it rains", "The train is late."])[1].tolist()
+    [False, True]
+    """
     one, two = list(first), list(second)
     numbers = clusters([*one, *two], near=near)
     left, right = numbers[: len(one)], numbers[len(one) :]

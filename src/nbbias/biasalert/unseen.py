@@ -113,9 +113,8 @@ def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
     reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
     silent = np.full(len(asked), np.nan)
     lost = dict.fromkeys(asked["text_id"].astype(str), reason)
-    return attribution.judgements(
-        asked, judge="none", biased=silent >= 0, confidence=silent, lost=lost
-    )
+    said = attribution.Said(silent >= 0, silent, lost=lost)
+    return attribution.judgements(asked, said, judge="none")
 
 
 def estimates(

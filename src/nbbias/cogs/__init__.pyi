@@ -1,6 +1,7 @@
 from . import (
     affinity as affinity,
     figures as figures,
+    orders as orders,
     params as params,
     people as people,
     rbs as rbs,

@@ -5,16 +5,11 @@ each identity's text as the best. The paper shows the judge the identities in on
 that a judge who likes the first text seems to like the identity that stands there. Here every
 order is asked, or a square in which each identity stands at each position, and follows each other
 one, equally often.
-
->>> from nbbias import cogs
->>> cogs.affinity.orders(["straight", "queer"])
-[('straight', 'queer'), ('queer', 'straight')]
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 from typing import Literal
 
@@ -23,44 +18,13 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import rbs, replies
+from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By, Row
 from nbbias.cogs.suite import BAR, Suite, load, rubric
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 
-Design = Literal["auto", "all", "latin", "listed"]
-
-#: With more identities than this, all orders are too many: 5 have 120.
-MOST_IN_ALL_ORDERS = 4
-
 _JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order", "repeat"]
-
-
-def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str, ...]]:
-    """Return the orders in which identities are shown.
-
-    Parameters
-    ----------
-    identities
-        Two or more.
-    design
-        ``"all"`` orders; ``"latin"``: a balanced square (Williams 1949) of k orders, or 2k where k
-        is odd; ``"auto"``: all up to four identities, else the square; ``"listed"``: the one order
-        given, as the paper does, which cannot tell an identity from its position.
-    """
-    k = len(identities)
-    if k < 2 or len(set(identities)) < k:
-        raise ValueError(f"needs two identities or more, each once: {identities}")
-    if design == "listed":
-        return [tuple(identities)]
-    if design == "all" or (design == "auto" and k <= MOST_IN_ALL_ORDERS):
-        return list(permutations(identities))
-    # 0, 1, k-1, 2, k-2, …: neighbours differ by every step once.
-    zigzag = [0] + [(i + 1) // 2 if i % 2 else k - i // 2 for i in range(1, k)]
-    rows = [[(shift + i) % k for i in zigzag] for shift in range(k)]
-    if k % 2:
-        rows += [row[::-1] for row in rows]
-    return [tuple(identities[i] for i in row) for row in rows]
 
 
 def evaluation_prompts(

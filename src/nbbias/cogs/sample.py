@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from nbbias.cogs.affinity import Design, orders
+from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.suite import BAR, Suite, load
 from nbbias.tables import data_path
 
@@ -171,7 +171,7 @@ def judge(
     identities
         The axis's.
     rng, design
-        The source of chance; the orders of `cogs.affinity.orders`.
+        The source of chance; the orders of `cogs.orders.orders`.
 
     Returns
     -------

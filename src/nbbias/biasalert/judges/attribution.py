@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,6 +45,12 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     Of the words after the group's name up to the end of the clause, verbs of being at their start
     left away: "women are bad at maths" gives "bad at maths". Where nothing follows, what stands
     before; where there is no group, the first word that prejudice uses of any.
+
+    Examples
+    --------
+    >>> text = "Women are bad at maths."
+    >>> attribute(text, target(text))
+    'bad at maths'
     """
     if mention is None:
         return _known_word(text, None)
@@ -106,34 +113,44 @@ def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -
 # --- from probabilities to judgements -----------------------------------------------------------
 
 
+class Said(NamedTuple):
+    """What a judge says, text by text.
+
+    Attributes
+    ----------
+    biased, confidence
+        Verdict and probability per text; a blank text has neither, whatever is given.
+    why
+        What else explains each verdict.
+    lost
+        By text_id, why a text that is not blank has no verdict (outcome ``failed``).
+    """
+
+    biased: Iterable[bool | None]
+    confidence: Iterable[float] | None = None
+    why: Iterable[str | None] | None = None
+    lost: Mapping[str, str] | None = None
+
+
 def judgements(
     texts: pd.DataFrame,
+    verdicts: Said,
     *,
     judge: str,
-    biased: Iterable[bool | None],
-    confidence: Iterable[float] | None = None,
     evidence: pd.DataFrame | None = None,
     knowledge: str = "",
-    why: Iterable[str | None] | None = None,
-    lost: Mapping[str, str] | None = None,
     attributes_named: bool = True,
 ) -> pd.DataFrame:
     """Write verdicts as JUDGEMENTS, with type, group and attribute where a text is biased.
 
     Parameters
     ----------
-    texts
-        TEXTS.
+    texts, verdicts
+        TEXTS, and what was said of them.
     judge, knowledge
         The judge's name, and the version of the knowledge that its evidence came from.
-    biased, confidence
-        Verdict and probability per text; a blank text has neither, whatever is given.
     evidence
         EVIDENCE; its used entries are named and, the nearest one, quoted.
-    why
-        What else explains each verdict.
-    lost
-        By text_id, why a text that is not blank has no verdict (outcome ``failed``).
     attributes_named
         Whether this judge names type, group and attribute at all.
 
@@ -141,17 +158,25 @@ def judgements(
     -------
     DataFrame
         JUDGEMENTS, one row per text, in order.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot park.", " "]})
+    >>> found = judgements(texts, Said([True, True]), judge="mine")
+    >>> found["outcome"].tolist(), found["group"].iloc[0], found["reason"].iloc[1]
+    (['judged', 'empty'], 'women', 'there is no text')
     """
     table = texts[["text_id"]].astype("str").reset_index(drop=True)
     blank = texts["text"].fillna("").astype(str).str.strip().eq("").to_numpy()
-    reasons = table["text_id"].map(lost or {})
+    reasons = table["text_id"].map(verdicts.lost or {})
     reasons = reasons.astype(object).where(~blank, NO_TEXT)
     none = reasons.notna().to_numpy()
-    verdicts = pd.array(list(biased), dtype="boolean")
-    verdicts[none] = pd.NA
-    scores = np.full(len(table), np.nan) if confidence is None else np.array(list(confidence))
+    called = pd.array(list(verdicts.biased), dtype="boolean")
+    called[none] = pd.NA
+    given = verdicts.confidence
+    scores = np.full(len(table), np.nan) if given is None else np.array(list(given))
     table["judge"] = judge
-    table["biased"] = verdicts
+    table["biased"] = called
     named = (
         attribute_texts(texts, evidence)[COLUMNS[1:]]
         if attributes_named
@@ -162,7 +187,7 @@ def judgements(
         table[column] = named[column].astype("str").where(yes, pd.NA)
     table["confidence"] = np.where(none, np.nan, scores)
     ids, shown = _cited(table["text_id"], evidence)
-    extra = pd.Series([None] * len(table) if why is None else list(why), dtype=object)
+    extra = pd.Series(list(verdicts.why or [None] * len(table)), dtype=object)
     said = [
         " ".join(part for part in parts if part)
         for parts in zip(extra.fillna(""), shown, strict=True)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.groups import attributes, mentions, same_group
-from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.tables import DataError, ParameterError, check, need, read_table
 from nbbias.text import toxicity
@@ -55,6 +55,13 @@ def majority(
     -------
     DataFrame
         JUDGEMENTS; `confidence` is the share of labelled texts that are biased.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a"], "text": ["It rains."]})
+    >>> learnt = pd.DataFrame({"text_id": ["b"], "text": ["So it goes."], "biased": [False]})
+    >>> majority(texts, learnt)["biased"].tolist()
+    [False]
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     truth = check(labelled, LABELLED, where="labelled texts")["biased"]
@@ -62,7 +69,7 @@ def majority(
         raise ParameterError("majority", "there is no labelled text")
     share = float(truth.mean())
     return judgements(
-        texts, judge=name, biased=[share >= 0.5] * len(texts), confidence=[share] * len(texts),
+        texts, Said([share >= 0.5] * len(texts), [share] * len(texts)), judge=name,
         attributes_named=False,
     )  # fmt: skip
 
@@ -84,11 +91,17 @@ def keywords(texts: pd.DataFrame, *, name: str = "keywords") -> pd.DataFrame:
     -------
     DataFrame
         JUDGEMENTS; the explanation names the group and the word.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a"], "text": ["Women make good clerks."]})
+    >>> keywords(texts)["explanation"].tolist()
+    ["Names women and says 'clerks'."]
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     found = [_pair(text) if isinstance(text, str) else None for text in texts["text"]]
     why = [f"Names {pair[0]} and says '{pair[1]}'." if pair else None for pair in found]
-    return judgements(texts, judge=name, biased=[pair is not None for pair in found], why=why)
+    return judgements(texts, Said([pair is not None for pair in found], why=why), judge=name)
 
 
 def _pair(text: str) -> tuple[str, str] | None:
@@ -142,8 +155,7 @@ def toxic(
     lost = dict.fromkeys(texts.loc[unscored, "text_id"], "the model gave no number")
     why = [None if np.isnan(one) else f"Toxicity {one:.2f}." for one in scores]
     return judgements(
-        texts, judge=name, biased=scores >= threshold, confidence=scores, why=why, lost=lost,
-        attributes_named=False,
+        texts, Said(scores >= threshold, scores, why, lost), judge=name, attributes_named=False
     )  # fmt: skip
 
 
@@ -196,11 +208,11 @@ def recorded(
     wanted = texts[key].astype("str")
     verdicts = wanted.map(own["flagged"].astype(object))
     missing = verdicts.isna()
-    return judgements(
-        texts, judge=name, biased=[None if pd.isna(one) else bool(one) for one in verdicts],
-        confidence=None if score is None else wanted.map(score).to_numpy(float),
-        lost=dict.fromkeys(texts.loc[missing, "text_id"], f"not in {path}"), attributes_named=False,
-    )  # fmt: skip
+    lost = dict.fromkeys(texts.loc[missing, "text_id"], f"not in {path}")
+    flagged = [None if pd.isna(one) else bool(one) for one in verdicts]
+    scores = None if score is None else wanted.map(score).to_numpy(float)
+    said = Said(flagged, scores, lost=lost)
+    return judgements(texts, said, judge=name, attributes_named=False)
 
 
 def _flag(value: object) -> bool | None:

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED, TEXTS
-from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.retrieval import quality
 from nbbias.biasalert.split import folds
@@ -255,8 +255,8 @@ def judge(
             fitted, there["text"].tolist(), features, progress=progress
         )
     return judgements(
-        texts, judge=name, biased=chances >= 0.5, confidence=chances, evidence=evidence,
-        knowledge=fitted.about["knowledge"], lost=strange(fitted, there),
+        texts, Said(chances >= 0.5, chances, lost=strange(fitted, there)), judge=name,
+        evidence=evidence, knowledge=fitted.about["knowledge"],
     )  # fmt: skip
 
 

@@ -49,6 +49,11 @@ def answer(
     """Return an answer in the template of Table 8.
 
     A type, or a group with its attribute, that is not known is left out with its sentence.
+
+    Examples
+    --------
+    >>> answer(True, bias_type="gender")
+    'Yes, the following SENTENCE is biased. The type of bias is gender bias.'
     """
     said = wording()["answer"]
     if not biased:
@@ -217,7 +222,13 @@ def prompts(
 
 
 def pieces(words: str, longest: int = LONGEST) -> list[str]:
-    """Cut a text into pieces of at most `longest` characters, between sentences if possible."""
+    """Cut a text into pieces of at most `longest` characters, between sentences if possible.
+
+    Examples
+    --------
+    >>> pieces("One. Two. Three.", longest=9)
+    ['One. Two.', ' Three.']
+    """
     if longest < 1:
         raise ValueError(f"longest must be 1 or more, but is {longest}")
     if len(words) <= longest:

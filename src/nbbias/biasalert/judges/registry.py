@@ -96,7 +96,14 @@ HELD_OUT = [name for name, one in JUDGES.items() if one.learns and not one.reads
 
 
 def make(name: str, given: Given) -> tuple[Judge, str]:
-    """Make a judge; return it with the name of its instrument."""
+    """Make a judge; return it with the name of its instrument.
+
+    Examples
+    --------
+    >>> judge, instrument = make("keywords", Given(pd.DataFrame(), Settings()))
+    >>> instrument
+    "RedditBias' word lists"
+    """
     module, function = JUDGES[name].made_by.split(":")
     made: tuple[Judge, str] = getattr(import_module(f"{__package__}.{module}"), function)(given)
     return made

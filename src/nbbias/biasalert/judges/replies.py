@@ -1,20 +1,15 @@
 """Read what a judge said: JSON, the paper's template, or chat; or that it said nothing to go by.
 
-Read from the plainest form to the loosest. Two verdicts that disagree are none, unless the judge
-says that it changed its mind. A refusal is a result of its own, and no verdict.
-
-Read a judge's answer that is a JSON object: whole, in fences, within chat, or cut off.
-
-The type of bias, the group and the attribute that a judge's reply names.
-
-Whether a judge declines to judge, in so many words.
+Read from the plainest form to the loosest: a JSON object (whole, in fences, within chat, or cut
+off), a label or the template, a verdict at the start, sentences. Two verdicts that disagree are
+none, unless the judge says that it changed its mind. A refusal is a result of its own, and no
+verdict. Where there is one, the type of bias, the group and the attribute are read too.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -24,6 +19,7 @@ import pandas as pd
 import yaml
 
 from nbbias import refusals
+from nbbias.asking import replies as shared
 from nbbias.tables import data_path
 
 #: Characters read at the start and at the end of a reply, looked at for a refusal, and kept of an
@@ -33,11 +29,6 @@ _ENDS, _OPENING, _EXPLAINED = 4000, 1500, 500
 _BLANK, _BOTH, _NONE = "the reply is blank", "the reply contradicts itself", "no verdict was found"
 
 _REFUSALS = {"full", "partial"}
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.I | re.S)
-_CHANGED = re.compile(
-    r"\b(?:actually|on\s+reflection|on\s+second\s+thou?ghts?|correction|reconsider\w*|wait|revis\w+"
-    r"|change\s+my\s+(?:mind|answer)|final(?:ly)?|in\s+the\s+end|ultimately)\b", re.I,
-)  # fmt: skip
 
 #: What stands before a statement that only supposes, or gives what others would say.
 _SUPPOSED = re.compile(
@@ -112,13 +103,19 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
         `confidence` (the judge's own word for the probability that the text is biased, in
         [0, 1]; NaN where it gave none, or one that its verdict belies), `explanation`,
         `outcome` (``judged``, ``refused``, ``unreadable``) and `reason` (why there is no verdict).
+
+    Examples
+    --------
+    >>> found = read(["Yes, it associates immigrants with crime.", "It depends."])
+    >>> found["group"].iloc[0], found["outcome"].tolist()
+    ('immigrants', ['judged', 'unreadable'])
     """
     given = pd.Series(replies, dtype=object)
     first = [_verdict(reply) for reply in given]
     # Only replies without a plain verdict can be refusals; the house's detector tells.
     unsure = [at for at, (one, plain) in enumerate(first) if not plain and one.reason != _BLANK]
     if unsure:
-        said = [_THOUGHTS.sub(" ", str(given.iloc[at]))[:_OPENING] for at in unsure]
+        said = [shared.THOUGHTS.sub(" ", str(given.iloc[at]))[:_OPENING] for at in unsure]
         found = refusals.detect(said, progress=False)
         for at, words, kind, reason in zip(
             unsure, said, found["kind"], found["reason"], strict=True
@@ -135,9 +132,7 @@ def _verdict(reply: object) -> tuple[Verdict, bool]:
     """Read one reply; also whether its verdict is plain, so that no refusal is looked for."""
     if not isinstance(reply, str) or not reply.strip():
         return _unread(_BLANK, None), False
-    whole = unicodedata.normalize("NFKC", _THOUGHTS.sub(" ", reply))
-    if len(whole) > 2 * _ENDS:  # a verdict stands at either end; what lies between is the essay
-        whole = f"{whole[:_ENDS]}\n{whole[-_ENDS:]}"
+    whole = shared.said(reply, ends=_ENDS)
     explained = _cut(whole)
     given = list(objects(whole, verdict=_word))
     if given:
@@ -185,7 +180,7 @@ def _in_words(plain: str) -> tuple[Verdict, bool]:
     ]
     for found, sure in ((firm, True), (indirect, False)):
         if found:
-            said = _settled(plain, found)
+            said = shared.settled(plain, found)
             return (_unread(_BOTH, None), True) if said is None else (Verdict(said), sure)
     return _unread(_NONE, None), False
 
@@ -263,15 +258,6 @@ def _before(plain: str, at: int) -> str:
     """Return what stands before a place in its sentence."""
     start = max(plain.rfind(end, 0, at) for end in (". ", "\n", "! ", "? ", "; ")) + 1
     return plain[start:at]
-
-
-def _settled(plain: str, found: list[tuple[int, bool]]) -> bool | None:
-    """Return the one verdict; of two, the last if the judge says that it changed its mind."""
-    found = sorted(found)
-    if len({said for _, said in found}) == 1:
-        return found[0][1]
-    between = plain[found[0][0] : found[-1][0]]
-    return found[-1][1] if _CHANGED.search(between) else None
 
 
 def _of_object(biased: bool, value: dict[str, Any], explained: str) -> Verdict:
@@ -392,6 +378,11 @@ def probability(told: object, *, biased: bool) -> float:
     """Return the judge's probability that a text is biased; NaN where its verdict belies it.
 
     Some judges give the confidence in their verdict instead: 0.9 for a text that is not biased.
+
+    Examples
+    --------
+    >>> probability("85%", biased=True)
+    0.85
     """
     if isinstance(told, str):
         hit = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", told)
@@ -443,7 +434,13 @@ def _types() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def typed(words: object) -> str | None:
-    """Return the first of the seven types that is named; the template's slot names none."""
+    """Return the first of the seven types that is named; the template's slot names none.
+
+    Examples
+    --------
+    >>> typed("a sexist stereotype")
+    'gender'
+    """
     pattern, known = _types()
     hit = pattern.search(words) if isinstance(words, str) else None
     return known[hit[0].lower()] if hit else None
@@ -481,7 +478,13 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def declines(words: str) -> bool:
-    """Tell whether the judge says in so many words that it cannot or will not."""
+    """Tell whether the judge says in so many words that it cannot or will not.
+
+    Examples
+    --------
+    >>> declines("I cannot judge that."), declines("It is biased.")
+    (True, False)
+    """
     said = refusals.sentences([words])[0]
     return bool(refusals.hits(said)["inability"].any()) or bool(_WONT.search(words))
 

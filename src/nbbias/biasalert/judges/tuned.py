@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
 from nbbias.biasalert.contracts import TEXTS
-from nbbias.biasalert.judges.attribution import judgements
+from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
@@ -199,8 +199,8 @@ def judge(
         logit = tuned.about["slope"] * odds + tuned.about["shift"]
         chances[there.index] = 1 / (1 + np.exp(-logit))
     return judgements(
-        texts, judge=name, biased=chances >= 0.5, confidence=chances, evidence=evidence,
-        knowledge=knowledge, why=cut, lost=lost,
+        texts, Said(chances >= 0.5, chances, cut, lost), judge=name, evidence=evidence,
+        knowledge=knowledge,
     )  # fmt: skip
 
 
