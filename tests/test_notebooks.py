@@ -93,6 +93,17 @@ def test_every_choice_of_parts_leaves_a_whole_notebook(parts: list[str]) -> None
     assert undefined([c for c in cells if c.cell_type == "code"][2:]) != set()
 
 
+@pytest.mark.parametrize("stem", ["news_bias", "biased_prompts"])
+@pytest.mark.parametrize(
+    "kept", [(), ("word",), ("sentence",), ("document",), ("word", "document")]
+)
+def test_every_choice_of_levels_leaves_a_whole_notebook(stem: str, kept: tuple[str, ...]) -> None:
+    left_out = {f"level:{level}" for level in LEVELS if level not in kept} | {"sample"}
+    cells = nbformat.read(ROOT / f"notebooks/{stem}.ipynb", as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert undefined([c for c in code if not set(c.metadata.get("tags", [])) & left_out]) == set()
+
+
 def test_tags_of_cells_are_known() -> None:
     parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
     known = {f"level:{level}" for level in LEVELS} | parts | {"parameters"}

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from nbbias import params
+from nbbias import params, stats
 from nbbias.asking import plan as generate, prompts, recorded
 from nbbias.asking.params import Generate
 from nbbias.cogs import rbs, suite as cogs_suite
@@ -260,9 +260,9 @@ def test_cogs_compares_temperatures_by_what_was_exported(
     assert nbbias("generate", path)[0] == 0
     suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
     answers = rbs.read_answers(asked.of_params(path).export_path, suite=suite)
-    distances = rbs.distances(answers, model="offline", progress=False)
+    distances = rbs.distances(answers, model="offline")
     assert len(distances) == 3 * 2 * 2
-    found = rbs.temperatures(rbs.rbs(distances, draws=100))
+    found = rbs.temperatures(rbs.rbs(distances, sure=stats.Sure(draws=100)))
     assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
     assert found["n"].tolist() == [2, 2, 2]
     assert found["rbs"].notna().all()

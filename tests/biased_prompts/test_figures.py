@@ -88,21 +88,23 @@ def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> Non
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
     drawn = figures.prejudice(OURS)
-    share, extent = drawn.figure.axes
-    assert [ax.get_title(loc="left") for ax in (share, extent)] == ["sentiment, female", ""]
-    assert names(share) == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
-    for ax, kind in ((share, "share"), (extent, "extent")):
-        assert ax.get_xlabel() == f"{kind} of prejudice"
-        own = drawn.rows[drawn.rows["statistic"] == f"prejudice_{kind}"]
+    found = panels(drawn.figure)
+    assert list(found) == ["sentiment, female: share", "sentiment, female: extent"]
+    told = names(found["sentiment, female: share"])
+    assert told == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
+    for title, ax in found.items():
+        own = drawn.rows[drawn.rows["panel"] == title]
         assert sorted(xs(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
 
 
-def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_a_row() -> None:
+def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_panels() -> None:
     other = OURS.assign(instrument="Other")
     word = OURS.assign(measure="word")
     drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
-    titles = [ax.get_title(loc="left") for ax in drawn.figure.axes]
-    assert titles == ["sentiment, female", "", "word, female", ""]
+    assert list(panels(drawn.figure)) == [
+        "sentiment, female: share", "word, female: share",
+        "sentiment, female: extent", "word, female: extent",
+    ]  # fmt: skip
     assert set(drawn.rows["instrument"]) == {"i"}
 
 

@@ -21,9 +21,9 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 @pytest.fixture(scope="module")
 def attacked() -> dict[str, Any]:
     study = study_of(corpus.pair(*hostile.corpus()), lexicon=hostile.lexicon())
-    fits = study.fits(n_topics=3, seeds=[1], threshold=0.1)
-    assert fits
-    return study.tables() | {"fits": fits}
+    fitted = study.fits(n_topics=3, seeds=[1], threshold=0.1)
+    assert fitted.fits
+    return study.tables() | {"fitted": fitted}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from nbbias import tables
-from nbbias.news import tone
+from nbbias.news import corpus, tone
 from nbbias.tables import provenance, stages
-from nbbias.text import annotate, lexicons
+from nbbias.text import lexicons
+from tests.build import paired
 
 SOURCE = Path(tables.__file__).parents[1]
 GROUND = {"tables", "params", "__init__.py"}
@@ -265,15 +266,11 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
-    lexicon = lexicons.load("gender")
-    texts = pd.Series(["She is good.", "He is bad."])
-    texts.index = pd.Index(texts)
-    found, matches = annotate.annotate(texts, lexicons.expand(lexicon))
-    sentences = tone.assign(found, matches, lexicon=lexicon)
-    settings: dict[str, Any] = {"toxicity_scorer": "offline"}
+    pairs = paired(("She is good.", "He is bad."))
+    read = corpus.annotate(pairs, lexicon=lexicons.load("gender"))
     for scorers in (["textblob"], ["vader"], ["textblob"]):
-        scored = tone.score(sentences, matches, scorers=scorers, **settings)
-        assert f"sentiment_{scorers[0]}" in scored
+        scored = tone.score(read, scorers=scorers, toxicity_scorer="offline")
+        assert f"sentiment_{scorers[0]}" in scored.sentences
     told = [json.loads(path.read_text())["input_args"] for path in tmp_path.rglob("metadata.json")]
     kept = [one["key"].strip("'").split()[0] for one in told]
     assert sorted(kept) == ["_score", "_score", "annotate"]

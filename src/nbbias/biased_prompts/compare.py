@@ -234,6 +234,13 @@ def _two_shares(counts: list[tuple[int, int]], confidence: float) -> Row:
     return row | {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
 
 
+def leading(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first instrument of each measure and bias, without toxicity."""
+    own = rows[rows["measure"] != "toxicity"]
+    first = own.groupby(["measure", "bias"])["instrument"].transform("first")
+    return own[own["instrument"] == first]
+
+
 # --- printed ----------------------------------------------------------------------------------
 
 PRINTED, STUDENT = "printed, other corpus", "Student's t, pooled"

@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from nbbias import news
+from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.sentences import EFFECTS
 from nbbias.reading import Drawn, figures
 from nbbias.tables import escape
@@ -86,32 +87,35 @@ def effects(estimates: pd.DataFrame) -> Drawn:
 def prejudice(
     estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
 ) -> Drawn:
-    """Draw share and extent of prejudice under both prompts beside chance, a row a measure.
+    """Draw share and extent of prejudice under both prompts beside chance, a panel a measure.
 
-    Of several instruments of a measure the first; by a fallback of toxicity nothing is drawn.
+    Of several instruments of a measure the first; toxicity, which often is a fallback's, is not
+    drawn.
     """
-    own = _leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
+    own = leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
     own = own[own["prompt"].isin([neutral, biased])]
     what = own["statistic"].str.removeprefix("prejudice_")
-    rows = own.assign(
-        panel=own["measure"] + ", " + own["group"], column=what + " of prejudice",
-        cell=_names(own) + ", " + own["prompt"],
-    )  # fmt: skip
+    several = own["bias"].nunique() > 1
+    panel = own["measure"] + ", " + (own["bias"] + " " if several else "") + own["group"]
+    rows = own.assign(panel=panel + ": " + what, cell=_names(own) + ", " + own["prompt"])
     # Both prompts of a model stand together, neutral above biased.
-    order = [figures.first_seen(rows[key]) for key in ("panel", "statistic", "source", "model")]
+    keys = ("statistic", "measure", "bias", "source", "model")
+    order = [figures.first_seen(rows[key]) for key in keys]
     rows = rows.iloc[np.lexsort([rows["prompt"] != neutral, *order[::-1]])]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
+        share = own["statistic"].iloc[0] == news.prejudice.KINDS[0]
+        ax.set_xlabel("share of articles" if share else "mean change")
 
-    figure = figures.grid(rows, draw, rows="panel", columns="column", width=12)
+    figure = figures.panels(rows, draw, by="panel", width=12, height=_height(rows), share_x=False)
     band = Patch(color=figures.BAND, label="chance alone")
     figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), band])
     return Drawn(
         figure, rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
-        "range that chance gives; a row a measure.",
+        "range that chance gives; a panel a measure.",
     )  # fmt: skip
 
 
@@ -124,7 +128,7 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     kinds = {
         f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in news.prejudice.KINDS
     }
-    ours = _leading(estimates[estimates["statistic"].isin(kinds)])
+    ours = leading(estimates[estimates["statistic"].isin(kinds)])
     there = ours[["measure", "bias", "group"]].drop_duplicates()
     theirs = printed[printed["statistic"].isin(kinds)].merge(there)
     sides = {"ours": ours, "printed, other corpus": theirs}
@@ -161,13 +165,6 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
 
 
 # --- parts ------------------------------------------------------------------------------------
-
-
-def _leading(own: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the first instrument of each measure and bias; no toxicity, unprinted."""
-    own = own[own["measure"] != "toxicity"]
-    first = own.groupby(["measure", "bias"])["instrument"].transform("first")
-    return own[own["instrument"] == first]
 
 
 def _levels(table: pd.DataFrame) -> pd.Series:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import news, reading, refusals
+from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.refusing import EVERY
 from nbbias.reading import escape, number, p_value
 
@@ -164,7 +165,11 @@ def two_samples(estimates: pd.DataFrame) -> list[str]:
 
 
 def bounds(estimates: pd.DataFrame) -> list[str]:
-    """Say between what the biased prompt's share of prejudice lies if refused articles counted."""
+    """Say between what the biased prompt's share of prejudice lies if refused articles counted.
+
+    By the first instrument of each measure, toxicity apart.
+    """
+    estimates = leading(estimates)
     keys = ["bias", "group", "instrument", "source", "model"]
     ends = {
         name: estimates[estimates["statistic"] == f"prejudice_share_{name}"].set_index(keys)

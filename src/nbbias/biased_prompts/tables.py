@@ -81,6 +81,9 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     statistics, title, note = _OF_ESTIMATES[name]
     if name == "refusals":
         estimates = estimates[estimates["group"].isna()]
+    if name == "effects":  # the measure says which statistic it is
+        estimates = estimates[estimates["statistic"].isin(statistics)].assign(statistic=name)
+        statistics = [name]
     keys = [*_KEYS, "test"] if name == "changes" else _KEYS
     return readable(estimates, keys, statistics=statistics, rows=rows, title=title, note=note)
 

@@ -178,6 +178,12 @@ def common_articles(
             yield key, of_model, used, why
 
 
+def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out, of a bias with two groups whose differences mirror each other, the second."""
+    group = rows.groupby("bias")["group"]
+    return rows[(group.transform("nunique") != 2) | (rows["group"] == group.transform("first"))]
+
+
 # --- tables -----------------------------------------------------------------------------------
 
 

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from nbbias import tables
+from nbbias.news import claims
 from nbbias.news.prejudice import KINDS
 from nbbias.reading import Drawn, figures
 
@@ -33,11 +34,7 @@ def share_differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> Drawn:  # fmt: skip
     """Draw how far each group's share is from that in the originals, a panel a group."""
-    table = _cells(estimates[estimates["statistic"] == statistic])
-    # Of two groups one is drawn, the other is its mirror image.
-    both = table.groupby("bias")["group"].transform("nunique") == 2
-    first = table.groupby("bias")["group"].transform("first")
-    rows = table[~both | (table["group"] == first)]
+    rows = claims.unmirrored(_cells(estimates[estimates["statistic"] == statistic]))
     rows = rows.assign(panel=rows["bias"] + ": " + rows["group"])
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
@@ -110,29 +107,28 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
 
 
 def tone(estimates: pd.DataFrame) -> Drawn:
-    """Draw the shift of each group's tone, and what is left beyond the neutral sentences' shift.
+    """Draw the shift of each group's tone beyond that of the neutral sentences.
 
     By the instrument that leads, the first.
     """
-    kinds = {"mean_difference": "shift", "difference_beyond_neutral": "beyond neutral"}
-    wanted = estimates["statistic"].isin(kinds)
+    wanted = estimates["statistic"] == "difference_beyond_neutral"
     wanted &= estimates["instrument"] == estimates["instrument"].iloc[0]
     rows = _cells(estimates[wanted])
-    rows = rows.assign(panel=_group_names(rows) + ": " + rows["statistic"].map(kinds))
+    rows = rows.assign(panel=_group_names(rows))
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         # A single pair would stretch the scale and say nothing; it stays in the table.
         shown = own.assign(estimate=own["estimate"].where(own["n"] > 1))
         figures.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
         _zero(ax)
-        ax.set_xlabel(f"difference of {own['measure'].iloc[0]}")
+        ax.set_xlabel("shift of sentiment")
 
     figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
     figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
     return Drawn(
         figure, rows,
-        "Mean shift of each group's sentiment between answer and original, and what is left of it "
-        "beyond the shift of neutral sentences, with intervals, by model and prompt.",
+        "Mean shift of each group's sentiment between answer and original beyond the shift of "
+        "neutral sentences, with intervals, by model and prompt; one panel a group.",
     )  # fmt: skip
 
 

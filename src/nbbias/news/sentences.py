@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from nbbias import reading
+from nbbias.news import claims
 from nbbias.news.claims import Level
 from nbbias.news.sample import SOURCE
 from nbbias.reading import escape, number
@@ -34,8 +35,7 @@ def differences(
     rows = estimates[estimates["statistic"] == statistic]
     articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
-        groups = own["group"].unique()
-        family = own[own["group"] == groups[0]] if len(groups) == 2 else own
+        family = claims.unmirrored(own)
         what = _SHARE_OF[own["measure"].iloc[0]]
         told = reading.beyond_chance(
             family, what="signed differences", unit="pairs",
@@ -66,19 +66,24 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
 
 
 def tone(estimates: pd.DataFrame) -> list[str]:
-    """Say of each bias and instrument how many group shifts in tone are beyond chance."""
-    whats = {
-        "mean_difference": "shifts of a group's tone",
+    """Say of each bias and instrument how many shifts of a group's tone are beyond chance.
+
+    Beyond the shift of the neutral sentences where these were scored.
+    """
+    kinds = {
         "difference_beyond_neutral": "shifts beyond that of the neutral sentences",
+        "mean_difference": "shifts of a group's tone",
     }
-    rows = estimates[estimates["statistic"].isin(whats) & estimates["estimate"].notna()]
+    rows = estimates[estimates["estimate"].notna()]
     sentences = []
-    for (bias, instrument, statistic), own in rows.groupby(
-        ["bias", "instrument", "statistic"], sort=False
-    ):
-        says = "for the group {group} in {which} it is {estimate}"
-        told = reading.beyond_chance(own, what=whats[statistic], unit="pairs", says=says)
-        sentences.append(f"{escape(bias)}, {escape(instrument)}: {told}")
+    for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
+        statistic = next((one for one in kinds if (own["statistic"] == one).any()), None)
+        if statistic:
+            told = reading.beyond_chance(
+                own[own["statistic"] == statistic], what=kinds[statistic], unit="pairs",
+                says="for the group {group} in {which} it is {estimate}",
+            )  # fmt: skip
+            sentences.append(f"{escape(bias)}, {escape(instrument)}: {told}")
     return sentences
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.news import corpus
+from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.sentences import of_first_instrument
@@ -140,6 +140,9 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
         The most rows to show; all where None.
     """
     statistics, title, note = _OF_ESTIMATES[name]
+    if name == "common":
+        estimates = claims.unmirrored(estimates[estimates["statistic"].isin(statistics)])
+        note += " Of two groups one: the other is its mirror image."
     return readable(estimates, _KEYS, statistics=statistics, rows=rows, title=title, note=note)
 
 
@@ -289,12 +292,13 @@ def mixed(compared: pd.DataFrame, *, confidence: float) -> Table:
     """Return the mixed model's differences between models."""
     own = compared[compared["statistic"] == "difference"]
     own = own.assign(null=0.0, null_low=float("nan"), null_high=float("nan"), confidence=confidence)
-    return readable(
+    table = readable(
         own, ["measure", "bias", "model", "reference", "prompt", "source"],
         title="Mixed model: signed differences between models",
         note="From the reference model, within articles. N: articles of the model. Holm over all "
-        "differences; all rows are in tables/models_mixed.csv.",
+        "differences.",
     )  # fmt: skip
+    return table._replace(note=str(table.note).replace("estimates.csv", "models_mixed.csv"))
 
 
 def paired(found: pd.DataFrame) -> Table:

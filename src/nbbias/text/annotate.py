@@ -61,7 +61,8 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     Parameters
     ----------
     texts
-        Texts by a unique index; missing ones have no sentences. Equal texts are read once.
+        Texts by a unique index, best of small integers, since it stands in every row of what is
+        found; missing ones have no sentences. Equal texts are read once.
     lexicon
         The expanded terms of one or more biases (`text.lexicons.expand`): `bias`, `group`,
         `term`, `kind`, `case`.
@@ -75,6 +76,16 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         One row per group word: the sentence it stands in, its `bias`, `group`, `term` and
         `kind`, and its `start` and `end` in the text. Where matches of one bias overlap the
         longest counts, once; a match never crosses a sentence boundary.
+
+    Examples
+    --------
+    >>> from nbbias import text
+    >>> texts = pd.Series(["She met her son. He left."])
+    >>> sentences, matches = text.annotate.annotate(texts, text.lexicons.load("gender"))
+    >>> sentences[["start", "end"]].to_numpy().tolist()
+    [[0, 16], [17, 25]]
+    >>> matches[["sentence_id", "group", "term"]].to_numpy().tolist()
+    [[0, 'female', 'she'], [0, 'female', 'her'], [0, 'male', 'son'], [1, 'male', 'he']]
     """
     known = texts.dropna().astype(str)
     distinct = known.drop_duplicates()
