@@ -1,4 +1,17 @@
-"""Whether a judge's probabilities are kept: of the texts given .8, four fifths are biased."""
+"""Whether a judge's probabilities are kept: of the texts given .8, four fifths are biased.
+
+Four texts of a judge that is surer than it is right: of the two that it gave .9, one is biased.
+
+>>> import pandas as pd
+>>> from nbbias import biasalert
+>>> labelled = pd.DataFrame({"text_id": list("abcd"), "text": list("abcd"),
+...                          "biased": [False, False, True, False]})
+>>> asked = biasalert.detection.constants(labelled).query("judge == 'never biased'")
+>>> judgements = asked.assign(confidence=[0.2, 0.2, 0.9, 0.9], biased=[False, False, True, True])
+>>> curve = biasalert.calibration.curve(judgements, labelled, bins=2)
+>>> curve[["low", "high", "n", "mean_confidence", "share_biased"]].values.tolist()
+[[0.0, 0.5, 2.0, 0.2, 0.0], [0.5, 1.0, 2.0, 0.9, 0.5]]
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,20 @@
-"""The columns and kinds of the tables of the study biasalert."""
+"""The columns and kinds of the tables of the study biasalert.
+
+A refusal is no verdict: where `outcome` is not ``judged``, `biased` is missing.
+
+>>> import pandas as pd
+>>> from nbbias import biasalert, tables
+>>> row = dict.fromkeys(biasalert.contracts.JUDGEMENTS.columns, "") | {
+...     "text_id": "t1", "judge": "mine", "biased": False, "bias_type": None, "confidence": None,
+...     "outcome": "refused", "reason": "the provider refused"}
+>>> tables.check(pd.DataFrame([row]), biasalert.contracts.JUDGEMENTS, where="mine")
+Traceback (most recent call last):
+    ...
+nbbias.tables.errors.ContractError: mine: the table: a verdict and the outcome 'judged'...
+>>> right = pd.DataFrame([row | {"biased": None}])
+>>> tables.check(right, biasalert.contracts.JUDGEMENTS)["outcome"].tolist()
+['refused']
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,18 @@
-"""The figures of the study biasalert: a table in; figure, drawn rows and alternative text out."""
+"""The figures of the study biasalert: a table in; figure, drawn rows and alternative text out.
+
+Every function returns what it drew beside the figure. Judges that read nothing are a line:
+
+>>> import pandas as pd
+>>> from nbbias import biasalert
+>>> labelled = pd.DataFrame({"text_id": list("abc"), "text": list("abc"),
+...                          "biased": [True, False, False]})
+>>> blind = biasalert.detection.constants(labelled)
+>>> first = blind[blind["judge"] == "never biased"].assign(judge="mine")
+>>> found = biasalert.detection.estimates(pd.concat([first, blind]), labelled, permutations=5)
+>>> drawn = biasalert.figures.detection(found, statistics=("accuracy",))
+>>> drawn.rows[["cell", "estimate", "reference"]].round(2).values.tolist()
+[['mine', 0.67, 0.67]]
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,15 @@ class Biasalert(Parameters):
         return self
 
     def left_out(self) -> list[str]:
-        """Return the tags of what this run has no texts for."""
+        """Return the tags of what this run has no texts for.
+
+        Examples
+        --------
+        >>> Biasalert().left_out()
+        ['part:pairs', 'part:people']
+        >>> Biasalert(answers_path="none", held_out_types=[]).left_out()
+        ['part:pairs', 'part:answers', 'part:people', 'part:unseen', 'sample']
+        """
         parts = {
             "part:pairs": self.pairs_path != NONE,
             "part:answers": self.answers_path != NONE,

@@ -234,7 +234,20 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
 
 
 def cost(estimates: pd.DataFrame) -> str:
-    """Write how many types cost a judge accuracy when it had not learnt from them."""
+    """Write how many types cost a judge accuracy when it had not learnt from them.
+
+    Examples
+    --------
+    >>> from nbbias.tables import estimates
+    >>> row = {"judge": "mine, type unseen − mine", "statistic": "accuracy_difference", "null": 0}
+    >>> seen = {"bias": "race", "estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1, "n": 80}
+    >>> other = {"bias": "gender", "estimate": 0.01, "ci_low": -0.1, "ci_high": 0.1, "n": 60}
+    >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
+    ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
+    >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
+    1 of 2 differences of accuracy, unseen less seen, are beyond chance (p below .05 after Holm's
+    correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80 texts; p = .002).
+    """
     return beyond_chance(
         estimates[estimates["statistic"] == "accuracy_difference"],
         what="differences of accuracy, unseen less seen,", unit="texts",

@@ -38,7 +38,15 @@ def knowledge(table: pd.DataFrame) -> Table:
 
 
 def losses(judgements: pd.DataFrame) -> Table:
-    """Count how judging ended (`detection.losses`)."""
+    """Count how judging ended (`detection.losses`).
+
+    Examples
+    --------
+    >>> said = pd.DataFrame({"judge": "mine", "outcome": ["judged", "judged", "judged", "refused"],
+    ...                      "reason": [None, None, None, "the provider refused"]})
+    >>> losses(said).rows[["outcome", "n", "share"]].values.tolist()
+    [['judged', 3, 0.75], ['refused', 1, 0.25]]
+    """
     return Table(
         detection.losses(judgements).dropna(axis=1, how="all"), "How judging ended",
         "Shares of all test texts. Reason: the most frequent one.",

@@ -86,6 +86,23 @@ def leave_one_type_out(
     References
     ----------
     Fan et al. 2024, appendix A.2, which holds religion out.
+
+    Examples
+    --------
+    Whatever is fitted learns of race from texts about gender, and the other way round:
+
+    >>> from nbbias.biasalert.detection import constants
+    >>> labelled = pd.DataFrame({"text_id": [f"t{i}" for i in range(40)], "text": "a text",
+    ...                          "biased": [True, False] * 20,
+    ...                          "bias_type": ["race"] * 20 + ["gender"] * 20})
+    >>> def fit(train):
+    ...     print("learns from", set(train["bias_type"]))
+    ...     return lambda texts: constants(texts).query("judge == 'always biased'")
+    >>> found = leave_one_type_out(labelled, fit)
+    learns from {'race'}
+    learns from {'gender'}
+    >>> found.groupby("held_out")["n_train"].agg(["size", "first"]).values.tolist()
+    [[20, 20], [20, 20]]
     """
     need(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
     split = "split" in labelled

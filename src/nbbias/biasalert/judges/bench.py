@@ -122,6 +122,15 @@ def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataF
     -------
     DataFrame
         `prompt_id`, `prompt` (each once), and `set`, the first set that holds it.
+
+    Examples
+    --------
+    A text that stands in two sets is asked about once, a blank one never:
+
+    >>> test = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot drive.", " "]})
+    >>> more = pd.DataFrame({"text_id": ["c", "d"], "text": ["Women cannot drive.", "It rains."]})
+    >>> prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
+    ['test', 'checks']
     """
     found = [
         prompt.prompts(asked, evidence).assign(set=name)

@@ -261,7 +261,17 @@ def judge(
 
 
 def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
-    """Return the texts that a judge cannot read, by text_id, each with the reason."""
+    """Return the texts that a judge cannot read, by text_id, each with the reason.
+
+    Examples
+    --------
+    >>> vectorizer = _vectorizer().fit(["women are weak", "women are not weak"])
+    >>> fitted = Fitted(vectorizer, None, None, None, {})
+    >>> said = ["The women drive.", "Die Frauen fahren."]
+    >>> texts = pd.DataFrame({"text_id": ["english", "german"], "text": said})
+    >>> strange(fitted, texts)
+    {'german': 'fewer than a fifth of its words stand in the texts that the judge was fitted on...'}
+    """
     words = dict(fitted.vectorizer.transformer_list)["words"]
     tokens, known = words.build_tokenizer(), words.vocabulary_
     lost = {}

@@ -142,6 +142,14 @@ def counts(labelled: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         `what` (used: biased, used: not biased, other side, blank, too long) and `rows`.
+
+    Examples
+    --------
+    >>> labelled = pd.DataFrame({"text_id": list("abcd"), "text": ["one", "two", " ", "four"],
+    ...                          "biased": [True, False, True, False],
+    ...                          "split": ["train", "train", "train", "test"]})
+    >>> counts(labelled).set_index("what")["rows"].to_dict()
+    {'used: biased': 1, 'used: not biased': 1, 'other side': 1, 'blank': 1, 'too long': 0}
     """
     side = _side(labelled)
     words = side["text"].fillna("").str.strip()

@@ -75,6 +75,15 @@ def read_judgements(
     ContractError, DataError
         A column is missing, several judges are in the table and none is chosen, a reply stands
         twice, or belongs to none of the texts.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": list("abcd"), "text": ["Women nag.", "Tea.", "X", ""]})
+    >>> replies = pd.DataFrame({"text_id": ["a", "b"], "reply": ["This text is biased.", None],
+    ...                         "refusal": [None, "content_filter"]})
+    >>> found = read_judgements(replies, texts, judge="mine")
+    >>> found[["text_id", "biased", "outcome"]].values.tolist()
+    [['a', True, 'judged'], ['b', <NA>, 'refused'], ['c', <NA>, 'failed'], ['d', <NA>, 'empty']]
     """
     table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
         read_table(path), str(path)

@@ -205,7 +205,15 @@ def judge(
 
 
 def strange(tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]) -> dict[str, str]:
-    """Return the texts that a judge cannot read, by text_id, each with the reason."""
+    """Return the texts that a judge cannot read, by text_id, each with the reason.
+
+    Examples
+    --------
+    >>> tokenizer = load_tokenizer(embeddings.OFFLINE)
+    >>> pieces = word_pieces(tokenizer, ["women are weak", "Kobiety nie umieją prowadzić"])
+    >>> strange(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
+    {'pl': 'fewer than a fifth of its words are words that the model knows...'}
+    """
     unknown = tuned.tokenizer.unk_token_id
     # What the parts of words of another model say of a language is not known.
     english = tuned.about["model"] == embeddings.OFFLINE
