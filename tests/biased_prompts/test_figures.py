@@ -32,7 +32,7 @@ def rates() -> pd.DataFrame:
             ("all", "gender", "nobody named"),
         )
     ]  # fmt: skip
-    return tables.estimates(rows, study="biased_prompts", measure="refusal")
+    return tables.estimates(rows, study="biased_prompts", measure="refusal", confidence=0.95)
 
 
 def xs(ax: plt.Axes) -> list[float]:

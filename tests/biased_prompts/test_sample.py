@@ -89,7 +89,7 @@ def test_truth_stands_beside_what_was_found_in_the_sample_alone() -> None:
              "statistic": "share_difference_change", "prompt": "biased − neutral",
              "estimate": -0.19},
         ],
-        study="biased_prompts",
+        study="biased_prompts", confidence=0.95,
     )  # fmt: skip
     table = sample.beside_planted(found)
     assert table[["model", "planted", "covered"]].to_numpy().tolist() == [

@@ -70,7 +70,7 @@ def opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
     frame = markup.framed(topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
     cells = [
         output(reading.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
-        output(explorer.estimates(tables.estimates(rows, study="x"))),
+        output(explorer.estimates(tables.estimates(rows, study="x", confidence=0.95))),
         output(reading.show(wide, title="Wide")),
         output(frame),
     ]

@@ -135,7 +135,7 @@ def test_every_reference_has_a_row_of_panels() -> None:
         for model in ("m", "n") for to in ("centroid of groups", "White")
         for group, at in (("White", 0.2), ("Black", 0.3))
     ]  # fmt: skip
-    table = tables.estimates(rows, study="cogs", measure="rbs")
+    table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     figure = figures.references(table).figure
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
@@ -150,7 +150,7 @@ def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
          "estimate": 0.2, "instrument": "e; reference: man"}
         for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
     ]  # fmt: skip
-    table = tables.estimates(rows, study="cogs", measure="rbs")
+    table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     left, right = figures.references(table).figure.axes
     names = [t.get_text() for t in left.get_yticklabels()]
     assert names == ["man", "woman", "nonbinary"]

@@ -155,7 +155,7 @@ def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: P
     told = spreads["instrument"].str.split("reference: ").str[-1].tolist()
     assert told == ["centroid of groups", "White", "centroid of groups", "man"]
     assert spreads["p_adjusted"].tolist() == pytest.approx(
-        stats.adjusted(spreads["p_value"]).tolist()
+        stats.adjust(spreads)["p_adjusted"].tolist()
     )
     alone = reference.reference_estimates(few, "race", sure=sure)
     first = table[(table["bias"] == "race") & table["instrument"].str.endswith("groups")]

@@ -213,7 +213,7 @@ def test_without_a_default_the_spread_is_to_the_centroid() -> None:
         {**spread, "statistic": "distance", "group": "Black woman", "estimate": 0.2},
         {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
     ]  # fmt: skip
-    table = tables.estimates(rows, study="cogs", measure="rbs")
+    table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     sentence, figure = sentences.finding(table)
     assert sentence.startswith("1 of 1 spreads of groups' distances to the centroid of all are")
     assert "This one: m: spread 0.100, nearest to all others: Black woman (" in sentence

@@ -254,8 +254,9 @@ def differences_of(source: str, **columns: float) -> pd.DataFrame:
         for group, at in columns.items()
     ]  # fmt: skip
     return tables.estimates(
-        rows, study="news_bias", measure="word", bias="gender", instrument="word list"
-    )
+        rows, study="news_bias", measure="word", bias="gender", instrument="word list",
+        confidence=0.95,
+    )  # fmt: skip
 
 
 def test_the_truth_stands_beside_what_was_found() -> None:

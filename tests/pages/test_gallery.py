@@ -121,7 +121,7 @@ def claims(*rows: dict[str, Any]) -> pd.DataFrame:
          "n_lost": 0, "instrument": "TextBlob", **row}
         for row in rows
     ]  # fmt: skip
-    return tables.estimates(whole, study="llmbi")
+    return tables.estimates(whole, study="llmbi", confidence=0.95)
 
 
 def finished(out: Path, name: str, table: pd.DataFrame, **described: Any) -> Path:
@@ -152,7 +152,7 @@ def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> N
     ]
     assert "rank" not in shown.table.get_text()
     heads = [th.get_text() for th in shown.select("table .gt_col_heading")]
-    assert heads == ["model", "estimate [CI]", "N", "neutral prose"]
+    assert heads == ["model", "estimate [95% CI]", "N", "neutral prose"]
 
 
 def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
@@ -166,14 +166,14 @@ def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path
         judged | {"bias": "race", "group": "white", "evaluator": "j", "estimate": 0.2},
         judged | {"bias": "race", "group": "white", "evaluator": "i", "estimate": 0.2},
     ]
-    finished(tmp_path, "a", tables.estimates(rows, study="cogs"), study="cogs")
+    finished(tmp_path, "a", tables.estimates(rows, study="cogs", confidence=0.95), study="cogs")
     sections = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
     shown = {one["what"].split()[0]: BeautifulSoup(one["table"], "html.parser") for one in sections}
     heads = {
         what: [th.get_text() for th in table.select(".gt_col_heading")]
         for what, table in shown.items()
     }
-    numbers = ["estimate [CI]", "N", "by chance"]
+    numbers = ["estimate [95% CI]", "N", "by chance"]
     assert heads["Representative"] == ["bias", "nearest identity", *numbers]
     assert heads["Affinity"] == ["evaluator", "most chosen", *numbers]
     assert all("All rows:" in table.get_text() for table in shown.values())
@@ -201,8 +201,18 @@ def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:
            "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
     # Over all types; a type of its own is finer, unless there are types alone.
     typed = row | {"bias": "race", "judge": "keywords, type unseen"}
-    finished(tmp_path, "a", tables.estimates([row, typed], study="biasalert"), study="biasalert")
-    finished(tmp_path, "b", tables.estimates([typed], study="biasalert"), study="biasalert")
+    finished(
+        tmp_path,
+        "a",
+        tables.estimates([row, typed], study="biasalert", confidence=0.95),
+        study="biasalert",
+    )
+    finished(
+        tmp_path,
+        "b",
+        tables.estimates([typed], study="biasalert", confidence=0.95),
+        study="biasalert",
+    )
     found = leaders.table(tmp_path, gallery.runs(tmp_path))
     assert list(found["model"]) == ["keywords", "keywords, type unseen"]
     assert list(found["run"]) == ["a", "b"]

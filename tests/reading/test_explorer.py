@@ -273,7 +273,7 @@ def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
         "statistic": "bias",
         "reason": "no <pairs>",
     }
-    page = soup(explorer.estimates(tables.estimates([row], study="x")).data)
+    page = soup(explorer.estimates(tables.estimates([row], study="x", confidence=0.95)).data)
     assert "not measured: no <pairs>" in page.tbody.get_text()
     assert page.find("circle") is None
     assert "no estimate" in explorer.estimates(tables.estimates([], study="x")).data
@@ -315,7 +315,9 @@ def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -
         {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
         for judge in ("one", "two")
     ]
-    live = explorer.estimates(tables.estimates([*levels, *accuracy], study="biasalert"))
+    live = explorer.estimates(
+        tables.estimates([*levels, *accuracy], study="biasalert", confidence=0.95)
+    )
     models = part(live, widgets.SelectMultiple, "Models")
     assert models.value == ("m", "n", "all models")
     assert len(soup(read(live)).select("tbody tr")) == 3
@@ -335,13 +337,16 @@ def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
         for group in ("asian", "white")
     ]
     found = STUDIES["cogs"].found
-    page = soup(explorer.estimates(tables.estimates(rows, study="cogs"), found=found).data)
+    page = soup(
+        explorer.estimates(tables.estimates(rows, study="cogs", confidence=0.95), found=found).data
+    )
     heads = [[th.get_text() for th in table.select("th")] for table in page.select("table")]
     assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
     assert all("chance or reference" in one for one in heads)
     assert "neutral prose" in page.get_text()
     named = explorer.estimates(
-        tables.estimates(rows, study="cogs"), found={("rbs", "rbs"): "furthest <b>"}
+        tables.estimates(rows, study="cogs", confidence=0.95),
+        found={("rbs", "rbs"): "furthest <b>"},
     )
     heads = [[th.get_text() for th in table.select("th")] for table in soup(named.data)("table")]
     assert [one[1] for one in heads] == ["furthest <b>", "group", "group"]
@@ -351,6 +356,6 @@ def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
     rows = [
         {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)
     ]
-    page = soup(explorer.estimates(tables.estimates(rows, study="x")).data)
+    page = soup(explorer.estimates(tables.estimates(rows, study="x", confidence=0.95)).data)
     assert len(page.select("tbody tr")) == 150
     assert "50 more rows" in page.get_text()

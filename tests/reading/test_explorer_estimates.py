@@ -21,7 +21,7 @@ def table() -> pd.DataFrame:
             [("m", "f", 0.01), ("m", "g", 0.02), ("n", "f", 0.03), ("n", "g", np.nan)]
         )
     ]  # fmt: skip
-    return tables.estimates(rows, study="x")
+    return tables.estimates(rows, study="x", confidence=0.95)
 
 
 def test_families_and_claims_hold_every_row_once() -> None:
@@ -36,7 +36,7 @@ def test_families_and_claims_hold_every_row_once() -> None:
 
 def test_a_study_without_biases_has_a_family_too() -> None:
     rows = [{"model": "m", "measure": "llmbi", "statistic": "index", "estimate": 1.0}]
-    families = explorer.claim_families(tables.estimates(rows, study="llmbi"))
+    families = explorer.claim_families(tables.estimates(rows, study="llmbi", confidence=0.95))
     assert list(families) == ["llmbi"]
 
 
@@ -51,10 +51,12 @@ def test_judges_with_an_instrument_each_stand_in_one_table() -> None:
          "instrument": f"instrument of {judge}"}
         for judge in ("one", "two") for statistic in ("accuracy", "f1")
     ]  # fmt: skip
-    found = explorer.claims(tables.estimates(rows, study="biasalert"))
+    found = explorer.claims(tables.estimates(rows, study="biasalert", confidence=0.95))
     assert {name: len(own) for name, own in found.items()} == {"accuracy": 2, "f1": 2}
     assert explorer.row_keys(found["f1"]) == ["judge"]
-    twice = tables.estimates([*rows, {**rows[0], "instrument": "another"}], study="biasalert")
+    twice = tables.estimates(
+        [*rows, {**rows[0], "instrument": "another"}], study="biasalert", confidence=0.95
+    )
     assert "accuracy, another" in explorer.claims(twice)
 
 
@@ -70,10 +72,10 @@ def test_without_models_rows_are_of_judges() -> None:
         {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
         for judge in ("one", "two", None)
     ]
-    found = tables.estimates(rows, study="biasalert")
+    found = tables.estimates(rows, study="biasalert", confidence=0.95)
     assert explorer.whose_claims(found).name == "judge"
     assert list(explorer.whose_claims(found)) == ["one", "two", "all judges"]
-    neither = tables.estimates([rows[2]], study="cogs")
+    neither = tables.estimates([rows[2]], study="cogs", confidence=0.95)
     assert list(explorer.whose_claims(neither)) == ["all models"]
 
 

@@ -131,8 +131,8 @@ CLAIM = {
 
 
 def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
-    found = tables.estimates([CLAIM | row for row in rows], study="news_bias")
-    found = found.assign(confidence=0.95).set_axis([0] * len(found))  # as concatenated tables
+    found = tables.estimates([CLAIM | row for row in rows], study="news_bias", confidence=0.95)
+    found = found.set_axis([0] * len(found))  # as concatenated tables
     written = reading.beyond_chance(found, what="differences", **options)
     return shown(written)
 

@@ -115,8 +115,7 @@ CLAIM = {
 
 
 def estimates(*rows: dict[str, Any], confidence: float = 0.95) -> pd.DataFrame:
-    found = tables.estimates([CLAIM | row for row in rows], study="llmbi")
-    return found.assign(confidence=confidence)
+    return tables.estimates([CLAIM | row for row in rows], study="llmbi", confidence=confidence)
 
 
 def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:

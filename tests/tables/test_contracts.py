@@ -170,14 +170,14 @@ def test_a_missing_estimate_with_a_reason_passes() -> None:
 
 @pytest.mark.parametrize("estimate", [-0.1, 1.1])
 def test_an_estimate_outside_its_interval_is_refused(estimate: float) -> None:
-    row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0}
+    row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0, "confidence": 0.95}
     with pytest.raises(ContractError, match="an estimate lies outside its interval"):
         tables.estimates([row], study="x")
 
 
 @pytest.mark.parametrize("estimate", [0.0, 1.0])
 def test_an_estimate_on_the_edge_of_its_interval_passes(estimate: float) -> None:
-    row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0}
+    row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0, "confidence": 0.95}
     assert len(tables.estimates([row], study="x")) == 1
 
 
@@ -204,8 +204,9 @@ def test_a_negative_count_is_refused() -> None:
 
 
 def test_an_estimate_outside_its_interval_is_one_breach() -> None:
+    row = {"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0, "confidence": 0.95}
     with pytest.raises(ContractError) as caught:
-        tables.estimates([{"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0}], study="x")
+        tables.estimates([row], study="x")
     assert len(caught.value.breaches) == 1
 
 
@@ -273,6 +274,10 @@ def test_the_instrument_is_part_of_a_claim() -> None:
 def test_the_level_of_the_interval_is_told_in_the_row() -> None:
     row = CLAIM | {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
     assert tables.estimates([row], study="llmbi", confidence=0.9)["confidence"].tolist() == [0.9]
-    assert tables.estimates([row], study="llmbi")["confidence"].isna().all()
+    for told in (row, CLAIM | {"estimate": 0.5, "null_low": 0.1, "null_high": 0.2}):
+        with pytest.raises(ContractError, match="does not say its level"):
+            tables.estimates([told], study="llmbi")
+    alone = tables.estimates([CLAIM | {"estimate": 0.5}], study="llmbi")
+    assert alone["confidence"].isna().all()
     with pytest.raises(ContractError, match="column confidence"):
         tables.estimates([row], study="llmbi", confidence=95)

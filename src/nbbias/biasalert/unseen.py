@@ -158,6 +158,5 @@ def estimates(
     ]  # fmt: skip
     if changes:
         change = pd.concat(changes, ignore_index=True)
-        adjusted = stats.adjusted(change["p_value"], method=correction)
-        found.append(change.assign(p_adjusted=adjusted))
+        found.append(stats.adjust(change, method=correction))
     return pd.concat(found, ignore_index=True)

@@ -282,4 +282,5 @@ def printed() -> pd.DataFrame:
     for one in tables.printed(_RATES).to_dict("records"):
         key = {k: one[k] for k in ("model", "prompt", "bias", "statistic")}
         rows.append(key | {"measure": "refusal", "estimate": one["value"]})
-    return tables.estimates(rows, study=STUDY, source="printed", instrument=PRINTED)
+    printed_level = {"source": "printed", "instrument": PRINTED, "confidence": 0.95}
+    return tables.estimates(rows, study=STUDY, **printed_level)

@@ -145,8 +145,9 @@ def beyond_chance(
     >>> from nbbias import tables
     >>> row = {"model": "llama", "group": "female", "estimate": -0.031, "ci_low": -0.05,
     ...        "ci_high": -0.012, "n": 12, "p_adjusted": 0.004}
-    >>> found = tables.estimates([row, {**row, "model": "phi", "p_adjusted": 0.3}], study="news")
-    >>> told = beyond_chance(found.assign(confidence=0.95), what="differences", unit="pairs")
+    >>> rows = [row, {**row, "model": "phi", "p_adjusted": 0.3}]
+    >>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
+    >>> told = beyond_chance(found, what="differences", unit="pairs")
     >>> count, largest = told.split(". ", 1)
     >>> count
     "1 of 2 differences are beyond chance (p below .05 after Holm's correction)"

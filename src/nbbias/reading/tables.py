@@ -103,8 +103,9 @@ def readable(
     >>> from nbbias import tables
     >>> row = {"model": "gpt-4", "statistic": "index", "estimate": -0.5, "ci_low": -0.75,
     ...        "ci_high": -0.25, "n": 18, "null": 0.3, "instrument": "TextBlob"}
-    >>> found = tables.estimates([row, {**row, "model": "llama"}], study="llmbi")
-    >>> table = readable(found.assign(confidence=0.95), ["model", "instrument"], title="Index")
+    >>> rows = [row, {**row, "model": "llama"}]
+    >>> found = tables.estimates(rows, study="llmbi", confidence=0.95)
+    >>> table = readable(found, ["model", "instrument"], title="Index")
     >>> table.rows.iloc[0].to_dict()
     {'model': 'gpt-4', 'estimate': '−0.500 [−0.750, −0.250]', 'n': 18, 'null': '0.300'}
     >>> table.note

@@ -6,7 +6,7 @@ from .chance import (
     tail as tail,
     windows as windows,
 )
-from .families import adjust as adjust, adjusted as adjusted
+from .families import adjust as adjust
 from .intervals import (
     ONE_VALUE as ONE_VALUE,
     cluster_bootstrap as cluster_bootstrap,

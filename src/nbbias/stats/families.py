@@ -108,25 +108,8 @@ def _chosen(rows: pd.DataFrame, where: Where | None) -> pd.Series:
     return chosen
 
 
-def adjusted(p_values: pd.Series, *, method: str = "holm") -> pd.Series:
-    """Correct one family of p values; NaN stay NaN and do not count towards the family.
-
-    Parameters
-    ----------
-    p_values
-        The family.
-    method
-        As in `adjust`.
-
-    Examples
-    --------
-    >>> adjusted(pd.Series([0.01, float("nan"), 0.04])).tolist()
-    [0.02, nan, 0.04]
-    """
-    return pd.Series(_corrected(p_values.to_numpy(float), method), p_values.index)
-
-
 def _corrected(p_values: np.ndarray, method: str) -> np.ndarray:
+    """Correct one family; NaN stay NaN and do not count."""
     corrected, tested = np.full(len(p_values), np.nan), ~np.isnan(p_values)
     p = p_values[tested]
     if method == "fdr_bh":

@@ -153,6 +153,10 @@ _INTERVAL_HOLDS = pa.Check(
     ),
     error="an estimate lies outside its interval",
 )
+_LEVEL_TOLD = pa.Check(
+    lambda d: d["confidence"].notna() | (d["ci_low"].isna() & d["null_low"].isna()),
+    error="an interval or a range of chance does not say its level (confidence)",
+)
 _RANGE_HOLDS = pa.Check(
     lambda d: d["null_low"].isna() | (d["null_low"] <= d["null_high"] + 1e-9),
     error="a range of chance ends below its beginning",
@@ -182,7 +186,7 @@ ESTIMATES = Contract(
         "reason": _text(nullable=True),
         "confidence": _number(_UNIT_INTERVAL),
     },
-    checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS],
+    checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_TOLD],
     name="ESTIMATES",
 )
 
@@ -320,7 +324,8 @@ def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -
     study
         The study's stem, such as ``"llmbi"``.
     **common
-        Columns with one value for all rows, such as `confidence`.
+        Columns with one value for all rows, such as `confidence`, which rows with an interval or a
+        range of chance need.
 
     Returns
     -------
@@ -383,7 +388,8 @@ def with_chance(
     -------
     DataFrame
         `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value` and `p_adjusted` of the
-        leading reference, and `excess` anew. A claim with none of these references stays as it is.
+        leading reference, `excess` anew, and its `confidence` where there was none. A claim with
+        none of these references stays as it is.
 
     Examples
     --------
@@ -405,7 +411,8 @@ def with_chance(
     table = estimates.copy()
     for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted"):
         table[name] = table[name].mask(there, found[name].set_axis(table.index))
-    return table.assign(excess=table["estimate"] - table["null"])
+    level = table["confidence"].fillna(found["confidence"].set_axis(table.index))
+    return table.assign(excess=table["estimate"] - table["null"], confidence=level)
 
 
 def _built(
