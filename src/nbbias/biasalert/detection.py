@@ -516,8 +516,8 @@ def spread(values: np.ndarray, estimate: float, confidence: float) -> Row:
     known = values[~np.isnan(values)]
     if not len(known) or known.min() == known.max():
         return {"ci_low": np.nan, "ci_high": np.nan, "reason": ALIKE}
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return {"ci_low": min(float(low), estimate), "ci_high": max(float(high), estimate)}
+    low, high = stats.percentile_interval(known, estimate=estimate, confidence=confidence)
+    return {"ci_low": low, "ci_high": high}
 
 
 def instruments(judgements: pd.DataFrame) -> dict[str, str]:

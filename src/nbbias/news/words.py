@@ -234,7 +234,7 @@ def _cell(
     own: pd.DataFrame, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
 ) -> list[Row]:
     counted, confidence = own[own["reason"].isna()], sure.confidence
-    distance = claims.mean(own[["score"]], confidence=confidence, bounds=(0, 1))
+    distance = stats.pooled_mean(own[["score"]], confidence=confidence, bounds=(0, 1), tested=False)
     rows = [{"statistic": "bias", **distance}, *_squared(own["squared"], confidence)]
     for group in groups:
         change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)
@@ -363,7 +363,7 @@ def _dealt(
     for _, article in texts.groupby("article_id", sort=False):
         answers = np.vstack([blocks[one] for one in article["generated_id"].unique()])
         original = blocks[article["original_id"].iloc[0]]
-        h, o = dealt(answers, original, draws=sure.draws, rng=rng)
+        h, o = stats.dealt(answers, original, draws=sure.draws, rng=rng)
         d = _shares(h) - _shares(o)
         fell = h * o.sum(axis=1)[:, None] < o * h.sum(axis=1)[:, None]
         distance += np.abs(d).sum(axis=1) / 2
@@ -384,28 +384,3 @@ def _dealt(
         for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
             found[kind, group] = tail(claims.ratio(*parts))
     return found
-
-
-def dealt(
-    first: np.ndarray, second: np.ndarray, *, draws: int, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Deal the sentences of two texts out anew.
-
-    Parameters
-    ----------
-    first, second
-        Counts of group words, sentences by groups; at least one sentence each.
-    draws
-        Deals; each gives the first text as many sentences as it had.
-    rng
-        The source of chance.
-
-    Returns
-    -------
-    (first, second) : arrays, draws by groups
-        The texts' counts after each deal.
-    """
-    both = np.vstack([first, second])
-    order = rng.random((draws, len(both))).argsort(axis=1)[:, : len(first)]
-    h = both[order].sum(axis=1)
-    return h, both.sum(axis=0) - h
