@@ -17,4 +17,10 @@ from . import (
     words_apart as words_apart,
 )
 from .claims import Level as Level
-from .corpus import Read as Read, annotate as annotate, pair as pair, read as read
+from .corpus import (
+    Read as Read,
+    annotate as annotate,
+    lexicon as lexicon,
+    pair as pair,
+    read as read,
+)

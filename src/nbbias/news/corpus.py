@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -278,6 +279,18 @@ class Read(NamedTuple):
     sentences: pd.DataFrame
     matches: pd.DataFrame
     lexicon: pd.DataFrame
+
+
+def lexicon(biases: Sequence[str], *, paths: Mapping[str, str], names_path: str) -> pd.DataFrame:
+    """Load the word lists of some biases, every term written out, as `annotate` takes them.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.lexicon(["gender"], paths={}, names_path="sample")["group"].unique().tolist()
+    ['female', 'male']
+    """
+    return text.lexicons.expand(text.lexicons.load_all(biases, paths=paths, names_path=names_path))
 
 
 def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:

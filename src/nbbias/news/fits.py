@@ -119,6 +119,38 @@ def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:
     return sentences.join(topic, on=SENTENCE)
 
 
+class Number(NamedTuple):
+    """How many topics to fit: `n_topics` K, what was `tried`, and the `tokens` of the texts."""
+
+    n_topics: int
+    tried: pd.DataFrame
+    tokens: pd.Series
+
+
+def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
+    """Choose the number of topics that predicts held-out articles best, of several candidates.
+
+    Parameters
+    ----------
+    read
+        Texts of `annotate`.
+    candidates
+        Numbers of topics; a single one is taken as it is.
+    seed
+        Which fifth of the articles is held out.
+
+    Returns
+    -------
+    Number
+        `tried` is the table of `text.topics.perplexity`.
+    """
+    tokens = text.topics.tokens(read.texts)
+    tried = text.topics.perplexity(
+        tokens, articles(read.pairs), candidates=candidates, held_out_share=0.2, seed=seed
+    )
+    return Number(text.topics.choose(tried), tried, tokens)
+
+
 def articles(pairs: pd.DataFrame) -> pd.Series:
     """Number the articles of the pairs that can be measured, by text.
 
