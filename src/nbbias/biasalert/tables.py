@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
-
 import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading
 from nbbias.biasalert import corpus, detection, printed
 from nbbias.reading import Table, readable
+from nbbias.tables import escape
 
 _FOLDED = 12
 
@@ -156,4 +155,4 @@ def folded(wrong: pd.DataFrame) -> HTML:
         note=f"{len(few)} of {wrong['text_id'].nunique()} sentences that some judge got wrong.",
     )  # fmt: skip
     title = "Some sentences that were judged wrongly; they voice or report stereotypes"
-    return HTML(f"<details><summary>{html.escape(title)}</summary>{table.data}</details>")
+    return HTML(f"<details><summary>{escape.html(title)}</summary>{table.data}</details>")

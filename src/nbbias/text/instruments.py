@@ -1,7 +1,8 @@
-"""What an instrument of sentiment or toxicity is: a function from texts to numbers, with a name.
+"""What an instrument of sentiment or toxicity is: a name, and a function that opens it.
 
-A new instrument is one function in `sentiment` or `toxicity` and one line in its `INSTRUMENTS`;
-the values and the help of parameters, and the names in tables and figures, are read from there.
+A new instrument is one such function in `sentiment` or `toxicity` (what it opens scores texts) and
+one line in its `INSTRUMENTS`; the values and the help of parameters, and the names in tables and
+figures, are read from there. A package that it brings stands in `tables.provenance`, too.
 """
 
 from __future__ import annotations
