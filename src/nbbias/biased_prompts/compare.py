@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from nbbias import news, stats, tables
 from nbbias.biased_prompts.refusing import REFUSED, STUDY
@@ -186,10 +184,10 @@ def _compared(
         ]
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
     lost = {"n_lost": sum(len(sides[p]) - len(changes[p]) for p in sides)}
-    counts = [(int(prejudiced[p].sum()), len(changes[p])) for p in (biased, neutral)]
-    rows.append(
-        {"statistic": "prejudice_share_change", **both, **lost} | _two_shares(counts, confidence)
-    )
+    shares = stats.two_shares(prejudiced[biased], prejudiced[neutral], confidence=confidence)
+    if not np.isfinite(shares["estimate"]):
+        shares["reason"] = "under one prompt no article counts"
+    rows.append({"statistic": "prejudice_share_change", **both, **lost, **shares})
     name = "share" if measure in {"word", "document"} else "mean"
     for statistic, values in {
         "prejudice_share_change_paired": prejudiced,
@@ -216,22 +214,6 @@ def _compared(
         bound |= {"prompt": biased, "n_lost": len(second) - counted}
         rows.append({"statistic": f"prejudice_share_{statistic}", **bound})
     return rows
-
-
-def _two_shares(counts: list[tuple[int, int]], confidence: float) -> Row:
-    """Compare two shares as of two samples."""
-    (a, n), (b, m) = counts
-    row: Row = {"n": n + m, "test": "two shares, pooled z"}
-    if not n or not m:
-        return row | {"estimate": np.nan, "reason": "under one prompt no article counts"}
-    low, high = confint_proportions_2indep(a, n, b, m, method="newcomb", alpha=1 - confidence)
-    row |= {"estimate": a / n - b / m, "ci_low": low, "ci_high": high}
-    pooled = (a + b) / (n + m)
-    error = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-    if error == 0:
-        return row | {"reason": "all articles are alike: no test"}
-    z = row["estimate"] / error
-    return row | {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
 
 
 def leading(rows: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.stats import fisher_exact
-from statsmodels.stats.proportion import confint_proportions_2indep
 
 from nbbias import news, refusals, stats, tables
 from nbbias.text import annotate
@@ -204,9 +203,7 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     row["estimate"] = known.mean() - rest.mean()
     if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
         return row | {"reason": "repeated answers: no exact test"}
-    ones = int(known.sum()), int(rest.sum())
-    low, high = confint_proportions_2indep(
-        ones[0], len(known), ones[1], len(rest), method="newcomb", alpha=1 - confidence
-    )
-    counts = [[ones[0], len(known) - ones[0]], [ones[1], len(rest) - ones[1]]]
-    return row | {"ci_low": low, "ci_high": high, "p_value": fisher_exact(counts).pvalue}
+    found = stats.two_shares(known, rest, confidence=confidence)
+    counts = [[(own == value).sum() for value in (1, 0)] for own in (known, rest)]
+    ends = {name: found[name] for name in ("ci_low", "ci_high")}
+    return row | ends | {"p_value": fisher_exact(counts).pvalue}

@@ -175,13 +175,12 @@ def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure)
     n = len(codes)
     drawn = [coefficient(counts[rng.integers(0, n, n)]) for _ in range(sure.draws)]
     shuffled = [coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)]
-    tails = [(1 - sure.confidence) / 2, (1 + sure.confidence) / 2]
-    low, high = np.nanquantile(drawn, tails)
-    return {
-        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
-        "test": "choices shuffled within rater",
-        **stats.tail(estimate, np.array(shuffled), confidence=sure.confidence),
-    }  # fmt: skip
+    low, high = stats.percentile_interval(
+        np.array(drawn), estimate=estimate, confidence=sure.confidence
+    )
+    chance = stats.tail(estimate, np.array(shuffled), confidence=sure.confidence)
+    test = {"test": "choices shuffled within rater", **chance}
+    return {"estimate": estimate, "ci_low": low, "ci_high": high, **test}
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:

@@ -60,24 +60,6 @@ def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def mean(found: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None) -> Row:
-    """Return a mean over units and fits with its interval, and no test: chance is another one."""
-    if found.shape[1] == 1:
-        return stats.mean_interval(found.iloc[:, 0], confidence=confidence, bounds=bounds)
-    row = stats.pooled_mean(found, confidence=confidence, bounds=bounds)
-    tested = ("statistic_value", "df", "p_value", "effect_size")
-    nothing = dict.fromkeys(tested, np.nan) | {"test": None}
-    return row | nothing | {"n_lost": len(found) - row["n"]}
-
-
-def share(hits: pd.DataFrame, *, confidence: float) -> Row:
-    """Return a share of units (1, 0, NaN: does not count), over fits where there are several."""
-    if hits.shape[1] > 1:
-        return stats.pooled_share(hits, confidence=confidence)
-    known = hits.iloc[:, 0].dropna()
-    return stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
-
-
 def why_none(own: pd.DataFrame) -> str:
     """Say why no pair of a cell counts; of several fits of topics the first says it."""
     own = own[own["seed"] == own["seed"].iloc[0]] if "seed" in own else own
@@ -97,7 +79,7 @@ def differences(
     for group in groups:
         found = values(own, f"difference_{group}")
         row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1))
-        row |= {"n_lost": len(found) - row["n"]} | ({"reason": why} if row["n"] == 0 else {})
+        row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
     return rows
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from nbbias.news import claims
+from nbbias import stats
 
 T = TypeVar("T", pd.Series, pd.DataFrame)
 
@@ -71,8 +71,10 @@ def rows(
     bounds = None
     if reach is not None:
         bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
-    share = claims.share(down, confidence=confidence)
-    extent = claims.mean(change.where(down == 1), confidence=confidence, bounds=bounds)
+    share = stats.pooled_share(down, confidence=confidence)
+    extent = stats.pooled_mean(
+        change.where(down == 1), confidence=confidence, bounds=bounds, tested=False
+    )
     lost = {"group": group, "n_lost": len(change) - share["n"]}
     both = zip(KINDS, (share, extent), strict=True)
     return [{"statistic": kind, **row, **lost} for kind, row in both]

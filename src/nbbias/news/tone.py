@@ -327,7 +327,9 @@ def _cell(
     sure: stats.Sure,
 ) -> list[Row]:  # fmt: skip
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
-    distance = claims.mean(own[["score"]], confidence=confidence, bounds=(0, reach))
+    distance = stats.pooled_mean(
+        own[["score"]], confidence=confidence, bounds=(0, reach), tested=False
+    )
     if distance["n"]:
         distance |= stats.tail(distance["estimate"], drawn["distance"], confidence=confidence)
         distance["test"] = "permutation"
@@ -442,14 +444,10 @@ def permuted_means(
 def _permuted_means(
     first: np.ndarray, second: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    both = np.vstack([first, second])
-    n, m = len(first), len(second)
-    if n == 0 or m == 0:
-        return np.full((draws, both.shape[1]), np.nan)
-    dealt = rng.random((draws, n + m)).argsort(axis=1)[:, :n]
-    mean = both[dealt].sum(axis=1) / n
-    rest = (both.sum(axis=0) - mean * n) / m
-    return mean - rest
+    if len(first) == 0 or len(second) == 0:
+        return np.full((draws, first.shape[1]), np.nan)
+    h, o = stats.dealt(first, second, draws=draws, rng=rng)
+    return h / len(first) - o / len(second)
 
 
 def counted_by_choice(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:

@@ -312,7 +312,9 @@ def _claim(row: dict[str, Any]) -> tuple[Any, ...]:
 def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[Row]:
     nothing = own["reason"].notna().all()
     why = claims.why_none(own) if nothing else NO_TOPIC
-    distance = claims.mean(claims.values(own, "score"), confidence=confidence, bounds=(0, 1))
+    distance = stats.pooled_mean(
+        claims.values(own, "score"), confidence=confidence, bounds=(0, 1), tested=False
+    )
     rows = [{"statistic": "bias", **distance}]
     rows += claims.differences(own, groups, why=why, confidence=confidence)
     for group in groups:

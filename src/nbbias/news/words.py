@@ -234,7 +234,7 @@ def _cell(
     own: pd.DataFrame, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
 ) -> list[Row]:
     counted, confidence = own[own["reason"].isna()], sure.confidence
-    distance = claims.mean(own[["score"]], confidence=confidence, bounds=(0, 1))
+    distance = stats.pooled_mean(own[["score"]], confidence=confidence, bounds=(0, 1), tested=False)
     rows = [{"statistic": "bias", **distance}, *_squared(own["squared"], confidence)]
     for group in groups:
         change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)
