@@ -13,6 +13,7 @@ from typer import Typer
 from typer.main import get_command
 
 import dev
+import nbbias
 from nbbias import cli, studies as registry
 from nbbias.tables import datasets
 from tests.conftest import ROOT
@@ -127,3 +128,19 @@ def test_catalogue_lists_each_dataset_once() -> None:
     table = datasets.catalogue()
     assert table["name"].is_unique
     assert table["licence"].notna().all()
+
+
+@pytest.mark.parametrize("stem", registry.STUDIES)
+def test_every_study_is_found_by_tab_and_held_by_the_linter(stem: str) -> None:
+    package = registry.STUDIES[stem].parameters.__module__.split(".")[1]
+    assert package in dir(nbbias)
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    floors, *others = settings["tool"]["importlinter"]["contracts"]
+    assert f"nbbias.{package}" in re.split(r" \| |\n", "\n".join(floors["layers"]))
+    faces = [one["protected_modules"] for one in others if one["type"] == "protected"]
+    assert [f"nbbias.{package}.*"] in faces
+
+
+@pytest.mark.parametrize("stem", registry.STUDIES)
+def test_every_study_asks_one_question(stem: str) -> None:
+    assert re.fullmatch(r".+\? \(\w+ \d{4}\)", registry.STUDIES[stem].question)

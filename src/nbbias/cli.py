@@ -172,7 +172,7 @@ def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
     home = registry.home()
     for stem, study in registry.STUDIES.items():
-        out_console.print(f"[bold]{stem}[/]  {study.parameters.__doc__}")
+        out_console.print(f"[bold]{stem}[/]  {study.question}")
         for path in sorted((home / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}", markup=False)

@@ -63,7 +63,7 @@ def write(out: Path) -> Path:
         old.unlink()
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
-    asks = {stem: one.parameters.__doc__ for stem, one in STUDIES.items()}
+    asks = {stem: one.question for stem, one in STUDIES.items()}
     _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
     return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs, asks=asks)
 

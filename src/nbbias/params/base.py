@@ -89,6 +89,11 @@ class Study(NamedTuple):
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
 
+    @property
+    def question(self) -> str:
+        """What the study asks: the first line of its parameters' docstring."""
+        return (self.parameters.__doc__ or "").strip().splitlines()[0]
+
 
 def no_twins(names: list[str]) -> list[str]:
     """Return the names, or refuse those that stand twice."""
