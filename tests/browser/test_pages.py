@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
 from nbbias import studies as registry
@@ -58,6 +59,22 @@ def test_a_page_is_accessible(page: Page, runs: Path, name: str) -> None:
         if one["impact"] in {"serious", "critical"}
     ]
     assert grave == []
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("stem", STUDIES)
+def test_the_body_of_a_page_holds_small_tables_only(runs: Path, stem: str) -> None:
+    """What is larger is for whoever looks it up, and folds; explorers are no printed tables."""
+    read = (runs / stem / "sample" / "index.html").read_text(encoding="utf-8")
+    body = BeautifulSoup(read, "html.parser")
+    for aside in body.select("details, .nbx"):
+        aside.decompose()
+    tables = body.select("table.gt_table")
+    assert tables
+    for table in tables:
+        rows = table.select("tbody tr")
+        wide = max((len(row.select("td, th")) for row in rows), default=0)
+        assert len(rows) <= 12 and wide <= 8, table.get_text(" ")[:80]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
