@@ -304,7 +304,7 @@ def test_printed_values_have_their_colour_and_a_gap_of_their_own() -> None:
 
 def test_a_reference_is_a_dashed_line_and_a_panel_may_hold_more() -> None:
     rows = CLAIMS.assign(reference=[0.5, 0.5, np.nan])
-    figure = figures.claims(rows, words={"line": "best"}, draw=figures.zero)
+    figure = figures.claims(rows, words={"line": "best"}, draw=lambda _, ax: ax.axvline(0, ls=":"))
     one, other = filled(figure)
     dashed = [
         [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in (one, other)

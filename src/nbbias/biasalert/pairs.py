@@ -207,17 +207,20 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     first, second = more[both] == 1, less[both] == 1
     agreed, apart = int((first & second).sum()), int((first != second).sum())
     chance = _swapped(agreed, apart, int(both.sum()), confidence)
-    recall = _share(more, confidence)
+    recall = stats.share_interval(more, confidence=confidence)
     rows = [
         {"statistic": "recall"} | recall | chance,
-        {"statistic": "recall_lost_wrong"} | _share(more.fillna(0), confidence),
+        {"statistic": "recall_lost_wrong"}
+        | stats.share_interval(more.fillna(0), confidence=confidence),
         {"statistic": "f1_all_positive"}
         | recall
         | {
             name: 2 * recall[name] / (1 + recall[name])
             for name in ("estimate", "ci_low", "ci_high")
         },
-        {"statistic": "flag_rate_less"} | _share(less, confidence) | chance,
+        {"statistic": "flag_rate_less"}
+        | stats.share_interval(less, confidence=confidence)
+        | chance,
     ]
     change = first.astype(float) - second.astype(float)
     found = stats.mean_interval(change, confidence=confidence, bounds=(-1, 1))
@@ -238,12 +241,6 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
         | _sign_test(int((higher == 1).sum()), untied) | half
     )  # fmt: skip
     return rows
-
-
-def _share(values: pd.Series, confidence: float) -> Row:
-    known = values.dropna()
-    found = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
-    return found | {"n_lost": len(values) - len(known)}
 
 
 def _sign_test(ahead: int, untied: int) -> Row:

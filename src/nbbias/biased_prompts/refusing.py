@@ -165,9 +165,8 @@ def _instrument(answers: pd.DataFrame) -> str:
 def _rate(values: pd.Series, confidence: float) -> Row:
     known = values.dropna()
     if known.isin([0.0, 1.0]).all():
-        row = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
-    else:
-        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
+        return stats.share_interval(values, confidence=confidence)
+    row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
     return row | {"n_lost": len(values) - len(known)}
 
 

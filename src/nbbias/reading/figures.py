@@ -202,7 +202,7 @@ def claims(
     --------
     >>> row = {"panel": "gender", "cell": "gpt-4", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}
     >>> rows = pd.DataFrame([row | {"null": 0.0, "null_low": -0.1, "null_high": 0.1}])
-    >>> figure = claims(rows, "difference of shares", words={"band": "by chance"}, draw=zero)
+    >>> figure = claims(rows, "difference of shares", words={"band": "by chance"})
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['mean with its interval', 'by chance']
     """
@@ -254,19 +254,6 @@ def _keys(rows: pd.DataFrame, named: Mapping[str, str]) -> list[Artist]:
         "printed": (printed.any(), lambda label: interval_key(colour=PRINTED, label=label)),
     }  # fmt: skip
     return [key(named[kind]) for kind, (there, key) in drawn.items() if there and kind in named]
-
-
-def zero(_: pd.DataFrame, ax: Axes) -> None:
-    """Draw where nothing differs; for `claims`.
-
-    Examples
-    --------
-    >>> figure, ax = plt.subplots()
-    >>> zero(pd.DataFrame(), ax)
-    >>> ax.lines[0].get_linestyle()
-    ':'
-    """
-    ax.axvline(0, color=MUTED, lw=1, ls=":", zorder=0)
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
