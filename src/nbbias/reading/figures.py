@@ -196,7 +196,7 @@ def claims(
         reference) and `tick`: chance levels without a range are drawn only where they have a name.
         What is not drawn is not named. `missing`: what stands where there is no estimate.
     draw
-        Adds to a panel, such as `zero` or `unit`.
+        Adds to a panel, such as `unit`.
 
     Examples
     --------
