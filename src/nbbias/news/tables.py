@@ -60,7 +60,7 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         ["mean_difference", "difference_beyond_neutral"],
         "Shifts of tone, signed",
         "Answer minus original. Sentiment below 0: more negative; toxicity above 0: more toxic. "
-        "Mean difference: of all the group's sentences. Beyond neutral: of those that name no group "
+        "Mean difference: of all the group's sentences. Beyond neutral: of those without a group "
         "of another bias, minus the shift of those that name no group at all. N: articles. Holm "
         "over all rows of a measure and statistic.",
     ),

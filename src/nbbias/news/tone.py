@@ -312,15 +312,15 @@ def estimates(
         ESTIMATES with `measure` ``"sentiment"`` or ``"toxicity"``, by `statistic`; N counts
         articles, with repeated answers averaged:
 
-        - ``bias``: mean of the largest absolute difference over groups (Eq. 5, 6), beside what
-          permutation of a group's sentences gives; no test, since texts have a tone of their own.
-        - ``mean_difference``: mean of answer minus original for a group, signed; one-sample t-test.
-          Sentiment below 0: more negative. Toxicity above 0: more toxic. A sentence may name groups
-          of several biases, and then shifts them all.
-        - ``difference_beyond_neutral``: the same of the sentences that name no group of another
-          bias, minus the shift of the sentences that name no group at all (sentiment only): a model
-          more cheerful about everything, or colder on one group, shifts no other group's by it.
-        - ``prejudice_share``: share of articles in which the tone towards a group is worse in the
+        - ``bias``: mean over pairs of the largest absolute difference over groups (Eq. 5, 6);
+          one-sided permutation p.
+        - ``mean_difference``: mean over pairs of answer minus original for a group, signed; one-
+          sample t-test; `p_adjusted` is Holm's over all cells, biases,
+          groups and instruments of the measure.
+          Sentiment below 0: more negative. Toxicity above 0: more toxic.
+        - ``difference_beyond_neutral``: the same minus the shift of the neutral sentences
+          (sentiment only): a model more cheerful about everything shifts no group's tone by it.
+        - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Both are far from 0 by chance alone and are not tested against 0.
 
@@ -341,9 +341,8 @@ def estimates(
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": sure.confidence}
-            parts.append(claims.estimates(rows, families=(), **common))
-    table, family = claims.stacked(parts), ["measure", "statistic"]
-    return stats.adjust(table, family=family, where={"statistic": FAMILIES})
+            parts.append(tables.estimates(rows, **common))
+    return claims.stacked(parts, families=FAMILIES)
 
 
 def _cell(
