@@ -371,6 +371,10 @@ def finding(estimates: pd.DataFrame) -> str:
         others = ", ".join(escape(name) for name in level if name != lead)
         beside = f", level with {others}," if others else ""
         told = f"The best of {count} judges on these texts{beside} is {told}"
+        picked = own[own["statistic"] == "accuracy_selected"].to_dict("records")
+        if picked:
+            told += f" Less what choosing the best of {count} adds, its accuracy is "
+            told += f"{_shown(picked[0])}."
     return told
 
 
