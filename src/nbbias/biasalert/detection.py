@@ -559,6 +559,17 @@ def instruments(judgements: pd.DataFrame) -> dict[str, str]:
     return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
+def least_p(apart: int) -> float:
+    """Return the least p of an exact sign or McNemar test of so many units that differ.
+
+    Examples
+    --------
+    >>> least_p(5), least_p(0)
+    (0.0625, 1.0)
+    """
+    return float(min(1.0, 2 * 0.5**apart))
+
+
 # --- judges against each other ------------------------------------------------------------------
 
 
@@ -629,4 +640,6 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
     table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
     result = mcnemar(table, exact=exact, correction=True)
     row["p_value"] = min(float(result.pvalue), 1.0)
+    if exact:
+        row["p_least"] = least_p(sum(alone))
     return row if exact else row | {"statistic_value": float(result.statistic), "df": 1.0}
