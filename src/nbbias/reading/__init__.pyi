@@ -1,4 +1,4 @@
-from . import explorer as explorer, figures as figures, live as live, markup as markup
+from . import claims as claims, explorer as explorer, figures as figures, live as live, markup as markup
 from .figures import Drawn as Drawn
 from .sentences import (
     CORRECTIONS as CORRECTIONS,
@@ -9,6 +9,7 @@ from .sentences import (
     number as number,
     p_value as p_value,
     say as say,
+    selected as selected,
 )
 from .tables import Table as Table, readable as readable, show as show
 from .terminal import Format as Format, Terminal as Terminal
