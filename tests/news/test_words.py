@@ -683,7 +683,7 @@ def test_a_silent_sample_beside_a_speaking_one_costs_no_article() -> None:
 
 
 def test_a_table_without_repeats_stays_as_it_is() -> None:
-    pd.testing.assert_frame_equal(words.pooled(SOME[3], list("abc")), SOME[3])
+    pd.testing.assert_frame_equal(claims.per_article(SOME[3], words.pooling(list("abc"))), SOME[3])
 
 
 # --- estimates: zero, one, two, none ----------------------------------------------------------

@@ -160,7 +160,7 @@ def _articles(own: pd.DataFrame, group: str) -> pd.DataFrame:
     if len(own) and (own["measure"] == "word").all() and own.duplicated("article_id").any():
         listed = [name.removeprefix("h_") for name in own if name.startswith("h_")]
         listed = [name for name in listed if own[f"h_{name}"].notna().all()]
-        own = news.words.pooled(own, listed)
+        own = news.claims.per_article(own, news.words.pooling(listed))
     difference = own[f"difference_{group}"].where(own["reason"].isna())
     both = {"difference": difference, "change": difference.where(_counts(own, group))}
     values = pd.DataFrame(both).groupby(own["article_id"]).mean()

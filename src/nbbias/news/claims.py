@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,12 +44,88 @@ class Level(NamedTuple):
     chance: pd.DataFrame
 
 
+# --- repeated answers -------------------------------------------------------------------------
+
+
+class Pooling(NamedTuple):
+    """How a level makes one unit of several answers to one article.
+
+    `columns`: the beginning of a column's name → ``"sum"`` or ``"mean"`` over the answers that
+    count; of other columns the first such answer's value stands. `again`: measures the pooled rows
+    anew, whose `reason` is missing. `usable`: reasons with which an answer counts all the same.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.claims.Pooling._fields
+    ('columns', 'again', 'usable')
+    """
+
+    columns: Mapping[str, str]
+    again: Callable[[pd.DataFrame], pd.DataFrame]
+    usable: Collection[str] = ()
+
+
+def per_article(
+    scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = ()
+) -> pd.DataFrame:  # fmt: skip
+    """Pool repeated answers to one article: the article is the unit, at every level.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one bias.
+    pooling
+        How the level's columns pool.
+    by
+        Columns that tell units apart beside cell, article, measure, instrument and fit.
+
+    Returns
+    -------
+    DataFrame
+        One row a unit, in order; it is lost, with the reason of its first answer, where all its
+        answers are. Without repeats the table stays as it is.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> answer = {"source": "s", "model": "m", "prompt": "p", "article_id": "1", "reason": None}
+    >>> scores = pd.DataFrame([answer | {"difference_a": d} for d in (-0.2, 0.4)])
+    >>> mean = Pooling({"difference_": "mean"}, lambda pooled: pooled)
+    >>> per_article(scores, mean)["difference_a"].round(2).tolist()
+    [0.1]
+    """
+    known = (*CELL, "article_id", "bias", "measure", "instrument", "seed", *by)
+    keys = [key for key in known if key in scores]
+    if not scores.duplicated(keys).any():
+        return scores
+    usable = scores["reason"].isna() | scores["reason"].isin(pooling.usable)
+    # Answers that count come first, so that one of them stands for the article.
+    first = scores[usable].drop_duplicates(keys).assign(reason=None)
+    parts = [first, scores[~usable]]
+    first = pd.concat([part for part in parts if len(part)]).drop_duplicates(keys)
+    answers = scores[usable].groupby(keys, sort=False)
+    for beginning, how in pooling.columns.items():
+        names = [name for name in scores if name.startswith(beginning)]
+        of = answers[names].sum(min_count=1) if how == "sum" else answers[names].mean()
+        pooled = first[keys].merge(of.reset_index(), on=keys, how="left").set_index(first.index)
+        first[names] = pooled[names].where(first["reason"].isna(), first[names])
+    first = scores[keys].drop_duplicates().merge(first, on=keys)[list(scores.columns)]
+    counts = first["reason"].isna()
+    parts = [pooling.again(first[counts]), first[~counts]]
+    return pd.concat([part for part in parts if len(part)]).sort_index()
+
+
 # --- one cell ---------------------------------------------------------------------------------
 
 
-def cells(table: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
-    """Yield the key of every cell, and its rows."""
-    for values, own in table.groupby(CELL, sort=False):
+def cells(scores: pd.DataFrame, pooling: Pooling | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Yield the key of every cell, and its units: articles (`per_article`).
+
+    Without a way of pooling, its pairs: for what is dealt or read, never for an estimate.
+    """
+    units = scores if pooling is None else per_article(scores, pooling)
+    for values, own in units.groupby(CELL, sort=False):
         yield dict(zip(CELL, values, strict=True)), own
 
 
@@ -95,15 +171,16 @@ def ratio(part: Any, whole: Any) -> Any:
 
 
 def on_common_articles(
-    scores: pd.DataFrame, groups: Sequence[str], *, confidence: float, min_pairs: int
-) -> list[Row]:
+    scores: pd.DataFrame, pooling: Pooling, groups: Sequence[str], *, confidence: float,
+    min_pairs: int,
+) -> list[Row]:  # fmt: skip
     """Estimate the differences on the articles that all models have a counted pair for.
 
     With fits of topics a pair must count in every fit; a fit that could score no pair at all does
     not count.
     """
     by = [*CELL, "article_id"]
-    one_each = scores
+    one_each = scores = per_article(scores, pooling)
     if "seed" in scores:
         any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
         kept = scores[any_counted | ~any_counted.any()]

@@ -19,6 +19,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import stats
+from nbbias.news import claims, topics, words
 from nbbias.news.corpus import CELL
 from nbbias.stats import (
     anova_tukey as anova_tukey,
@@ -45,7 +46,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     DataFrame
         `source`, `model`, `prompt`, `article_id`, `measure`, `bias`, `group`, `instrument`,
         `distance` (the paper's, NaN where a pair does not count) and `difference` (of the
-        group, answer minus original). Repeated answers, and fits of topics, are averaged.
+        group, answer minus original). Repeated answers are pooled, fits of topics averaged.
     """
     tables = []
     for table in scores:
@@ -57,6 +58,9 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
                 continue
             group = focus.get(str(bias), groups[0])
             group = group if f"difference_{group}" in own else groups[0]
+            if {*own["measure"]} <= {"word", "document"}:
+                words_of = own["measure"].iloc[0] == "word"
+                own = claims.per_article(own, words.pooling(groups) if words_of else topics.POOLING)
             counted = own["reason"].isna()
             found = own[_UNIT].assign(
                 group=group, distance=own["score"].where(counted),

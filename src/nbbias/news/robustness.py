@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.news import claims
+from nbbias.news import claims, words
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.text import lexicons
 
@@ -64,9 +64,10 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
         own = _as_listed(*(table[table["bias"] == bias] for table in (read.matches, read.lexicon)))
-        counted = of_bias[of_bias["reason"].isna()]
+        units = claims.per_article(of_bias, words.pooling(groups))
+        counted = units[units["reason"].isna()]
         changes = _changes(counted, _by_pair(counted, read.pairs, own), groups)
-        for key, here in _cells(of_bias):
+        for key, here in _cells(of_bias, read.lexicon):
             changed = changes[changes["pair_id"].isin(here["pair_id"])]
             moved = changed.drop(columns="pair_id").groupby("term").sum()
             for statistic, group, column, name in _plans(groups):
@@ -113,7 +114,7 @@ def leave_one_word_out(
     keys = [*CELL, "bias", "statistic", "group"]
     of_claim = dict(list(changes.assign(group=changes["group"].fillna("")).groupby(keys)))
     rows = []
-    for key, here in _cells(scores):
+    for key, here in _cells(scores, lexicon):
         for statistic, group, column, _ in _plans(lexicons.groups(lexicon, key["bias"])):
             own = of_claim.get((*key.values(), statistic, group or ""), changes.head(0))
             row = _one_claim(here, own.set_index("term"), column, signed=group is not None)
@@ -121,10 +122,13 @@ def leave_one_word_out(
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _cells(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yield the key of each bias and cell, and the pairs that count there."""
+def _cells(
+    scores: pd.DataFrame, lexicon: pd.DataFrame
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield the key of each bias and cell, and the articles that count there."""
     for bias, of_bias in scores.groupby("bias", sort=False):
-        for key, rows in claims.cells(of_bias):
+        pooling = words.pooling(lexicons.groups(lexicon, str(bias)))
+        for key, rows in claims.cells(of_bias, pooling):
             yield key | {"bias": bias}, rows[rows["reason"].isna()]
 
 
@@ -143,17 +147,21 @@ def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
 def _by_pair(counted: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     """Count every term in both texts of every counted pair: `pair_id`, `term`, `group`, `h`, `o`.
 
-    Only terms that a pair has make a row, so the table is no longer than the matches.
+    Only terms that a pair has make a row, so the table is no longer than the matches. Repeated
+    answers to an article are one pair, as in the scores.
     """
     keys = ["text_id", "group", "term"]
     seen = matches.groupby(keys, sort=False).size().rename("n").reset_index()
-    own = pairs[pairs["pair_id"].isin(counted["pair_id"])]
+    unit = [*CELL, "article_id"]
+    usable = pairs[pairs["lost"].isna()].drop(columns="pair_id")
+    own = usable.merge(counted[[*unit, "pair_id"]], on=unit)
     sides = [
-        own[["pair_id", column]].rename(columns={column: "text_id"}).merge(seen).assign(side=side)
+        own[["pair_id", column]].drop_duplicates().rename(columns={column: "text_id"}).merge(seen)
+        .assign(side=side)
         for side, column in SIDES.items()
-    ]
-    long = pd.concat(sides).drop(columns="text_id")
-    wide = long.set_index(["pair_id", "group", "term", "side"])["n"].unstack("side", fill_value=0)
+    ]  # fmt: skip
+    keys = ["pair_id", "group", "term", "side"]
+    wide = pd.concat(sides).groupby(keys, sort=False)["n"].sum().unstack("side", fill_value=0)
     return wide.reindex(columns=list(SIDES), fill_value=0).reset_index()
 
 

@@ -313,7 +313,9 @@ def estimates(
         chance = _chance(of_bias, read, scored, groups, sure)
         for number, kind in enumerate(scored.measured.to_dict("records")):
             rows: list[Row] = []
-            for key, own in claims.cells(of_bias[of_bias["instrument"] == kind["instrument"]]):
+            for key, own in claims.cells(
+                of_bias[of_bias["instrument"] == kind["instrument"]], None
+            ):
                 drawn = {name: of[:, number] for name, of in chance[tuple(key.values())].items()}
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
             common = {name: kind[name] for name in ("measure", "instrument")}
@@ -388,7 +390,7 @@ def _chance(
     worse = scored.measured["worse"].to_numpy()
     shape = (sure.draws, len(worse))
     found = {}
-    for key, own in claims.cells(first):
+    for key, own in claims.cells(first, None):
         pairs = own.loc[own["reason"].isna(), "pair_id"]
         sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
         sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}

@@ -269,15 +269,14 @@ def estimates(
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
         rows: list[Row] = []
-        one_each = per_article(of_bias, groups, by=["seed", *CELL, "article_id"])
-        for key, own in claims.cells(one_each):
+        for key, own in claims.cells(of_bias, POOLING):
             for row in _cell(own, groups, sure.confidence):
                 level = known.get(_claim(key | row | {"bias": bias}), {})
                 names = ["null", "null_low", "null_high"]
                 names += ["test", "p_value"] if row["statistic"] == "bias" else []
                 rows.append(key | row | {name: level[name] for name in names if name in level})
         rows += claims.on_common_articles(
-            one_each, groups, confidence=sure.confidence, min_pairs=min_pairs
+            of_bias, POOLING, groups, confidence=sure.confidence, min_pairs=min_pairs
         )
         instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
         common = {"study": study, "measure": "document", "bias": bias, "instrument": instrument}
@@ -291,17 +290,15 @@ def fits_named(fits: int) -> str:
     return f", {fits} fits" if fits > 1 else ", one fit"
 
 
-def per_article(scores: pd.DataFrame, groups: Sequence[str], *, by: list[str]) -> pd.DataFrame:
-    """Average the shares of repeated answers; one row per `by`, lost where all answers are."""
-    if not scores.duplicated(by).any():
-        return scores
-    differences = [f"difference_{group}" for group in groups]
-    mean = scores[scores["reason"].isna()].groupby(by, sort=False)[differences].mean()
-    mean["score"] = mean.abs().sum(axis=1) / 2
-    first = scores.sort_values("reason", na_position="first", kind="stable").drop_duplicates(by)
-    rest = first.drop(columns=mean.columns)
-    table = scores[by].drop_duplicates().merge(rest, on=by)
-    return table.merge(mean.reset_index(), on=by, how="left")
+def _distance_again(pooled: pd.DataFrame) -> pd.DataFrame:
+    differences = [name for name in pooled if name.startswith("difference_")]
+    return pooled.assign(score=pooled[differences].abs().sum(axis=1) / 2)
+
+
+#: The shares of repeated answers are averaged.
+POOLING = claims.Pooling(
+    {"h_": "mean", "content_h": "mean", "difference_": "mean"}, _distance_again
+)
 
 
 def _claim(row: dict[str, Any]) -> tuple[Any, ...]:
@@ -381,7 +378,7 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
         key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
         groups = lexicons.groups(read.lexicon, str(bias))
         by_fit = [
-            _deals(per_article(one, groups, by=["pair_id", "article_id"]), groups, draws)
+            _deals(claims.per_article(one, POOLING, by=["pair_id"]), groups, draws)
             for _, one in own.groupby("seed", sort=False)
         ]
         rows += [key | row for row in _levels(by_fit, sure)]

@@ -129,23 +129,16 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def pooled(scores: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
-    """Pool repeated answers to one article: the article is the unit, not the answer.
+def pooling(groups: Sequence[str]) -> claims.Pooling:
+    """Count the group words of all answers to an article together, as if they were one answer.
 
-    The group words of all samples are counted together, as if they were one answer; a lost sample
-    adds none. Without repeats the table stays as it is.
+    An answer without group words adds none.
     """
-    keys = [*CELL, "article_id"]
-    if not scores.duplicated(keys).any():
-        return scores
-    counts = {f"h_{g}": "sum" for g in groups} | {f"o_{g}": "first" for g in groups}
-    usable = scores.assign(lost=scores["reason"].where(~scores["reason"].isin(NO_WORDS.values())))
-    # Samples that can be used come first, so that one of them stands for the article.
-    first = usable.sort_values("lost", na_position="first", kind="stable")
-    one = first.groupby(keys, sort=False)[["pair_id", "bias", "lost"]].first(skipna=False)
-    kept = usable[usable["lost"].isna()].groupby(keys, sort=False).agg(counts)
-    table = one.join(kept).fillna(dict.fromkeys(counts, 0)).reset_index()
-    return measure(table, groups)
+
+    def again(pooled: pd.DataFrame) -> pd.DataFrame:
+        return measure(pooled.assign(lost=pooled["reason"]), groups)[list(pooled.columns)]
+
+    return claims.Pooling({"h_": "sum"}, again, tuple(NO_WORDS.values()))
 
 
 def _shares(counts: np.ndarray) -> np.ndarray:
@@ -217,12 +210,12 @@ def estimates(
     parts = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
-        units, rng = pooled(of_bias, groups), np.random.default_rng(sure.seed)
+        one_each, rng = pooling(groups), np.random.default_rng(sure.seed)
         rows: list[Row] = []
-        for key, own in claims.cells(units):
+        for key, own in claims.cells(of_bias, one_each):
             rows += [key | row for row in _cell(own, groups, sure, rng)]
         rows += claims.on_common_articles(
-            units, groups, confidence=sure.confidence, min_pairs=min_pairs
+            of_bias, one_each, groups, confidence=sure.confidence, min_pairs=min_pairs
         )
         common = {"study": study, "measure": "word", "bias": bias, "instrument": "word list"}
         common["confidence"] = sure.confidence
@@ -322,7 +315,7 @@ def by_sentence(
         groups = lexicons.groups(read.lexicon, str(bias))
         blocks = _blocks(read.matches[read.matches["bias"] == bias], groups)
         rng = np.random.default_rng(sure.seed)
-        for key, own in claims.cells(of_bias):
+        for key, own in claims.cells(of_bias, None):
             counted = own.loc[own["reason"].isna(), "pair_id"]
             texts = read.pairs.set_index("pair_id").loc[counted]
             if texts.empty:

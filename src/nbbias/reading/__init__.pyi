@@ -11,5 +11,5 @@ from .sentences import (
     say as say,
     selected as selected,
 )
-from .tables import Table as Table, readable as readable, show as show
+from .tables import Table as Table, p_column as p_column, readable as readable, show as show
 from .terminal import Format as Format, Terminal as Terminal

@@ -10,6 +10,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from nbbias import stats
+from nbbias.tables import UNTOLD
 from nbbias.tables.escape import markdown as escape
 
 
@@ -27,17 +28,27 @@ def number(value: float, *, decimals: int = 2) -> str:
     return f"{round(value, decimals) + 0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Of a row of ESTIMATES it is that of the column `of`. Where the test gave the least that it can
+    give, as where none of so many permutations reached what was observed, p is at most that.
 
     Examples
     --------
     >>> p_value(0.0312), p_value(0)
     ('p = .031', 'p < .001')
+    >>> p_value({"p_value": 0.001, "p_least": 0.001, "p_adjusted": 0.006})
+    'p ≤ .006'
     """
+    at_floor = False
+    if isinstance(p, Mapping):
+        at_floor = p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)
+        p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor else "="
+    return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
 def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
@@ -140,8 +151,9 @@ def beyond_chance(
         Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
         there is none), of those beyond chance where there are any. It was selected for that, so
         beside it stands what it is shrunken towards the others (`stats.shrunken`), where that is
-        known. Estimates that could not be tested are counted, with the commonest reason. Rows that
-        were not declared (`reading.claims`) are called exploratory.
+        known. Estimates that could not be tested are counted, with the commonest reason; so are
+        those whose test can never be beyond chance at their N (`stats.adjust` says which). Rows
+        that were not declared (`reading.claims`) are called exploratory.
 
     Examples
     --------
@@ -179,11 +191,12 @@ def beyond_chance(
     parts = [interval(row, confidence=confidence, decimals=3)]
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
-    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row["p_adjusted"])]
-    parts += selected(tested, at)
+    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row), *selected(tested, at)]
     left = ""
     if len(rows) > len(tested):
         left = f"; {len(rows) - len(tested)} could not be tested" + (f": {why}" if why else "")
+    untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+    left += f"; {untold} cannot be told at this N" if untold else ""
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
     asked = "declared" if "claim" in rows else "exploratory"
     return (

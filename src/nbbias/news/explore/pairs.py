@@ -20,7 +20,7 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading, tables
-from nbbias.news import topics, words
+from nbbias.news import claims, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.tone import Scored
 from nbbias.reading import markup
@@ -311,10 +311,9 @@ def _units(scores: pd.DataFrame) -> pd.DataFrame:
     groups = [c.removeprefix("difference_") for c in scores if c.startswith("difference_")]
     own = [g for g in groups if scores[f"difference_{g}"].notna().any()]
     if measure == "word" and own:
-        return words.pooled(scores, own).assign(seed=0)
+        return claims.per_article(scores, words.pooling(own)).assign(seed=0)
     if measure == "document":
-        by = ["seed", *CELL, "article_id"]
-        return topics.per_article(scores, own, by=by)
+        return claims.per_article(scores, topics.POOLING)
     return scores
 
 

@@ -1,0 +1,101 @@
+"""Repeated answers to one article are one unit at every level, against means and sums by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import stats
+from nbbias.news import claims, corpus, models, robustness, sample, topics, words
+from tests.build import GENDER, row_of
+
+CELL = {"source": "s", "model": "m", "prompt": "p", "bias": "b", "instrument": "list"}
+
+
+def scores_of(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({"reason": None, **columns}).assign(**CELL)
+
+
+def test_columns_are_summed_or_averaged_over_the_answers_that_count() -> None:
+    scores = scores_of(
+        article_id=["1", "2", "1", "1"], h_a=[1.0, 2, 3, 5], x_a=[0.2, 0.5, 0.4, np.nan],
+        reason=[None, None, None, "no x"],
+    )  # fmt: skip
+    pooling = claims.Pooling({"h_": "sum", "x_": "mean"}, lambda pooled: pooled)
+    found = claims.per_article(scores, pooling).set_index("article_id")
+    assert found["h_a"].to_dict() == {"1": 4, "2": 2}
+    assert found["x_a"].to_dict() == pytest.approx({"1": 0.3, "2": 0.5})
+    also = claims.per_article(scores, pooling._replace(usable=["no x"])).set_index("article_id")
+    assert also.loc["1", "h_a"] == 9
+
+
+def test_an_article_is_lost_where_all_its_answers_are_and_keeps_its_place() -> None:
+    scores = scores_of(
+        article_id=["2", "1", "2", "1"], x_a=[np.nan, 0.1, np.nan, 0.3],
+        reason=["first", None, "second", None],
+    )  # fmt: skip
+    found = claims.per_article(scores, claims.Pooling({"x_": "mean"}, lambda pooled: pooled))
+    assert found["article_id"].tolist() == ["2", "1"]
+    assert found["reason"].tolist() == ["first", None]
+
+
+def test_a_cell_is_made_of_articles_and_of_pairs_only_where_that_is_said() -> None:
+    scores = scores_of(article_id=["1", "1", "2"], x_a=[0.1, 0.3, 0.5])
+    pooling = claims.Pooling({"x_": "mean"}, lambda pooled: pooled)
+    assert [len(own) for _, own in claims.cells(scores, pooling)] == [2]
+    assert [len(own) for _, own in claims.cells(scores, None)] == [3]
+    (row,) = claims.on_common_articles(
+        scores.assign(difference_a=scores["x_a"]), claims.Pooling({"diff": "mean"}, lambda p: p),
+        ["a"], confidence=0.95, min_pairs=1,
+    )  # fmt: skip
+    assert (row["n"], row["estimate"]) == (2, pytest.approx(0.35))
+
+
+def test_topics_average_shares_and_measure_the_distance_again() -> None:
+    scores = scores_of(
+        article_id="1", seed=0, measure="document", difference_a=[0.3, -0.1], score=[0.3, 0.1],
+        difference_b=[-0.3, 0.1],
+    )  # fmt: skip
+    (row,) = claims.per_article(scores, topics.POOLING).to_dict("records")
+    assert (row["difference_a"], row["score"]) == pytest.approx((0.1, 0.1))
+
+
+def twice() -> corpus.Read:
+    """Two models, every article answered twice."""
+    originals, first = sample.corpus({"m": {"female": -0.2}, "n": {}}, seed=1)
+    _, second = sample.corpus({"m": {"female": -0.2}, "n": {}}, seed=2)
+    both = pd.concat([first, second.assign(sample=2)], ignore_index=True)
+    return corpus.annotate(corpus.pair(originals, both), lexicon=GENDER)
+
+
+def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_own_units() -> None:
+    read = twice()
+    scores = words.pair_scores(read)
+    found = words.estimates(scores, lexicon=GENDER, sure=stats.Sure(draws=1))
+    changes = robustness.without_each_term(scores, read)
+    units = models.units([scores], focus={"gender": "female"})
+    means = units.groupby("model")["difference"].mean()
+    for model in ("m", "n"):
+        row = row_of(found, "share_difference", model=model, group="female")
+        assert row["n"] <= 72
+        own = row_of(
+            changes[changes["term"] == "she"], "share_difference", model=model, group="female"
+        )
+        assert own["estimate"] == pytest.approx(row["estimate"], abs=1e-9)
+        assert means[model] == pytest.approx(row["estimate"])
+        she = read.matches[read.matches["term"] != "she"]
+        without = words.pair_scores(read._replace(matches=she))
+        expected = words.estimates(without, lexicon=GENDER, sure=stats.Sure(draws=1))
+        assert own["without"] == pytest.approx(
+            row_of(expected, "share_difference", model=model, group="female")["estimate"]
+        )
+
+
+def test_a_group_of_another_bias_stays_unmeasured() -> None:
+    scores = scores_of(article_id="1", h_a=[1.0, 2], o_a=1.0, h_b=1, o_b=[2, 2], h_z=np.nan)
+    pooled = claims.per_article(words.measure(scores.assign(lost=None), list("ab")),
+                                words.pooling(list("ab")))  # fmt: skip
+    assert pooled["h_z"].isna().all() and pooled["h_a"].tolist() == [3]
