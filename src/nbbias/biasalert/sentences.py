@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
 
 Row = Mapping[str, Any]
 
@@ -350,11 +350,17 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page, about the best judge.
+    """Return the sentence that leads a page: of what was declared, or about the best judge.
 
+    The best judge is picked on the very texts that it is scored on, and a declared one is not.
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
+    if "claim" in estimates:
+        scored = estimates[estimates["statistic"] == "accuracy"]
+        compared = estimates[estimates["statistic"] == "accuracy_difference"]
+        told = [*(detection(scored) if len(scored) else []), *differences(compared)]
+        return " ".join(told) if len(scored) + len(compared) else claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]

@@ -27,7 +27,7 @@ _TABLE_CELL = re.compile(
 )
 _CONTENTS = "<!-- contents -->"
 #: What was declared leads a page, wherever its notebook computes it.
-_CLAIMS = re.compile(r'<section class="claims".*?</section>', re.DOTALL)
+_CLAIMS = re.compile(r'<section [^>]*class="claims".*?</section>', re.DOTALL)
 _TITLE = re.compile(r'class="gt_heading gt_title[^>]*>(.*?)</td>', re.DOTALL)
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)

@@ -14,7 +14,7 @@ from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading.sentences import escape
 from nbbias.reading.tables import Table, readable, show
-from nbbias.tables import ESTIMATE_KEYS
+from nbbias.tables import ESTIMATE_KEYS, UNTOLD
 
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
@@ -78,7 +78,9 @@ def declared(estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: fl
     rows = pd.concat(found, ignore_index=True)
     rows = rows.drop_duplicates([*ESTIMATE_KEYS, "instrument"], ignore_index=True)
     bounded = rows[SMALLEST].notna() & rows["null"].fillna(0).eq(0)
-    rows = stats.adjust(rows.assign(p_adjusted=np.nan))
+    # What a study's own, larger family could not tell, this one may.
+    told = ~rows["reason"].fillna("").str.startswith(UNTOLD)
+    rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
     for name, p in stats.equivalence(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
     return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
@@ -131,6 +133,8 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
         return f"beyond {bound}"
     told = "not tested" if np.isnan(row["p_adjusted"]) else "told apart"
     told = "not told apart" if row["p_adjusted"] >= alpha else told
+    if str(row["reason"]).startswith(UNTOLD):
+        told = "cannot be told apart at this N"
     if np.isnan(row[SMALLEST]):
         return told
     if np.isnan(row["p_within"]):
@@ -159,6 +163,17 @@ def sentences(rows: pd.DataFrame) -> list[str]:
     ['**index**: told apart from the reference.']
     """
     return [f"**{_named(own)}**: {_told(own)}." for _, own in rows.groupby(CLAIM, sort=False)]
+
+
+def lead(rows: pd.DataFrame, otherwise: str) -> str:
+    """Return the sentence of the first declared claim, or `otherwise` where none was declared.
+
+    Examples
+    --------
+    >>> lead(pd.DataFrame({"statistic": ["index"]}), "Nothing was measured.")
+    'Nothing was measured.'
+    """
+    return sentences(rows)[0] if CLAIM in rows else otherwise
 
 
 def _named(own: pd.DataFrame) -> str:
