@@ -45,17 +45,19 @@ class Biasalert(Parameters):
         ),
     }
 
-    claims: Claims = [
-        {"measure": "detection", "statistic": "accuracy", "judge": "classifier"},
-        {
-            "measure": "detection", "statistic": "accuracy_difference",
-            "judge": "majority − classifier",
-        },
-        {
-            "measure": "detection", "statistic": "accuracy_difference",
-            "judge": "classifier_alone − classifier",
-        },
-    ]  # fmt: skip
+    claims: Claims = Field(
+        [
+            {"measure": "detection", "statistic": "accuracy", "judge": "classifier"},
+            {
+                "measure": "detection", "statistic": "accuracy_difference",
+                "judge": "majority − classifier",
+            },
+            {
+                "measure": "detection", "statistic": "accuracy_difference",
+                "judge": "classifier_alone − classifier",
+            },
+        ]
+    )  # fmt: skip
     labelled_path: InputFile = Field(
         SAMPLE,
         description="texts that people judged: columns text and biased, and where known "

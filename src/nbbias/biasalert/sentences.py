@@ -245,8 +245,9 @@ def cost(estimates: pd.DataFrame) -> str:
     >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
     ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
     >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
-    1 of 2 differences of accuracy, unseen less seen, are beyond chance (p below .05 after Holm's
-    correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80 texts; p = .002).
+    1 of 2 differences of accuracy, unseen less seen, are beyond chance (exploratory; p
+    below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
+    texts; p = .002; selected of 2).
     """
     return beyond_chance(
         estimates[estimates["statistic"] == "accuracy_difference"],
@@ -359,8 +360,9 @@ def finding(estimates: pd.DataFrame) -> str:
     if "claim" in estimates:
         scored = estimates[estimates["statistic"] == "accuracy"]
         compared = estimates[estimates["statistic"] == "accuracy_difference"]
-        told = [*(detection(scored) if len(scored) else []), *differences(compared)]
-        return " ".join(told) if len(scored) + len(compared) else claims.lead(estimates, "")
+        said = [*(detection(scored) if len(scored) else [])]
+        said += differences(compared) if len(compared) else []
+        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]

@@ -17,7 +17,6 @@ from nbbias.params import Claims, InputFile, Lead, Study
 from nbbias.tables import SAMPLE
 from nbbias.text import lexicons
 
-
 _PREJUDICE = (
     *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
     *("prejudice_share_change_paired", "prejudice_extent_change"),
@@ -36,17 +35,19 @@ class BiasedPrompts(news.params.News):
         "document": ("share_difference_change", *_PREJUDICE),
     }
 
-    claims: Claims = [
-        {"measure": "refusal", "statistic": "refusal_rate_change"},
-        {
-            "measure": "word", "statistic": "share_difference_change",
-            "bias": "gender", "group": "female",
-        },
-        {
-            "measure": "sentiment", "statistic": "mean_difference_change",
-            "bias": "gender", "group": "female",
-        },
-    ]  # fmt: skip
+    claims: Claims = Field(
+        [
+            {"measure": "refusal", "statistic": "refusal_rate_change"},
+            {
+                "measure": "word", "statistic": "share_difference_change",
+                "bias": "gender", "group": "female",
+            },
+            {
+                "measure": "sentiment", "statistic": "mean_difference_change",
+                "bias": "gender", "group": "female",
+            },
+        ]
+    )  # fmt: skip
 
     generations_path: InputFile = Field(
         SAMPLE,

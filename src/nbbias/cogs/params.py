@@ -34,10 +34,12 @@ class Cogs(Parameters):
         "agreement": ("fleiss_kappa", "krippendorff_alpha"),
     }
 
-    claims: Claims = [
-        {"measure": "rbs", "statistic": "rbs"},
-        {"measure": "abs", "statistic": "abs", "model": "all"},
-    ]
+    claims: Claims = Field(
+        [
+            {"measure": "rbs", "statistic": "rbs"},
+            {"measure": "abs", "statistic": "abs", "model": "all"},
+        ]
+    )
     answers_path: InputFile = Field(
         SAMPLE,
         description="answers: columns model, text and task, theme, identity (or prompt_id); for "

@@ -26,10 +26,12 @@ class Llmbi(Parameters):
         "llmbi": ("index", "difference", "dimension_mean", "prompt_mean", "anova"),
     }
 
-    claims: Claims = [
-        {"measure": "llmbi", "statistic": "difference"},
-        {"measure": "llmbi", "statistic": "index"},
-    ]
+    claims: Claims = Field(
+        [
+            {"measure": "llmbi", "statistic": "difference"},
+            {"measure": "llmbi", "statistic": "index"},
+        ]
+    )
     answers_path: InputFile = Field(
         SAMPLE,
         description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",

@@ -161,20 +161,22 @@ class NewsBias(News):
         "document": (*_SHARES, *_PREJUDICE),
     }
 
-    claims: Claims = [
-        {
-            "measure": "word", "statistic": "share_difference_common",
-            "bias": "gender", "group": "female",
-        },
-        {
-            "measure": "word", "statistic": "share_difference_common",
-            "bias": "race", "group": "Black",
-        },
-        {
-            "measure": "sentiment", "statistic": "difference_beyond_neutral",
-            "bias": "gender", "group": "female",
-        },
-    ]  # fmt: skip
+    claims: Claims = Field(
+        [
+            {
+                "measure": "word", "statistic": "share_difference_common",
+                "bias": "gender", "group": "female",
+            },
+            {
+                "measure": "word", "statistic": "share_difference_common",
+                "bias": "race", "group": "Black",
+            },
+            {
+                "measure": "sentiment", "statistic": "difference_beyond_neutral",
+                "bias": "gender", "group": "female",
+            },
+        ]
+    )  # fmt: skip
     min_pairs: int = Field(
         10,
         ge=1,

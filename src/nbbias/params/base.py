@@ -54,7 +54,7 @@ class Parameters(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
-    claims: Claims = []
+    claims: Claims = Field([])
 
     confidence: Confidence = Field(0.95, description="level of every interval")
     seed: Seed = Field(20231222, description="start of every random draw")

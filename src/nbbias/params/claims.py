@@ -60,8 +60,8 @@ def claim_breaches(
 
     Examples
     --------
-    >>> known = {"rbs": ["rbs", "distance"]}
-    >>> print(*claim_breaches([{"statistic": "distanse", "modle": "a"}], statistics=known), sep="; ")
+    >>> claims = [{"statistic": "distanse", "modle": "a"}]
+    >>> print(*claim_breaches(claims, statistics={"rbs": ["rbs", "distance"]}), sep="; ")
     1: modle is no key; did you mean model?; 1: no statistic 'distanse'; did you mean distance?
     """
     found = []

@@ -1,4 +1,10 @@
-from . import claims as claims, explorer as explorer, figures as figures, live as live, markup as markup
+from . import (
+    claims as claims,
+    explorer as explorer,
+    figures as figures,
+    live as live,
+    markup as markup,
+)
 from .figures import Drawn as Drawn
 from .sentences import (
     CORRECTIONS as CORRECTIONS,

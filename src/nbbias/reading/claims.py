@@ -36,7 +36,9 @@ NOTHING_DECLARED = (
 )
 
 
-def declared(estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: float) -> pd.DataFrame:
+def declared(
+    estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: float
+) -> pd.DataFrame:
     """Return the rows that a run declared, in the order of its claims, corrected as one family.
 
     Parameters
@@ -104,7 +106,7 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
         named = {key: claim[key] for key in CLAIM_KEYS if key in claim}
         gap = {"n": 0, "n_lost": 0, "reason": why, "study": _study(estimates)}
         rows = pd.DataFrame([named | gap]).reindex(columns=list(estimates))
-        rows = rows.astype({key: "str" for key in (*ESTIMATE_KEYS, "test", "instrument")})
+        rows = rows.astype(dict.fromkeys((*ESTIMATE_KEYS, "test", "instrument"), "str"))
     return rows.assign(**{CLAIM: number, SMALLEST: float(claim.get(SMALLEST, np.nan))})
 
 
@@ -189,7 +191,8 @@ def _named(own: pd.DataFrame) -> str:
 
 def _told(own: pd.DataFrame) -> str:
     parts = []
-    for verdict, some in own.groupby("verdict", sort=False):
+    for verdict in sorted(own["verdict"].unique(), key=lambda told: told.startswith("not ")):
+        some = own[own["verdict"] == verdict]
         text = str(verdict).replace("told apart", "told apart from the reference", 1)
         if verdict == "not measured":
             text += f" ({escape(str(some['reason'].iloc[0]))})"

@@ -72,11 +72,11 @@ def equivalence(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
 
 
 def shrunken(rows: pd.DataFrame) -> pd.Series:
-    """Shrink the estimates of a family towards each other: empirical Bayes, normal-normal.
+    r"""Shrink the estimates of a family towards each other: empirical Bayes, normal-normal.
 
     Whoever picks the largest of many picks error with it; the posterior mean
-    :math:`\\mu + (y_i - \\mu) \\tau^2 / (\\tau^2 + s_i^2)` does not care how a row was picked. The
-    spread :math:`\\tau^2` of true effects is Paule and Mandel's, by statsmodels.
+    :math:`\mu + (y_i - \mu) \tau^2 / (\tau^2 + s_i^2)` does not care how a row was picked. The
+    spread :math:`\tau^2` of true effects is Paule and Mandel's, by statsmodels.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def shrunken(rows: pd.DataFrame) -> pd.Series:
     >>> row = {"ci_low": -0.2, "ci_high": 0.2, "df": np.nan, "confidence": 0.95, "null": 0.0}
     >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
     >>> shrunken(pd.DataFrame(rows)).round(2).tolist()
-    [-0.04, 0.02, 0.31]
+    [-0.07, 0.01, 0.36]
     """
     found = pd.Series(np.nan, index=rows.index)
     nulls = rows["null"].fillna(0.0)
