@@ -225,7 +225,7 @@ def selected(rows: pd.DataFrame, at: Any) -> list[str]:
     >>> row = {"df": np.nan, "confidence": 0.95, "null": np.nan}
     >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
     >>> selected(pd.DataFrame(rows), 2)
-    ['selected of 3; shrunken towards the others it is 0.313']
+    ['selected of 3; shrunken towards the others it is 0.355']
     """
     if len(rows) < 2:
         return []
