@@ -171,9 +171,9 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
     told = sentences.finding(FOUND)
-    assert told.startswith(f"The best of 3 judges on these texts is {first} Less what choosing")
+    assert told.startswith(f"The best judge on these texts is {first} The best of 3 judges on")
     picked = value(FOUND, "accuracy_selected")
-    assert f"the best of 3 adds, its accuracy is **{picked:.2f}** (95% CI " in told
+    assert f"less what choosing adds, its accuracy is **{picked:.2f}** (95% CI " in told
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
     assert sentences.finding(alone) == sentences.detection(alone)[0]
     assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."
