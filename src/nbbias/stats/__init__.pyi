@@ -1,7 +1,10 @@
 from .chance import (
     dealt as dealt,
+    draws_needed as draws_needed,
+    enumerated as enumerated,
     expected_differences as expected_differences,
     mean_of_draws as mean_of_draws,
+    permuted as permuted,
     permuted_counts as permuted_counts,
     tail as tail,
     windows as windows,
