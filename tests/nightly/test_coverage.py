@@ -85,7 +85,7 @@ def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
     read = corpus.annotate(many(60, {"even": {}}), lexicon=GENDER)
     scores = words.pair_scores(read)
     by_word = words.estimates(scores, lexicon=GENDER, sure=ONE)
-    chance = words.by_sentence(by_word, scores, read, sure=stats.Sure(draws=100))
+    chance = words.by_sentence(scores, read, sure=stats.Sure(draws=100))
     clusters = tables.with_chance(by_word, chance, lead=["sentences"])
     clusters = clusters[clusters["statistic"].isin(chance["statistic"])]
     for statistic in ("bias", "squared_distance"):

@@ -61,6 +61,17 @@ class Difference(NamedTuple):
     n: int
 
 
+def named(test: str) -> str:
+    """Return which of `KINDS` the `test` of a row by replicates names.
+
+    Examples
+    --------
+    >>> named(f"{ANSWERS}, 12 articles")
+    'one model asked twice'
+    """
+    return next(kind for kind in KINDS if test.startswith(kind))
+
+
 def choose(articles: Sequence[Article]) -> str | None:
     """Return the best reference that enough articles have, or None where none can be had."""
     enough = max(2, min(_ENOUGH, len(articles)))
