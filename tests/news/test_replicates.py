@@ -21,7 +21,7 @@ def stories(
     rng: np.random.Generator, n: int, *, runs: float = 0.0, focus: float = 0.0,
     lengths: tuple[float, float] = (6, 6), several: tuple[int, int] = (1, 2),
 ) -> list[Article]:  # fmt: skip
-    """Stories whose answers and originals differ in length alone; sentences of one to four words."""
+    """Stories whose answers and originals differ in length alone; one to four words a sentence."""
 
     def text(share: float, mean: float) -> np.ndarray:
         p = rng.beta(share * (1 - focus) / focus, (1 - share) * (1 - focus) / focus) if focus else (
@@ -63,7 +63,7 @@ def test_the_other_text_is_cut_to_the_twins_length_over_all_places() -> None:
 
 def test_prejudice_counts_the_stories_whose_original_names_the_group() -> None:
     # Group 0: beside A (2/3) B's cuts fall in two of three places, by 2/3 and 1/6; C's falls, by
-    # 2/3. Beside C nothing is named. Shares (2/3) / 1 and 1 / 1 of the named; extents of the fallen.
+    # 2/3. Beside C nothing is named. Shares of the named: 2/3 and 1; extents: of those that fall.
     found = replicates.differences([Article([B], [A, C])], ORIGINALS)
     assert found["prejudice_share", 0].excess == pytest.approx(2 / 3 - 1)
     extent = -(2 / 3 + 1 / 6) / 2 + 2 / 3
@@ -81,16 +81,16 @@ def test_a_model_asked_twice_is_compared_with_the_original_in_one_s_place() -> N
 
 @pytest.mark.parametrize("kind", [ORIGINALS, ANSWERS])
 def test_a_text_that_is_its_replicate_exceeds_nothing(kind: str) -> None:
-    article = Article([B, A], [A, B]) if kind == ORIGINALS else Article([A, B], [B])
+    article = Article([B], [B, B]) if kind == ORIGINALS else Article([B, B], [B])
     for found in replicates.differences([article] * 3, kind).values():
         assert found.excess == pytest.approx(0, abs=1e-12) or np.isnan(found.excess)
 
 
 def test_halves_are_those_of_the_first_original_in_its_order() -> None:
     halves = Article([C], [B[:2], B[2:]])
-    assert replicates.differences([Article([C], [B])], HALVES) == replicates.differences(
-        [halves], ORIGINALS
-    )
+    found = replicates.differences([Article([C], [B])], HALVES)
+    expected = replicates.differences([halves], ORIGINALS)
+    assert found["bias", None].excess == expected["bias", None].excess
 
 
 def test_the_best_reference_that_enough_stories_have_is_chosen() -> None:
@@ -180,9 +180,10 @@ def test_parts_of_real_articles_dealt_at_random_lie_apart_and_are_not_beyond_cha
     originals = corpus.read_originals(str(data_folder / "news" / "llmfake_originals.parquet"))
     answers = originals.assign(model="m", prompt="p", sample=1)
     read = corpus.annotate(corpus.pair(originals, answers), lexicon=GENDER)
-    counted = next(words._counted(words.pair_scores(read), read))
-    whole = [one.originals[0] for one in counted[2] if len(one.originals[0]) >= 6]
-    assert len(whole) > 150
+    cells = words._counted(words.pair_scores(read), read)
+    texts = [one.originals[0] for _, _, articles in cells for one in articles]
+    whole = [text for text in texts if len(text) >= 6]
+    assert len(whole) > 250
     rng = np.random.default_rng(1)
     p = {ORIGINALS: [], ANSWERS: []}
     for _ in range(60):
@@ -194,7 +195,9 @@ def test_parts_of_real_articles_dealt_at_random_lie_apart_and_are_not_beyond_cha
         rate = np.mean(np.array(own) < 0.05)
         print(f"{kind}: {rate:.0%} of 60 deals below .05")
         assert rate <= 9 / 60
-    h, o = (np.array([np.array_split(one, 2)[half].sum(axis=0) for one in whole]) for half in (0, 1))
+    h, o = (
+        np.array([np.array_split(one, 2)[half].sum(axis=0) for one in whole]) for half in (0, 1)
+    )
     d = np.abs(h / h.sum(axis=1, keepdims=True) - o / o.sum(axis=1, keepdims=True)).sum(axis=1) / 2
     by_words = stats.expected_differences(h, o)[0].sum(axis=1) / 2
     # The same halves lie far beyond words dealt anew, which therefore give no p.

@@ -112,7 +112,9 @@ def tone(estimates: pd.DataFrame) -> list[str]:
         rows = estimates[(estimates["measure"] == measure) & (estimates["statistic"] == statistic)]
         if len(rows):
             told = reading.beyond_chance(
-                rows, what=what, unit="articles",
+                rows,
+                what=what,
+                unit="articles",
                 says="for the group {group} in {which} by {instrument} it is {estimate}",
             )
             sentences.append(f"{measure}: {told}")
