@@ -14,6 +14,9 @@ from scipy import stats
 
 from nbbias.stats.sure import Sure
 
+#: What `tail` returns.
+_TAIL = ("null", "null_low", "null_high", "p_value", "p_least")
+
 
 def tail(
     observed: float,
@@ -47,8 +50,9 @@ def tail(
     -------
     dict
         `null`; `null_low` and `null_high`, the percentile range; and `p_value` = (1 + draws that
-        reach `observed`) / (1 + draws), so that it is never below what so many draws can tell. NaN
-        where nothing was observed or no draw measured anything.
+        reach `observed`) / (1 + draws), so that it is never below what so many draws can tell;
+        and `p_least` = 1 / (1 + draws), which is that. NaN where nothing was observed or no draw
+        measured anything.
 
     References
     ----------
@@ -68,7 +72,7 @@ def tail(
     0.4
     """
     known = drawn[~np.isnan(drawn)]
-    found = dict.fromkeys(("null", "null_low", "null_high", "p_value"), np.nan)
+    found = dict.fromkeys(_TAIL, np.nan)
     if null is not None:
         found["null"] = float(null)
     if not len(known):
@@ -81,7 +85,7 @@ def tail(
         if sided == "two":
             values, least = np.abs(known - expected), abs(observed - expected)
         reached = int((values >= least - tolerance).sum())
-        found["p_value"] = (1 + reached) / (1 + len(known))
+        found |= {"p_value": (1 + reached) / (1 + len(known)), "p_least": 1 / (1 + len(known))}
     return found
 
 
@@ -149,10 +153,10 @@ def mean_of_draws(
     --------
     >>> pools = [np.array([0.0, 1.0]), np.array([0.0, 1.0])]
     >>> mean_of_draws(pools, sure=Sure(draws=200))
-    {'null': 0.5, 'null_low': 0.0, 'null_high': 1.0, 'p_value': nan}
+    {'null': 0.5, 'null_low': 0.0, 'null_high': 1.0, 'p_value': nan, 'p_least': nan}
     """
     if not pools or any(len(pool) == 0 for pool in pools):
-        return dict.fromkeys(("null", "null_low", "null_high", "p_value"), np.nan)
+        return dict.fromkeys(_TAIL, np.nan)
     rng = np.random.default_rng(sure.seed)
     share = np.full(len(pools), 1.0) if weights is None else np.asarray(weights, dtype=float)
     share = share / share.sum()
