@@ -184,8 +184,8 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
     counted = (~np.isnan(parts)).sum(axis=1)
     centre = own.sum(axis=1) / np.maximum(counted, 1)
     squares = np.where(np.isnan(parts), 0.0, (own - centre[:, None]) ** 2).sum(axis=1)
-    several = counted > 1
-    rest = float((squares[several] * (counted / (counted - 1.0))[several]).sum()) / m**2
+    # A unit of one fit says nothing of the rest: its square is 0.
+    rest = float((squares * counted / np.maximum(counted - 1, 1)).sum()) / m**2
     # The rest is in both of the others: it counts once.
     variance = of_units + max(between - rest, 0.0)
     share = of_units**2 / total.df + (between**2 / (m - 1) if between > rest else 0.0)
