@@ -298,7 +298,8 @@ def estimates(
         - ``bias``: mean over pairs of the largest absolute difference over groups (Eq. 5, 6);
           one-sided permutation p.
         - ``mean_difference``: mean over pairs of answer minus original for a group, signed; one-
-          sample t-test; `p_adjusted` is Holm's over all cells and groups of a bias and instrument.
+          sample t-test; `p_adjusted` is Holm's over all cells, biases,
+          groups and instruments of the measure.
           Sentiment below 0: more negative. Toxicity above 0: more toxic.
         - ``difference_beyond_neutral``: the same minus the shift of the neutral sentences
           (sentiment only): a model more cheerful about everything shifts no group's tone by it.
@@ -320,8 +321,8 @@ def estimates(
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": sure.confidence}
-            parts.append(claims.estimates(rows, families=FAMILIES, **common))
-    return claims.stacked(parts)
+            parts.append(tables.estimates(rows, **common))
+    return claims.stacked(parts, families=FAMILIES)
 
 
 def _cell(

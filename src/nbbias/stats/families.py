@@ -39,8 +39,8 @@ def adjust(
         ``"holm"`` (family-wise error) or ``"fdr_bh"`` (false discovery rate), as statsmodels names
         them.
     mirror
-        The column whose two values, where a family has just two, are mirror images of one test:
-        the first is tested, and its p stands for both. With more values all are tested.
+        The column whose two values, where a bias of a family has just two, are mirror images of
+        one test: the first is tested, and its p stands for both. With more values all are tested.
     into
         The column that the corrected p is written into.
 
@@ -85,7 +85,8 @@ def adjust(
     p = pd.to_numeric(rows["p_value"]).astype(float).where(chosen)
     if mirror is not None:
         values = rows[mirror].where(chosen)
-        by = values.groupby(number)
+        own = [number, *(rows[key] for key in ("bias",) if key in rows)]
+        by = values.groupby(own, dropna=False)
         second = (by.transform("nunique") == 2) & (values != by.transform("first"))
         p = p.mask(second & values.notna())
     corrected = pd.Series(np.nan, rows.index)
