@@ -129,9 +129,6 @@ def test_units_that_a_fit_did_not_measure_are_left_out_of_that_fit() -> None:
     found = stats.pooled_mean(values, confidence=0.95)
     assert found["estimate"] == pytest.approx(values.mean().mean())
     assert (found["n"], found["n_lost"]) == (25, 5) and found["reason"] is None
-    whole = stats.pooled_mean(values.dropna(), confidence=0.95)
-    ratio = (found["ci_high"] - found["ci_low"]) / (whole["ci_high"] - whole["ci_low"])
-    assert 0.7 < ratio < 1.3
 
 
 def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
@@ -161,11 +158,12 @@ def test_fits_only_widen_an_interval(m: int, n: int, seed: int) -> None:
 @pytest.mark.parametrize("n", [10, 80])
 @pytest.mark.parametrize("of_fits", [0.0, 0.2, 1.0])
 def test_intervals_cover_as_often_as_they_say(n: int, of_fits: float) -> None:
-    """Five fits; every tenth measures nothing, and every article adds an error to each fit."""
+    """Five fits; every tenth measures nothing, every other leaves out a fifth of the articles."""
     rng, repeats, covered, told = np.random.default_rng(1), 300, 0, 0
     for _ in range(repeats):
         values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
         values = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
+        values = values.mask(rng.random((n, 5)) < 0.2)
         values.loc[:, rng.random(5) < 0.1] = np.nan
         found = stats.pooled_mean(values, confidence=0.95)
         told += np.isfinite(found["ci_low"])
