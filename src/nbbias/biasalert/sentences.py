@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
 
 Row = Mapping[str, Any]
 
@@ -248,8 +248,9 @@ def cost(estimates: pd.DataFrame) -> str:
     >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
     ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
     >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
-    1 of 2 differences of accuracy, unseen less seen, are beyond chance (p below .05 after Holm's
-    correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80 texts; p = .002).
+    1 of 2 differences of accuracy, unseen less seen, are beyond chance (exploratory; p
+    below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
+    texts; p = .002; selected of 2).
     """
     return beyond_chance(
         estimates[estimates["statistic"] == "accuracy_difference"],
@@ -353,11 +354,18 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page, about the best judge.
+    """Return the sentence that leads a page: of what was declared, or about the best judge.
 
+    The best judge is picked on the very texts that it is scored on, and a declared one is not.
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
+    if "claim" in estimates:
+        scored = estimates[estimates["statistic"] == "accuracy"]
+        compared = estimates[estimates["statistic"] == "accuracy_difference"]
+        said = [*(detection(scored) if len(scored) else [])]
+        said += differences(compared) if len(compared) else []
+        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]

@@ -115,14 +115,16 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> str:
 def finding(estimates: pd.DataFrame) -> tuple[str, str]:
     """Return the sentence that leads a run's page, and the name of the figure that shows it.
 
-    From the first level that was measured: words, then topics, then sentences.
+    From the first level that was measured: words, then topics, then sentences. Of declared claims
+    (`reading.claims.declared`) it says no more than they do.
     """
     for measure, figure in {"word": "share_differences", "document": "document_shares"}.items():
         found = differences(estimates[estimates["measure"] == measure])
         if found:
             return found[0], figure
     found = tone(estimates)
-    return (found[0] if found else "No group's tone could be compared."), "tone"
+    none = "No group's tone could be compared."
+    return (found[0] if found else reading.claims.lead(estimates, none)), "tone"
 
 
 def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:

@@ -20,6 +20,7 @@ from nbbias.tables import ESTIMATE_KEYS, escape, visible
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
+_EXPLORATORY = "Exploratory: these tests were not declared before data were read."
 _THEME = (
     "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
     "border-color: var(--jp-border-color2, #d3d3d3);"
@@ -142,6 +143,8 @@ def readable(
         if together:
             own = own.sort_values(together, kind="stable", key=lambda v: pd.factorize(v)[0])
     shown, headings = _cells(own, whole.decimals, labels)
+    if {"p_value", "p_adjusted"} & {*shown} and "claim" not in own:
+        note.append(_EXPLORATORY)
     named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
     frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)

@@ -9,6 +9,11 @@ from .chance import (
     tail as tail,
     windows as windows,
 )
+from .effects import (
+    equivalence as equivalence,
+    shrunken as shrunken,
+    standard_errors as standard_errors,
+)
 from .families import adjust as adjust
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
