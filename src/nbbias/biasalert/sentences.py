@@ -186,7 +186,7 @@ def differences(estimates: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{first} {told} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
-            f"McNemar {p_value(row['p_adjusted'])}, Holm)."
+            f"McNemar {p_value(row)}, Holm)."
         )
     return sentences or ["There is one judge only: nothing to compare."]
 
@@ -230,7 +230,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
             for change in pair.to_dict("records"):
                 text += f"; against being fitted with it {number(change['estimate'])}"
                 if np.isfinite(change["p_value"]):
-                    tested = p_value(change["p_adjusted"])
+                    tested = p_value(change)
                     text += f" ({interval(change)}; McNemar {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
@@ -295,7 +295,7 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
             f"differ in whom they name, {number(rows['flag_rate_less']['estimate'])} are flagged. "
             "The sentence that says more of a stereotype scores higher in a share of "
             f"{_in_words(share, unit='pairs')}; chance is {number(0.5)}, "
-            f"{p_value(share['p_adjusted'])} (Holm)"
+            f"{p_value(share)} (Holm)"
         )
         each = [
             f"{escape(row['dimension'])} {number(row['estimate'])} (N = {row['n']:,.0f})"
@@ -326,7 +326,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
             text += (
                 " Another variety of English changes the score of the same content by "
                 f"{number(row['estimate'])} ({interval(row)}; N = {row['n']:.0f} pairs; "
-                f"{p_value(row['p_value'])})."
+                f"{p_value(row, 'p_value')})."
             )
         sentences.append(text)
     return sentences
@@ -379,6 +379,10 @@ def finding(estimates: pd.DataFrame) -> str:
         others = ", ".join(escape(name) for name in level if name != lead)
         beside = f", level with {others}," if others else ""
         told = f"The best of {count} judges on these texts{beside} is {told}"
+        picked = own[own["statistic"] == "accuracy_selected"].to_dict("records")
+        if picked:
+            told += f" Less what choosing the best of {count} adds, its accuracy is "
+            told += f"{_shown(picked[0])}."
     return told
 
 
