@@ -161,10 +161,12 @@ def _articles(own: pd.DataFrame, group: str, fits: Sequence[int]) -> _Side:
         listed = [name for name in listed if own[f"h_{name}"].notna().all()]
         own = news.claims.per_article(own, news.words.pooling(listed))
     difference = own[f"difference_{group}"].where(own["reason"].isna())
-    both = [difference, difference.where(_counts(own, group))]
     keys = [own["article_id"], own["seed"]]
-    tables = [one.groupby(keys).mean().unstack().reindex(columns=fits) for one in both]
-    return _Side(*tables, refused.reindex(tables[0].index))
+    table, change = (
+        one.groupby(keys).mean().unstack().reindex(columns=fits)
+        for one in (difference, difference.where(_counts(own, group)))
+    )
+    return _Side(table, change, refused.reindex(table.index))
 
 
 def _compared(
@@ -204,9 +206,7 @@ def _compared(
     refused = second.refused.astype(bool).to_numpy()[:, None]
     refused = refused & can.reindex(second.change.index, fill_value=False).to_numpy()
     for statistic, value in {"if_none": 0.0, "if_all": 1.0}.items():
-        bound = stats.pooled_share(
-            prejudiced[biased].mask(refused, value), confidence=confidence
-        )
+        bound = stats.pooled_share(prejudiced[biased].mask(refused, value), confidence=confidence)
         rows.append({"statistic": f"prejudice_share_{statistic}", "prompt": biased, **bound})
     return rows
 
