@@ -130,6 +130,8 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
         "A note. All rows: instrument TextBlob. Exploratory: these tests were not declared before "
         "data were read."
     )
+    no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
+    assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004
     declared = reading.readable(two.assign(claim=1), ["model"], title="t")
     assert declared.note is None
     page = show(table)

@@ -306,7 +306,9 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
     >>> [text.split() for text in p_column(rows, "p_value")]
     [['≤', '.002'], ['.040']]
     """
-    at_floor = rows["p_value"] <= rows["p_least"] * (1 + 1e-9)
+    # Tables of models, too, are read: tests without a floor do not name it.
+    least = rows.get("p_least", pd.Series(np.nan, rows.index))
+    at_floor = rows["p_value"] <= least * (1 + 1e-9)
     if not (at_floor & (rows[of] >= 0.001)).any():
         return rows[of]
     texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]
