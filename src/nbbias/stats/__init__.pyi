@@ -46,4 +46,5 @@ from .variance import (
     cell_means_model as cell_means_model,
     contrast_interval as contrast_interval,
     repeated_measures as repeated_measures,
+    spread_interval as spread_interval,
 )
