@@ -78,7 +78,7 @@ def test_a_bias_without_group_words_was_not_measured_and_says_why() -> None:
 def test_an_empty_cell_is_no_member_of_the_family() -> None:
     scores = pd.concat([SOME[3], scored([[0] * 3], [[0] * 3], model="z")], ignore_index=True)
     (told,), (alone,) = differences(estimated(scores, 3)), differences(FOUND[3])
-    left = f"; 3 could not be tested). {alone.split('). ')[1]}"
+    left = f"; 3 could not be tested: no group words in either (1)). {alone.split('). ')[1]}"
     assert told == alone.replace(f"). {alone.split('). ')[1]}", left)
 
 
