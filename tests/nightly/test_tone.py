@@ -20,7 +20,7 @@ pytestmark = pytest.mark.nightly
 LEXICON = pd.DataFrame(
     [("gender", "female"), ("gender", "male"), ("race", "White"), ("race", "Black")],
     columns=["bias", "group"],
-)
+).assign(kind="word")
 SIZES = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 0.8])
 TONED = 0.4
 
