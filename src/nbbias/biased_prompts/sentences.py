@@ -232,8 +232,9 @@ def finding(
         low, high = f"{own.min():.0%}", f"{own.max():.0%}"
         spread = low if low == high else f"{low} to {high}"
         lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”. "
+    correction = "holm" if "claim" in estimates else correction
     for measure in ("word", "document", "sentiment"):
         found = effects(estimates[estimates["measure"] == measure], correction=correction)
         if found:
             return lead + found[0], "effects"
-    return (lead or "Nothing was measured."), "refusals"
+    return reading.claims.lead(estimates, lead or "Nothing was measured."), "refusals"
