@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value, selected
 
 Row = Mapping[str, Any]
 
@@ -196,7 +196,7 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     sentences = []
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        judge, known = escape(name), part[part["estimate"].notna()]
+        judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
         if known.empty:
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
@@ -209,6 +209,8 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
         if best["estimate"] == worst["estimate"]:
             alike = number(best["estimate"])
             text = f"{judge}: {statistic} is {alike} on every type that was measured"
+        elif parts := selected(known, known["estimate"].idxmax()):
+            text += f" (the highest: {parts[0]})"
         within = known.loc[known["ci_low"] <= known["null"], "bias"]
         if len(within):
             text += f"; not beyond chance on {', '.join(map(escape, within))}"
@@ -363,8 +365,8 @@ def finding(estimates: pd.DataFrame) -> str:
     if "claim" in estimates:
         scored = estimates[estimates["statistic"] == "accuracy"]
         compared = estimates[estimates["statistic"] == "accuracy_difference"]
-        said = [*(detection(scored) if len(scored) else [])]
-        said += differences(compared) if len(compared) else []
+        said = detection(scored)[:1] if len(scored) else []
+        said += differences(compared)[:1] if len(compared) else []
         return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
