@@ -16,15 +16,15 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from nbbias import reading
-from nbbias.news import claims
+from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
 from nbbias.news.sample import SOURCE
-from nbbias.reading import escape, number
+from nbbias.reading import escape, number, p_value
 
 _SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
 
 #: What is dealt out anew, by reference.
-_DEALT = {"words": "words", "sentences": "whole sentences", "topics": "the words of a pair's texts"}
+_DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
 
 
 def differences(
@@ -36,33 +36,73 @@ def differences(
     articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
         family = claims.unmirrored(own)
-        what = _SHARE_OF[own["measure"].iloc[0]]
+        measure = own["measure"].iloc[0]
+        what = _SHARE_OF[measure]
+        over = ", {fits}" if measure == "document" else ""
+        family = family.assign(fits=_over_fits(family)) if over else family
         told = reading.beyond_chance(
             family, what="signed differences", unit="pairs",
             says=articles + f"in {{which}} the {what} of the group {{group}} is {{size}} "
-            "{direction} than in the originals",
+            "{direction} than in the originals" + over,
         )  # fmt: skip
         sentences.append(f"{escape(bias)}: {told}")
     return sentences
 
 
+def _over_fits(rows: pd.DataFrame) -> pd.Series:
+    """Say of every claim in how many fits of topics it stands: as `stats.pooled_mean` says it."""
+    found = rows["test"].str.extract(r"(\d+ of \d+ fits) pooled, same sign in (\d+)")
+    told = "measured in " + found[0] + ", with this sign in " + found[1]
+    return told.fillna("by one fit of topics, taken as given")
+
+
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
-    """Say in how many cells the mean distance is beyond each chance level that there is."""
+    """Say of each bias between what the mean distances and every reference lie; then what exceeds.
+
+    Beyond chance is only what exceeds replicates: two texts without any difference between writers.
+    Where a corpus has none, that is said in place of a count.
+    """
     sentences = []
-    measured = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
+    own = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
     levels = chance[chance["statistic"] == "bias"]
-    for bias, own in measured.groupby("bias", sort=False):
-        low, high = own["estimate"].min(), own["estimate"].max()
-        for name, rows in levels[levels["bias"] == bias].groupby("reference", sort=False):
-            beyond = int((rows["p_adjusted"] < 1 - rows["confidence"]).sum())
-            sentences.append(
-                f"{escape(bias)}: mean distances lie between {number(low, decimals=3)} and "
-                f"{number(high, decimals=3)}; dealing out {_DEALT[str(name)]} at random gives "
-                f"{number(rows['null'].min(), decimals=3)} to "
-                f"{number(rows['null'].max(), decimals=3)} on average. Beyond chance by {name} "
-                f"after Holm's correction: {beyond} of {len(rows)} cells."
-            )
+    for bias, rows in own.groupby("bias", sort=False):
+        told = [f"mean distances are {_ends(rows['estimate'])}"]
+        of_bias = levels[levels["bias"] == bias]
+        replicated = of_bias[of_bias["reference"] == "replicate"]
+        for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
+            told.append(f"{kind} give {_ends(some['null'])} at these lengths")
+        dealt = [
+            f"{what} dealt anew {_ends(some['null'])}" for name, what in _DEALT.items()
+            if len(some := of_bias[of_bias["reference"] == name])
+        ]  # fmt: skip
+        told += [f"lower bounds: {', '.join(dealt)}"] if dealt else []
+        sentences.append(f"{escape(bias)}: {'; '.join(told)}.")
+    tested = own[own["p_adjusted"].notna()]
+    if len(tested):
+        alpha = 1 - tested["confidence"].iloc[0]
+        found = tested[tested["p_adjusted"] < alpha]
+        told_of = reading.beyond_chance(
+            tested, what="mean distances", unit="pairs", reference="the floor is",
+            says="in {which} it is {estimate}",
+        )  # fmt: skip
+        none = (
+            f"0 of {len(tested)} mean distances are beyond chance: none exceeds its floor (p below "
+            f"{number(alpha).removeprefix('0')} after Holm's correction)."
+        )
+        sentences.append(told_of if len(found) else none)
+    if len(own) > len(tested):
+        sentences.append(
+            f"{len(own) - len(tested)} of {len(own)} mean distances have no floor that could show "
+            "whether they are beyond chance: it takes two human texts on a story, or a model asked "
+            "twice. Dealt words, dealt sentences and the halves of a text are lower bounds of what "
+            "two texts differ by."
+        )
     return sentences
+
+
+def _ends(values: pd.Series) -> str:
+    low, high = (number(end, decimals=3) for end in (values.min(), values.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 def tone(estimates: pd.DataFrame) -> list[str]:
@@ -82,9 +122,11 @@ def tone(estimates: pd.DataFrame) -> list[str]:
         rows = estimates[(estimates["measure"] == measure) & (estimates["statistic"] == statistic)]
         if len(rows):
             told = reading.beyond_chance(
-                rows, what=what, unit="articles",
+                rows,
+                what=what,
+                unit="articles",
                 says="for the group {group} in {which} by {instrument} it is {estimate}",
-            )  # fmt: skip
+            )
             sentences.append(f"{measure}: {told}")
     return sentences
 
@@ -117,23 +159,26 @@ def finding(estimates: pd.DataFrame) -> tuple[str, str]:
     return (found[0] if found else reading.claims.lead(estimates, none)), "tone"
 
 
-def fits(tests: pd.DataFrame, replicated: pd.DataFrame, *, confidence: float) -> list[str]:
+def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
     """Say for each bias whether topics differ by group, and whether another seed agrees."""
     if tests.empty:
         return ["No topics were fitted: the texts have too few different words for so many topics."]
     sentences = []
-    for bias, own in tests.groupby("bias", sort=False):
-        tested = own[own["p_by_article"].notna()]
-        if tested.empty:
-            sentences.append(f"{escape(bias)}: not tested ({escape(own['reason'].iloc[0])}).")
-            continue
-        found = int((tested["p_by_article"] < 1 - confidence).sum())
+    for row in tests.to_dict("records"):
+        bias = escape(row["bias"])
         text = (
-            f"{escape(bias)}: {number(own['group_topics'].mean(), decimals=1)} topics on average "
-            f"belong to a group. With the article as the unit, topics are used differently for the "
-            f"groups in {found} of {len(tested)} fits (p below {number(1 - confidence)})."
+            f"{bias}: {number(row['group_topics'], decimals=1)} topics on average belong to a "
+            "group. "
         )
-        rates = replicated[replicated["bias"] == bias]
+        if pd.isna(row["p_adjusted"]):
+            text += f"Not tested: {escape(row['reason'])}."
+        else:
+            text += (
+                "Beside the words that name them, the groups' sentences differ in their topics by "
+                f"a Cramér's V of {number(row['effect_size'])} (N = {row['n']:,} articles, "
+                f"{row['fits']} fits at once; {p_value(row)})."
+            )
+        rates = replicated[replicated["bias"] == row["bias"]]
         if rates["replicated"].notna().any():
             text += (
                 f" Of the first fit's associations, {rates['replicated'].mean():.0%} return with "

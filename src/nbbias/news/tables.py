@@ -19,7 +19,7 @@ from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.sentences import of_first_instrument
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, p_column, readable
 from nbbias.text import annotate
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -39,22 +39,23 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
     ),
     "distance": (
         ["bias"],
-        "Mean distance (Eq. 4, 9), with its leading chance level",
-        "p: one-sided, Holm over the cells of a bias; the other chance levels are in "
-        "tables/chance.csv.",
+        "Mean distance (Eq. 4, 9), with its leading reference",
+        "Test: the reference in null, and how many articles have it. p: one-sided, of what exceeds "
+        "replicates; Holm over all cells and biases. The other references: tables/chance.csv.",
     ),
     "free of length": (
         ["squared_distance", "rms_distance"],
         "Squared distance free of text length, and its root",
-        "Expected to be 0 without any difference if words are drawn independently. N: pairs with "
-        "two group words on each side. Where the mean square is below 0 the root is set to 0.",
+        "Free of length, not of runs and of a text's own focus: with replicates in null it is what "
+        "exceeds them that counts, not whether the interval holds 0. N: pairs with two group words "
+        "on each side. Where the mean square is below 0 the root is set to 0.",
     ),
     "prejudice": (
         ["prejudice_share", "prejudice_extent"],
         "Share and extent of prejudice",
         "Share: of the pairs that count, those in which the group fares worse; Wilson interval. "
         "Extent: mean change in just those, which were selected for it. Both are far from 0 by "
-        "chance alone, so neither is tested against 0.",
+        "chance alone, so neither is tested: beside them stands what the reference gives.",
     ),
     "shifts": (
         ["mean_difference", "difference_beyond_neutral"],
@@ -278,11 +279,13 @@ def perplexity(tried: pd.DataFrame, *, chosen: int) -> Table:
 
 def topic_tests(tests: pd.DataFrame) -> Table:
     """Return whether topics are used alike for all groups."""
+    shown = tests.assign(p_adjusted=p_column(tests)).drop(columns=["p_value", "p_least"])
     return Table(
-        tests.astype({"seed": str}).dropna(axis=1, how="all"),
+        shown.dropna(axis=1, how="all"),
         "Are topics used alike for all groups?",
-        "Chi-squared over sentences; effect size: Cramér's V. p value: as if sentences were "
-        "independent, which they are not; p by article: groups of whole articles exchanged.",
+        "Of sentences about one group, by their words beside those that name it. Mean chi-squared "
+        "and Cramér's V (effect size) of all fits; groups of whole articles exchanged, in all fits "
+        "alike; Holm over the biases. N: articles.",
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ from .models import (
     paired_models as paired_models,
 )
 from .pooling import (
-    pooled_claims as pooled_claims,
+    pooled_difference as pooled_difference,
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
 )
