@@ -356,18 +356,22 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page: of what was declared, or about the best judge.
+    """Return the sentence that leads a page: of the declared judge, or else about the best."""
+    if "claim" not in estimates:
+        return best(estimates)
+    scored = estimates[estimates["statistic"] == "accuracy"]
+    compared = estimates[estimates["statistic"] == "accuracy_difference"]
+    said = detection(scored)[:1] if len(scored) else []
+    said += differences(compared)[:1] if len(compared) else []
+    return " ".join(said) or claims.lead(estimates, "")
 
-    The best judge is picked on the very texts that it is scored on, and a declared one is not.
+
+def best(estimates: pd.DataFrame) -> str:
+    """Write which judge is the best on these texts, and what choosing it there adds.
+
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
-    if "claim" in estimates:
-        scored = estimates[estimates["statistic"] == "accuracy"]
-        compared = estimates[estimates["statistic"] == "accuracy_difference"]
-        said = detection(scored)[:1] if len(scored) else []
-        said += differences(compared)[:1] if len(compared) else []
-        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]
