@@ -2,10 +2,12 @@ from .detector import (
     COLUMNS as COLUMNS,
     ECHO as ECHO,
     NO_TEXT as NO_TEXT,
+    UNSEEN as UNSEEN,
     detect as detect,
     head as head,
     held_out as held_out,
     instrument as instrument,
     probabilities as probabilities,
+    unseen as unseen,
 )
 from .features import hits as hits, sentences as sentences, sign as sign, table as table
