@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -131,19 +129,29 @@ def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
 
 def test_levels_stand_over_the_printed_ones() -> None:
     figure = figures.levels(LEVELS, dataset="BOLD").figure
-    share, corrected, below, off = figure.axes
+    share, alone, both, below, *off = figure.axes
     models = ["careful", "careless", "blunt"]
     own = LEVELS[LEVELS["topic"].isna()]
     assert labels(share) == models
     assert dots(share) == pytest.approx([value(own, "biased_share", model=m) for m in models])
-    assert corrected.get_xlabel() == "corrected share"
+    assert [ax.get_xlabel() for ax in (alone, both)] == ["labels alone", "labels and verdicts"]
     assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
-    assert not off.axison
+    assert not any(ax.axison for ax in off)
 
 
 def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
-    whole = biasalert_tables.levels(LEVELS).rows
-    assert len(whole) == LEVELS["topic"].isna().sum()
+    whole = biasalert_tables.levels(LEVELS, answers=ANSWERS).rows
+    assert len(whole) == ANSWERS["model"].nunique()
+    one = whole.set_index("model").loc["blunt"]
+    both = value(LEVELS[LEVELS["topic"].isna()], "biased_share_two_phase", model="blunt")
+    assert one["labels and verdicts"].startswith(f"{both:.2f} [")
+    assert one["planted"] == ANSWERS.loc[ANSWERS["model"] == "blunt", "planted"].mean()
+    many = pd.concat([ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}")
+                      for i in range(15)])  # fmt: skip
+    found = levels.estimates(many, simulated(many, truth="planted"))
+    judged = biasalert_tables.levels(found, answers=many, judge="simulated judge")
+    assert len(judged.rows) == 12 and "3 more" in str(judged.note)
+    assert len(biasalert_tables.levels(found, answers=many).rows) == 15
     each = biasalert_tables.by_domain(LEVELS).rows
     assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
     assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).rows.empty
@@ -228,18 +236,29 @@ def test_pairs_and_errors_are_written_with_their_counts() -> None:
     assert sentences.errors(errors.estimates(silent)) == ["judge: gave no verdict on the checks."]
 
 
-def test_levels_and_agreement_are_written_as_judged_and_corrected() -> None:
-    told = sentences.levels(LEVELS)
-    assert len(told) == 3
-    assert all("Corrected for its errors: **" in t or "Not corrected" in t for t in told)
-    assert "whatever the answers without a verdict are" in told[2]
-    plain = sentences.levels(levels.estimates(ANSWERS, JUDGED))
-    assert all("Not corrected for its errors" in sentence for sentence in plain)
-    assert re.search(r"N = \d+ answers", plain[0])
+def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:
+    whole = {"judge": "simulated judge", "answers": ANSWERS}
+    (told,) = sentences.levels(LEVELS, **whole)
+    both, alone = told.split(". The labels alone say ")
+    own = LEVELS[LEVELS["topic"].isna()]
+    for model in ("blunt", "careless", "careful"):
+        share = value(own, "biased_share_two_phase", model=model)
+        assert f"**{share:.2f}** for {model} (95% CI " in both
+        assert f"**{value(own, 'biased_share_labelled', model=model):.2f}** for {model}" in alone
+    assert "N = 40 labels" in both
+    flags, bounds = sentences.levels(levels.estimates(ANSWERS, JUDGED), **whole)
+    assert "no bias levels: how the judge errs" in flags
+    assert bounds.startswith("Whatever the ")
     asked = ANSWERS.assign(prompt_id=["p"] * len(ANSWERS))
     repeated = levels.estimates(asked, JUDGED)
-    (one, *_) = sentences.levels(repeated, answers=asked)
-    assert re.search(r"N = 1 prompts", one)
+    one, *_ = sentences.levels(repeated, judge="simulated judge", answers=asked)
+    assert "N = 1 prompts" in one
+    known = levels.estimates(ANSWERS, JUDGED, errors={"simulated judge": [90, 100, 90, 100]})
+    assert sentences.levels(known, **whole)[-1].startswith("Corrected by error rates from other")
+    assert sentences.levels(LEVELS, judge="x", answers=ANSWERS) == ["x judged no answer."]
+
+
+def test_agreement_is_written_beside_chance() -> None:
     (agreed,) = sentences.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, sure=Sure(draws=50)))
     assert "Cohen's κ = **" in agreed
 

@@ -1,4 +1,4 @@
-"""Bias levels: Wilson, the correction's coverage of a known truth, agreement with people."""
+"""Bias levels: Wilson, coverage of a known truth by labels and verdicts, agreement with people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.biasalert import detection, levels
+from nbbias.biasalert import levels
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
@@ -54,26 +54,175 @@ def test_prompts_asked_repeatedly_are_the_unit() -> None:
     found = levels.estimates(table, judgements([1, 1, 1, 0, 0, 0]))
     assert value(found, "biased_share") == 0.5
     assert value(found, "biased_share", "n") == 3
+    # Answers that are all alike are worth no more than their prompts.
     alike = levels.estimates(table, judgements([0] * 6))
-    assert value(alike, "biased_share") == 0
-    assert value(alike, "biased_share", "ci_high") == pytest.approx(
-        proportion_confint(0, 3, method="wilson")[1]
+    assert value(alike, "biased_share") == value(alike, "biased_share", "ci_low") == 0
+    assert value(alike, "biased_share", "ci_high") >= proportion_confint(0, 3, method="wilson")[1]
+
+
+# --- labels and verdicts ------------------------------------------------------------------------
+
+
+def counted(
+    seed: int, rounds: int, *, n: int, size: int, prevalence: float, rates: tuple[float, float]
+) -> list[tuple[pd.Series, pd.Series]]:
+    """Return verdicts on n answers and labels of a random sample of them, many times."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random((rounds, n)) < prevalence
+    right = rng.random((rounds, n)) < np.where(truth, *rates)
+    sampled = np.arange(n) < size
+    return [
+        (pd.Series(np.where(ok, own, ~own) * 1.0), pd.Series(np.where(sampled, own, np.nan)))
+        for own, ok in zip(truth, right, strict=True)
+    ]
+
+
+def test_labels_and_verdicts_together_are_the_labelled_share_by_verdict() -> None:
+    # 40 of 100 are flagged; of 10 flagged ones with a label 6 are biased, of 20 others 1.
+    flagged = pd.Series([1.0] * 40 + [0.0] * 60)
+    label = pd.Series(np.nan, index=range(100))
+    label[:10], label[40:60] = [1.0] * 6 + [0.0] * 4, [1.0] + [0.0] * 19
+    found = levels.two_phase(flagged, label)
+    assert found["estimate"] == pytest.approx(0.4 * 6 / 10 + 0.6 * 1 / 20)
+    assert found["n"] == 30
+    # A judge that tells nothing leaves the labels as they are, Wilson and all.
+    silent = levels.two_phase(flagged * np.nan, label)
+    assert silent["estimate"] == pytest.approx(7 / 30)
+    ends = [silent[f"ci_{end}"] for end in ("low", "high")]
+    assert ends == pytest.approx(list(proportion_confint(7, 30, method="wilson")))
+    assert found["ci_high"] - found["ci_low"] < ends[1] - ends[0]
+
+
+def test_a_verdict_without_a_label_takes_the_share_of_all_labels() -> None:
+    flagged = pd.Series([1.0, 0.0, 0.0, 0.0, np.nan])
+    label = pd.Series([np.nan, 1.0, 0.0, np.nan, np.nan])
+    assert levels.two_phase(flagged, label)["estimate"] == pytest.approx(0.5)
+    assert np.isnan(levels.two_phase(flagged, label * np.nan)["estimate"])
+
+
+def test_no_biased_label_is_no_certainty() -> None:
+    flagged, label = pd.Series([1.0] * 10 + [0.0] * 90), pd.Series([0.0] * 40 + [np.nan] * 60)
+    found = levels.two_phase(flagged, label)
+    assert (found["estimate"], found["ci_low"]) == (0, 0)
+    alone = proportion_confint(0, 40, method="wilson")[1]
+    assert found["ci_high"] == pytest.approx(alone, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "prevalence", "rates"),
+    [
+        (100, 60, 0.3, (0.7, 0.9)),
+        (500, 40, 0.05, (0.8, 0.95)),
+        (500, 60, 0.15, (0.7, 0.7)),
+        (300, 100, 0.25, (0.4, 0.4)),
+    ],
+    ids=["good", "rare", "poor", "worse than chance"],
+)
+def test_the_two_phase_interval_holds_and_is_no_wider_than_that_of_the_labels(
+    n: int, size: int, prevalence: float, rates: tuple[float, float]
+) -> None:
+    held, widths, errors = [], [], []
+    for flagged, label in counted(3, 300, n=n, size=size, prevalence=prevalence, rates=rates):
+        both = levels.two_phase(flagged, label)
+        alone = levels.two_phase(flagged * np.nan, label)
+        held.append(both["ci_low"] <= prevalence <= both["ci_high"])
+        widths.append([row["ci_high"] - row["ci_low"] for row in (both, alone)])
+        errors.append([row["estimate"] - prevalence for row in (both, alone)])
+    assert 0.915 <= np.mean(held) <= 0.985
+    assert np.mean(widths, axis=0)[0] <= np.mean(widths, axis=0)[1]
+    spread = np.sqrt(np.mean(np.square(errors), axis=0))
+    assert spread[0] <= 1.02 * spread[1]
+
+
+def test_without_a_random_sample_shares_are_flags() -> None:
+    rng = np.random.default_rng(1)
+    truth = rng.random(400) < 0.3
+    said = judgements(list(np.where(rng.random(400) < 0.85, truth, ~truth)))
+    labels = human([*truth[:200].astype(int)])
+    plain = levels.estimates(answers(400), said)
+    assert value(plain, "biased_share_two_phase", "reason") == levels.NO_SAMPLE
+    picked = levels.estimates(answers(400), said, people=labels)
+    assert value(picked, "biased_share_two_phase", "reason") == levels.NOT_RANDOM
+    found = levels.estimates(answers(400), said, people=labels._replace(random=True))
+    low, high = (value(found, "biased_share_two_phase", f"ci_{end}") for end in ("low", "high"))
+    assert low < truth.mean() < high
+    assert value(found, "biased_share_labelled") == pytest.approx(truth[:200].mean())
+    ends = [value(found, "biased_share_labelled", f"ci_{end}") for end in ("low", "high")]
+    expected = proportion_confint(truth[:200].sum(), 200, method="wilson")
+    assert ends == pytest.approx(list(expected))
+    assert value(found, "biased_share", "null") == pytest.approx(0.15, abs=0.08)
+    with pytest.raises(DataError, match="3 human labels are of texts that are not among"):
+        levels.estimates(answers(400), said, people=human([1] * 3, first=399 + 1))
+
+
+def test_the_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
+    # 40 prompts of 25 answers; what one prompt draws out is mostly biased, or mostly not.
+    rng = np.random.default_rng(5)
+    prompts = np.repeat(np.arange(40), 25)
+    held, alone, rounds = 0, 0, 150
+    for _ in range(rounds):
+        truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
+        said = pd.Series(np.where(rng.random(1000) < 0.9, truth, ~truth) * 1.0)
+        label = pd.Series(np.where(rng.permutation(1000) < 500, truth, np.nan))
+        found = levels.two_phase(said, label, prompts=prompts)
+        plain = levels.two_phase(said, label)
+        held += found["ci_low"] <= 0.3 <= found["ci_high"]
+        alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
+    assert 0.91 * rounds <= held <= 0.99 * rounds
+    assert alone < 0.7 * rounds
+    # And this is the interval of a table of answers.
+    ids = [f"t{i}" for i in range(1000)]
+    labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
+    asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
+    own = levels.estimates(asked, judgements(said), people=levels.People(labels, True))
+    for name in ("estimate", "ci_low", "ci_high"):
+        assert value(own, "biased_share_two_phase", name) == pytest.approx(found[name])
+
+
+def test_prompts_count_equally_however_many_answers_they_have() -> None:
+    # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
+    table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
+    said, labels = judgements([1] * 6 + [0] * 4), human([1] * 6 + [0] * 4)
+    found = levels.estimates(table, said, people=labels._replace(random=True))
+    for name in ("biased_share", "biased_share_labelled", "biased_share_two_phase"):
+        assert value(found, name) == pytest.approx(1 / 3)
+        assert value(found, name, "n") == 3
+    once = levels.estimates(
+        table.assign(prompt_id=table["text_id"]), said, people=labels._replace(random=True)
     )
+    assert value(once, "biased_share_two_phase") == pytest.approx(0.6)
 
 
-# --- corrected ----------------------------------------------------------------------------------
+def test_no_biased_label_of_few_prompts_is_less_certain_than_of_many() -> None:
+    flagged, label = pd.Series([0.0] * 100), pd.Series([0.0] * 40 + [np.nan] * 60)
+    few = levels.two_phase(flagged, label, prompts=np.repeat(np.arange(20), 5))
+    many = levels.two_phase(flagged, label)
+    assert few["estimate"] == few["ci_low"] == 0
+    # Eight prompts hold the labels.
+    assert few["ci_high"] > proportion_confint(0, 8, method="wilson")[1] > many["ci_high"]
+
+
+def test_labels_are_each_models_own() -> None:
+    table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
+    said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
+    labels = human([1, 1, 0, 0])
+    found = levels.estimates(table, said, people=labels._replace(random=True))
+    assert value(found, "biased_share_two_phase", model="a") == 0.5
+    assert "no answer has a label" in value(found, "biased_share_two_phase", "reason", model="b")
+
+
+# --- corrected by error rates from elsewhere -----------------------------------------------------
 
 
 def test_the_correction_undoes_known_error_rates() -> None:
     # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
-    found = levels.rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
+    found = levels.rogan_gladen(260, 1000, errors=levels.Errors((90, 100), (90, 100)))
     assert found["estimate"] == pytest.approx(0.2)
     assert found["ci_low"] < 0.2 < found["ci_high"]
     # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
-    sure = levels.rogan_gladen(260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9, 10))
-    surer = levels.rogan_gladen(
-        260, 1000, sensitivity=(9 * 10**6, 10**7), specificity=(9 * 10**6, 10**7)
-    )
+    many = (9 * 10**6, 10**7)
+    sure = levels.rogan_gladen(260, 1000, errors=levels.Errors(many, (9, 10)))
+    surer = levels.rogan_gladen(260, 1000, errors=levels.Errors(many, many))
     low, high = proportion_confint(260, 1000, method="wilson")
     assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
     assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
@@ -82,135 +231,39 @@ def test_the_correction_undoes_known_error_rates() -> None:
 @pytest.mark.parametrize(
     ("flagged", "rates", "reason"),
     [
-        (5, ((0, 0), (9, 10)), "no answer with a biased label"),
-        (5, ((9, 10), (0, 0)), "no answer with an unbiased label"),
+        (5, ((0, 0), (9, 10)), "rest on no text with a biased label"),
+        (5, ((9, 10), (0, 0)), "rest on no text with an unbiased label"),
         (5, ((1, 10), (9, 10)), "no better than chance"),
-        (5, ((1, 1), (1, 5)), "too small"),
+        (5, ((1, 1), (1, 5)), "too few texts"),
     ],
 )
 def test_what_cannot_be_corrected_is_not_measured(
     flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
 ) -> None:
-    found = levels.rogan_gladen(flagged, 10, sensitivity=rates[0], specificity=rates[1])
+    found = levels.rogan_gladen(flagged, 10, errors=levels.Errors(*rates))
     assert np.isnan(found["estimate"])
     assert reason in found["reason"]
 
 
 def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
-    found = levels.rogan_gladen(2, 100, sensitivity=(45, 50), specificity=(45, 50))
+    found = levels.rogan_gladen(2, 100, errors=levels.Errors((45, 50), (45, 50)))
     assert found["estimate"] == 0
     assert "cut" in found["reason"]
 
 
-@pytest.mark.parametrize(
-    ("prevalence", "sensitivity", "specificity", "n", "size"),
-    [(0.2, 0.8, 0.9, 500, 100), (0.5, 0.7, 0.8, 500, 100), (0.05, 0.8, 0.95, 1000, 150)],
-)
-def test_the_corrected_interval_holds_a_known_prevalence(
-    prevalence: float, sensitivity: float, specificity: float, n: int, size: int
-) -> None:
-    rng = np.random.default_rng(0)
-    held, raw_held, measured = 0, 0, 0
-    for _ in range(250):
-        truth = rng.random(n) < prevalence
-        flagged = np.where(truth, rng.random(n) < sensitivity, rng.random(n) > specificity)
-        label = np.full(n, np.nan)
-        sample = rng.choice(n, size, replace=False)
-        label[sample] = truth[sample]
-        rates = levels.error_rates(pd.DataFrame({"label": label, "flagged": flagged * 1.0}))
-        found = levels.rogan_gladen(int(flagged.sum()), n, **rates)
-        if np.isnan(found["estimate"]):
-            continue
-        measured += 1
-        held += found["ci_low"] <= prevalence <= found["ci_high"]
-        low, high = proportion_confint(flagged.sum(), n, method="wilson")
-        raw_held += low <= prevalence <= high
-    assert measured > 240
-    assert held / measured > 0.94
-    assert raw_held < 0.75 * held  # the share as counted misses it
-
-
-def test_correction_needs_a_random_sample_of_the_same_texts() -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.random(400) < 0.3
-    said = judgements(list(np.where(rng.random(400) < 0.85, truth, ~truth)))
-    labels = human([*truth[:200].astype(int)])
-    plain = levels.estimates(answers(400), said)
-    assert value(plain, "biased_share_corrected", "reason") == levels.NO_SAMPLE
-    picked = levels.estimates(answers(400), said, people=labels)
-    assert value(picked, "biased_share_corrected", "reason") == levels.NOT_RANDOM
-    found = levels.estimates(answers(400), said, people=labels._replace(random=True))
-    low, high = (value(found, "biased_share_corrected", f"ci_{end}") for end in ("low", "high"))
-    assert low < truth.mean() < high
-    assert value(found, "biased_share", "null") == pytest.approx(0.15, abs=0.08)
-    with pytest.raises(DataError, match="3 human labels are of texts that are not among"):
-        levels.estimates(answers(400), said, people=human([1] * 3, first=399 + 1))
-
-
-def test_the_corrected_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
-    # 40 prompts of 25 answers; what one prompt draws out is mostly biased, or mostly not.
-    rng = np.random.default_rng(5)
-    prompts = np.repeat(np.arange(40), 25)
-    held, alone, rounds = 0, 0, 150
-    for seed in range(rounds):
-        truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
-        said = np.where(rng.random(1000) < 0.9, truth, ~truth)
-        label = np.where(rng.permutation(1000) < 500, truth, np.nan)
-        table = pd.DataFrame({"label": label, "flagged": said * 1.0})
-        found = levels.by_prompt(table, prompts, sure=Sure(draws=300, seed=seed))
-        plain = levels.rogan_gladen(int(said.sum()), 1000, **levels.error_rates(table))
-        held += found["ci_low"] <= 0.3 <= found["ci_high"]
-        alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
-    assert held >= 0.91 * rounds
-    assert alone < 0.7 * rounds
-    # And this is the interval of a table of answers.
-    ids = [f"t{i}" for i in range(1000)]
-    labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
-    asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
-    own = levels.estimates(
-        asked, judgements(said), people=levels.People(labels, True), sure=Sure(draws=300, seed=seed)
+def test_shares_are_corrected_where_error_rates_are_given_and_nowhere_else() -> None:
+    said = judgements([1] * 26 + [0] * 74)
+    assert "biased_share_corrected" not in set(levels.estimates(answers(100), said)["statistic"])
+    errors = {"judge": [90, 100, 90, 100], "another": [1, 2, 1, 2]}
+    found = levels.estimates(answers(100), said, errors=errors)
+    assert value(found, "biased_share_corrected") == pytest.approx(0.2)
+    # Answers that are alike within a prompt are worth fewer.
+    asked = answers(100, prompt_id=[f"p{i // 10}" for i in range(100)])
+    alike = levels.estimates(asked, said, errors=errors)
+    assert value(alike, "biased_share_corrected") == pytest.approx(0.2)
+    assert value(alike, "biased_share_corrected", "ci_high") > value(
+        found, "biased_share_corrected", "ci_high"
     )
-    for name in ("estimate", "ci_low", "ci_high"):
-        assert value(own, "biased_share_corrected", name) == pytest.approx(found[name])
-
-
-def test_the_corrected_share_of_repeated_prompts_averages_prompts() -> None:
-    # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
-    table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
-    said, labels = judgements([1] * 6 + [0] * 4), human([1] * 6 + [0] * 4)
-    found = levels.estimates(table, said, people=labels._replace(random=True))
-    assert value(found, "biased_share") == pytest.approx(1 / 3)
-    assert value(found, "biased_share_corrected") == pytest.approx(1 / 3)
-    assert value(found, "biased_share_corrected", "n") == 3
-    once = levels.estimates(
-        table.assign(prompt_id=table["text_id"]), said, people=labels._replace(random=True)
-    )
-    row = once[once["statistic"] == "biased_share_corrected"].iloc[0]
-    expected = levels.rogan_gladen(6, 10, sensitivity=(6, 6), specificity=(4, 4))
-    assert row[["estimate", "ci_low", "ci_high"]].tolist() == pytest.approx(
-        [expected[name] for name in ("estimate", "ci_low", "ci_high")]
-    )
-
-
-def test_prompts_without_a_spread_leave_an_interval_with_a_width() -> None:
-    prompts, label = np.repeat(np.arange(20), 5), np.tile([1.0, 0, 0, 0, 0], 20)
-    given = pd.DataFrame({"flagged": label, "label": label})
-    for flagged, estimate in ((label, 0.2), (np.zeros(100), np.nan)):
-        found = levels.by_prompt(given.assign(flagged=flagged), prompts, sure=Sure(draws=100))
-        assert found["estimate"] == pytest.approx(estimate, nan_ok=True)
-    rare = given.assign(flagged=0.0, label=np.where(np.arange(100) < 2, [1.0] * 100, 0.0))
-    rare.loc[0, "flagged"] = 1.0
-    found = levels.by_prompt(rare, prompts, sure=Sure(draws=100))
-    assert found["ci_low"] <= found["estimate"] < found["ci_high"]  # both biased ones: one prompt
-
-
-def test_error_rates_are_each_models_own() -> None:
-    table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
-    said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
-    labels = human([1, 1, 0, 0])
-    found = levels.estimates(table, said, people=labels._replace(random=True))
-    assert value(found, "biased_share_corrected", model="a") == 0.5
-    assert "holds no answer" in value(found, "biased_share_corrected", "reason", model="b")
 
 
 def test_a_sample_is_random_blind_and_of_every_model() -> None:
@@ -286,10 +339,11 @@ def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
     truth = [1, 0] * 3
     found = levels.agreement(table, judgements(truth), human(truth), sure=Sure(draws=50))
     low = proportion_confint(3, 3, method="wilson")[0]
-    assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
+    assert value(found, "agreement", "ci_low", model="m") <= low
     half = levels.agreement(table, judgements([1] * 6), human(truth), sure=Sure(draws=50))
-    assert np.isnan(value(half, "agreement", "ci_low", model="m"))
-    assert value(half, "agreement", "reason", model="m") == detection.ALIKE
+    six = proportion_confint(3, 6, method="wilson")
+    assert value(half, "agreement", "ci_low", model="m") <= six[0]
+    assert value(half, "agreement", "ci_high", model="m") >= six[1]
 
 
 def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:

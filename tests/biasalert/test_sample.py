@@ -121,8 +121,8 @@ def test_a_sample_of_labels_brings_the_planted_share_back() -> None:
     human = drawn.merge(table[["text_id", "planted"]]).rename(columns={"planted": "biased"})
     found = levels.estimates(table, said, people=levels.People(human, random=True))
     planted = sample.SAMPLE_MODELS["blunt"]
-    assert value(found, "biased_share_corrected", model="blunt") == pytest.approx(planted, abs=0.1)
+    assert value(found, "biased_share_two_phase", model="blunt") == pytest.approx(planted, abs=0.1)
     raw = value(found, "biased_share", model="careful")
     assert raw > 0.1  # false alarms alone
     assert value(found, "biased_share", "null", model="careful") == pytest.approx(raw, abs=0.08)
-    assert np.isfinite(value(found, "biased_share_corrected", "ci_high", model="careless"))
+    assert np.isfinite(value(found, "biased_share_two_phase", "ci_high", model="careless"))

@@ -7,6 +7,7 @@ import pytest
 
 from nbbias import llmbi
 from nbbias.llmbi import measure
+from nbbias.reading import p_column
 from tests.llmbi.test_estimates import REFERENCE, THREE, estimated, one_model
 from tests.llmbi.test_measure import BOTH, COLD, PLAIN, WARM, answers
 
@@ -43,9 +44,9 @@ def test_every_dimension_is_shown_beside_neutral_prose_or_those_least_likely_by_
     assert list(whole.rows) == [
         "model", "dimension", "estimate", "n", "null", "p_adjusted",
     ]  # fmt: skip
-    assert whole.rows["p_adjusted"].tolist() == means["p_adjusted"].tolist()
+    assert whole.rows["p_adjusted"].tolist() == p_column(means).tolist()
     (shown,) = llmbi.tables.dimensions(table, rows=1).rows["p_adjusted"]
-    assert shown == means["p_adjusted"].min()
+    assert shown == p_column(means)[means["p_adjusted"].idxmin()]
 
 
 def test_scores_are_shown_with_the_range_of_neutral_prose() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.news import claims, corpus, models, robustness, sample, topics, words
 from tests.build import GENDER, row_of
 
@@ -92,6 +92,20 @@ def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_
         assert own["without"] == pytest.approx(
             row_of(expected, "share_difference", model=model, group="female")["estimate"]
         )
+
+
+def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_count_once() -> None:
+    p = {"female": 0.01, "male": 0.01, "White": 0.02, "Black": 0.03, "Asian": 0.5}
+    rows = [
+        {"statistic": "share_difference", "group": group, "estimate": 0.1, "p_value": value,
+         "bias": "gender" if "male" in group else "race", "model": "m", "measure": "word"}
+        for group, value in p.items()
+    ]  # fmt: skip
+    parts = [tables.estimates(of, study="news_bias") for of in (rows[:2], rows[2:])]
+    found = claims.stacked(parts, families=["share_difference"]).set_index("group")
+    # Four tests: .01 x 4, .02 x 3, .03 x 2, .5.
+    expected = {"female": 0.04, "male": 0.04, "White": 0.06, "Black": 0.06, "Asian": 0.5}
+    assert found["p_adjusted"].to_dict() == pytest.approx(expected)
 
 
 def test_a_group_of_another_bias_stays_unmeasured() -> None:

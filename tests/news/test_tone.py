@@ -44,7 +44,7 @@ def random_pairs(n: int, seed: int, model: str) -> pd.DataFrame:
 def study() -> Study:
     """Two models, two biases (of two and of four groups), two instruments and toxicity."""
     lost = paired(("", "He was good."), ("It was good.", "She was bad."), model="one")
-    pairs = stack(random_pairs(14, 1, "one"), random_pairs(9, 2, "two"), lost)
+    pairs = stack(random_pairs(48, 1, "one"), random_pairs(30, 2, "two"), lost)
     return study_of(pairs, lexicon=LEXICON, scorers=("textblob", "vader"))
 
 
@@ -87,9 +87,10 @@ def deals(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def test_deals_are_those_of_brute_force_each_as_likely(n: int, m: int) -> None:
     values = np.random.default_rng(n * 10 + m).normal(size=(n + m, 2))
     draws = 6000
-    found = news_tone.permuted_means(
-        values[:n], values[n:], draws=draws, rng=np.random.default_rng(4)
+    first, second = news_tone.permuted_means(
+        [values[:n], values[n:]], draws=draws, rng=np.random.default_rng(4)
     )
+    found = first - second
     every = deals(values[:n], values[n:])
     assert found.shape == (draws, 2)
     # Both instruments are dealt together, and sizes are kept: each row is one of the deals.
@@ -103,8 +104,19 @@ def test_deals_are_those_of_brute_force_each_as_likely(n: int, m: int) -> None:
 
 def test_scores_that_are_alike_give_no_difference() -> None:
     same = np.full((3, 1), 0.7)
-    found = news_tone.permuted_means(same, same[:2], draws=50, rng=np.random.default_rng(1))
-    assert np.abs(found).max() < 1e-12
+    found = news_tone.permuted_means([same, same[:2]], draws=50, rng=np.random.default_rng(1))
+    assert np.abs(found - 0.7).max() < 1e-12
+
+
+def test_three_texts_share_out_all_their_scores_and_gaps_are_left_out() -> None:
+    texts = [np.array([[1.0], [2]]), np.array([[4.0]]), np.array([[8.0], [16], [32]])]
+    a, b, c = news_tone.permuted_means(texts, draws=200, rng=np.random.default_rng(1))
+    assert (2 * a + b + 3 * c) == pytest.approx(63)
+    assert len(np.unique(b)) == 6
+    gap = [np.array([[1.0, np.nan], [2, 5]]), np.array([[4.0, np.nan]])]
+    left, right = news_tone.permuted_means(gap, draws=50, rng=np.random.default_rng(1))
+    assert (2 * left[:, 0] + right[:, 0]) == pytest.approx(7)
+    assert (left[:, 1] == 5).all() and np.isnan(right[:, 1]).all()
 
 
 # --- estimates and tests ----------------------------------------------------------------------
@@ -130,7 +142,11 @@ def test_the_bias_is_the_mean_of_the_pairs_scores(study: Study, table: pd.DataFr
         assert row["estimate"] == pytest.approx(values.mean())
         assert row["ci_low"] == pytest.approx(max(interval.low, 0))
         assert row["ci_high"] == pytest.approx(interval.high)
-        assert (row["n"], row["n_lost"]) == (len(values), len(own) - len(values))
+        articles = own["article_id"].nunique()  # the lost answers are of articles that have others
+        assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
+        # Texts have a tone of their own: permuted sentences are a level, and no test.
+        assert np.isfinite([row["null"], row["null_low"], row["null_high"]]).all()
+        assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
 
 
 @pytest.mark.parametrize(
@@ -146,19 +162,26 @@ def test_differences_are_tested_as_scipy_does(
             assert of(table, statistic, **key).empty
             continue
         for group in groups:
-            values = own.loc[own["reason"].isna(), column + group].dropna()
+            counted = own[own["reason"].isna() & own[column + group].notna()]
+            values = counted[column + group]
             expected = scipy.stats.ttest_1samp(values, 0)
             row = row_of(table, statistic, group, **key)
             assert row["estimate"] == pytest.approx(values.mean())
+            articles = own["article_id"].nunique()
+            assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
+            assert row["null"] == 0
+            if (counted[f"difference_{group}"].abs() > 1e-12).sum() < 5:
+                assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["df"]]).all()
+                assert row["reason"] == "fewer than 5 articles differ in tone"
+                continue
             assert row["statistic_value"] == pytest.approx(expected.statistic)
             assert row["p_value"] == pytest.approx(expected.pvalue)
             limit = (1 if worse > 0 else 2) * (2 if column.startswith("beyond") else 1)
             interval = np.clip(expected.confidence_interval(0.9), -limit, limit)
             assert [row["ci_low"], row["ci_high"]] == pytest.approx(interval.tolist())
-            assert (row["n"], row["n_lost"]) == (len(values), len(own) - len(values))
-            assert row["null"] == 0
             tested += 1
-    assert tested == {"mean_difference": 36, "difference_beyond_neutral": 24}[statistic]
+    # Five groups' of model two stand in too few articles beside neutral sentences.
+    assert tested == {"mean_difference": 36, "difference_beyond_neutral": 17}[statistic]
 
 
 def holm(p_values: list[float]) -> list[float]:
@@ -171,16 +194,21 @@ def holm(p_values: list[float]) -> list[float]:
     return corrected
 
 
-@pytest.mark.parametrize("statistic", ["mean_difference", "difference_beyond_neutral"])
-def test_the_family_is_all_models_and_groups_of_a_bias_and_instrument(
-    table: pd.DataFrame, statistic: str
+@pytest.mark.parametrize(
+    ("statistic", "measures"),
+    [("mean_difference", ["sentiment", "toxicity"]), ("difference_beyond_neutral", ["sentiment"])],
+)
+def test_a_measures_family_is_all_biases_cells_groups_and_instruments(
+    table: pd.DataFrame, statistic: str, measures: list[str]
 ) -> None:
     own = of(table, statistic)
-    families = own.groupby(["bias", "instrument"])
-    assert families.ngroups == (6 if statistic == "mean_difference" else 4)
-    for (bias, _), family in families:
-        assert len(family) == 2 * {"gender": 2, "age": 4}[bias]
-        assert family["p_adjusted"].tolist() == pytest.approx(holm(family["p_value"].tolist()))
+    assert own["measure"].unique().tolist() == measures
+    for _, family in own.groupby("measure"):
+        tested = family[family["p_value"].notna()]
+        assert set(tested["bias"]) == {"gender", "age"} and set(tested["model"]) == {"one", "two"}
+        assert tested["p_adjusted"].tolist() == pytest.approx(holm(tested["p_value"].tolist()))
+    # Nothing that has a p is without its correction.
+    assert (table["p_value"].notna() == table["p_adjusted"].notna()).all()
 
 
 def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
@@ -212,6 +240,47 @@ def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
     assert checked > 25
 
 
+def test_repeated_answers_to_an_article_are_one_unit() -> None:
+    one, two = random_pairs(20, 1, "m"), random_pairs(20, 2, "m").assign(sample=2)
+    # Two answers to each article, the second one's original being the first's.
+    both = stack(one, two.assign(original_text=one["original_text"]))
+    twice = study_of(both)
+    table = twice.estimates()
+    for statistic, column, group in (
+        ("bias", "score", None), ("mean_difference", "difference_female", "female"),
+        ("difference_beyond_neutral", "beyond_neutral_female", "female"),
+    ):  # fmt: skip
+        row = row_of(table, statistic, group, measure="sentiment")
+        of_pairs = twice.scores[twice.scores["measure"] == "sentiment"]
+        of_pairs = of_pairs[of_pairs["reason"].isna()]
+        answers = of_pairs.groupby("article_id")[column].agg(["mean", "count"])
+        values = answers["mean"].dropna()
+        assert (answers["count"] > 1).any() and len(values) < answers["count"].sum()
+        assert (row["n"], row["n_lost"]) == (len(values), 20 - len(values))
+        assert row["estimate"] == pytest.approx(values.mean())
+    prejudice = row_of(table, "prejudice_share", "female", measure="sentiment")
+    change = of_pairs.groupby("article_id")["difference_female"].mean().dropna()
+    assert prejudice["estimate"] == pytest.approx((change < -1e-12).mean())
+
+
+def test_a_second_answer_adds_no_articles_to_chance() -> None:
+    said = ("She was good. She was bad.", "She was awful. She was kind.")
+    other = ("She was kind.", said[1])
+    both = stack(paired(said), paired(other).assign(sample=2))
+    row = row_of(study_of(both).estimates(draws=4000), "bias", measure="sentiment")
+    scores = np.array([0.7, -0.7, -1.0, 0.6, 0.6])
+    # All deals of five scores to answers of two and one sentence and an original of two.
+    every = [
+        (abs(scores[list(a)].mean() - o) + abs(scores[b] - o)) / 2
+        for a in combinations(range(5), 2)
+        for b in set(range(5)) - set(a)
+        for o in [scores[list(set(range(5)) - set(a) - {b})].mean()]
+    ]
+    error = np.std(every) / np.sqrt(4000)
+    assert row["null"] == pytest.approx(np.mean(every), abs=4 * error)
+    assert row["estimate"] == pytest.approx((abs(0 + 0.2) + abs(0.6 + 0.2)) / 2)
+
+
 def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
     for sides in (("He was good.", "He was good. " * 3), ("He was good. " * 3, "He was good.")):
         table = study_of(paired(sides)).estimates()
@@ -219,7 +288,7 @@ def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
 
 
 def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
-    study = study_of(random_pairs(9, 3, "m"))
+    study = study_of(random_pairs(24, 3, "m"))
     turned = study.read.pairs.rename(
         columns={"original_id": "generated_id", "generated_id": "original_id"}
     )
@@ -228,7 +297,8 @@ def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
     for statistic in ("mean_difference", "difference_beyond_neutral"):
         here, there = of(table, statistic), of(other, statistic)
         assert here["estimate"].tolist() == pytest.approx((-there["estimate"]).tolist())
-        assert here["ci_low"].tolist() == pytest.approx((-there["ci_high"]).tolist())
+        low, high = here["ci_low"].tolist(), (-there["ci_high"]).tolist()
+        assert low == pytest.approx(high, nan_ok=True) and np.isfinite(low).any()
     for name in ("estimate", "ci_low", "n", "n_lost"):
         assert of(table, "bias")[name].tolist() == pytest.approx(of(other, "bias")[name].tolist())
 
@@ -287,15 +357,6 @@ def test_chance_levels_are_those_of_every_permutation(
         assert row["excess"] == pytest.approx(row["estimate"] - row["null"], nan_ok=True)
 
 
-def test_the_p_value_is_the_share_of_permutations_at_least_as_far() -> None:
-    single = study_of(
-        paired(("He was awful. He was bad.", "He was good. He was nice. He was fair."))
-    )
-    found = row_of(single.estimates(draws=5000), "bias", measure="sentiment")
-    # The answer has the two lowest of five scores: 1 deal in 10 is as far, none the other way.
-    assert found["p_value"] == pytest.approx(0.1, abs=4 * np.sqrt(0.09 / 5000))
-
-
 def test_the_same_seed_gives_the_same_chance_and_another_seed_another() -> None:
     small = study_of(SMALL)
     first, same, other = (small.estimates(seed=seed) for seed in (1, 1, 2))
@@ -312,7 +373,6 @@ def test_equal_texts_show_no_bias_and_no_prejudice() -> None:
     assert len(shown) == 2 * (1 + 2 + 2)
     assert (shown["estimate"] == 0).all()
     # Chance alone would have given more.
-    assert (of(table, "bias")["p_value"] == 1).all()
     assert (of(table, "bias")["excess"] < 0).all()
 
 
@@ -320,7 +380,6 @@ def test_one_tone_throughout_leaves_no_room_for_chance() -> None:
     table = study_of(paired(("He was good. He was good.", "He was good."))).estimates()
     row = row_of(table, "bias", measure="sentiment")
     assert [row["estimate"], row["null"], row["null_high"]] == pytest.approx([0, 0, 0], abs=1e-12)
-    assert row["p_value"] == 1
 
 
 def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
@@ -335,34 +394,42 @@ def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
 
 # --- little or nothing to count ---------------------------------------------------------------
 
+MEN = [
+    ("He was bad.", "He was good."), ("His day was fair.", "He was nice."),
+    ("He was awful.", "He was honest."), ("He was stupid.", "He was kind."),
+    ("He was nice.", "He was awful."),
+]  # fmt: skip
+
 
 def test_a_group_that_never_appears_is_not_measured_and_says_so() -> None:
-    pairs = paired(("He was bad.", "He was good."), ("His day was fair.", "He was nice."))
-    table = study_of(pairs).estimates()
+    table = study_of(paired(*MEN)).estimates()
     own = table[table["group"] == "female"]
     assert own["estimate"].isna().all() and own["reason"].notna().all()
     assert set(own["statistic"]) >= {"mean_difference", "prejudice_share", "prejudice_extent"}
     told = of(own, "mean_difference")
     assert told["reason"].str.contains("sentences of the group female").all()
-    assert (told["n"] == 0).all() and (told["n_lost"] == 2).all()
+    assert (told["n"] == 0).all() and (told["n_lost"] == 5).all()
     assert told["p_adjusted"].isna().all()
     assert of(table, "bias")["estimate"].notna().all()
     # The family is the male test alone.
     male = row_of(table, "mean_difference", "male", instrument=BLOB)
+    assert np.isfinite(male["p_value"])
     assert male["p_adjusted"] == pytest.approx(male["p_value"])
 
 
-def test_two_pairs_are_tested_on_one_degree_of_freedom() -> None:
-    pairs = paired(("He was bad.", "He was good."), ("His day was fair.", "He was nice."))
-    row = row_of(study_of(pairs).estimates(), "mean_difference", "male", instrument=BLOB)
-    # TextBlob: bad -.7, good .7; fair .7, nice .6.
-    expected = scipy.stats.ttest_1samp([-1.4, 0.1], 0)
-    assert (row["n"], row["df"]) == (2, 1)
+def test_five_articles_that_differ_are_tested_and_four_are_not() -> None:
+    table = study_of(paired(*MEN, *[(said, said + " ") for _, said in MEN])).estimates()
+    row = row_of(table, "mean_difference", "male", instrument=BLOB)
+    # TextBlob: bad -.7, good .7; fair .7, nice .6; awful -1; stupid -.8, honest .6; kind .6.
+    differences = [-1.4, 0.1, -1.6, -1.4, 1.6, *[0] * 5]
+    expected = scipy.stats.ttest_1samp(differences, 0)
+    assert (row["n"], row["df"]) == (10, 9)
     assert row["p_value"] == pytest.approx(expected.pvalue)
-    # The interval reaches beyond what a difference of tone can be, and is cut off there.
-    low, high = expected.confidence_interval(0.95)
-    assert (low, high) != pytest.approx((-2, 2))
-    assert [row["ci_low"], row["ci_high"]] == [-2, 2]
+    same = paired(*MEN[:4], ("He was good.", "He was good. He was good."))
+    row = row_of(study_of(same).estimates(), "mean_difference", "male", instrument=BLOB)
+    assert (row["n"], row["estimate"]) == (5, pytest.approx(-4.3 / 5))
+    assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["effect_size"]]).all()
+    assert row["reason"] == "fewer than 5 articles differ in tone"
 
 
 def test_one_pair_has_an_estimate_without_an_interval() -> None:

@@ -401,6 +401,37 @@ def test_nothing_is_beyond_neutral_where_a_side_has_no_neutral_sentence() -> Non
     assert own.loc["b", "difference_female"] == pytest.approx(0.7 - (0.6 - 1.0) / 2)
 
 
+def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
+    colder = "She was terrible. She was awful. "
+    race = "A black nurse met a black teacher. A black nurse saw her bad day. "
+    original = {"a": race + "She was good. She was fair. It was good. He told her of a bad day."}
+    answer = {"a": race + colder + "It was good. He told her of a good day."}
+    row = of(measured_pairs(original, answer), "race").loc["a"]
+    # Against all sentences without a race, the women's and a tie among them, it would be.
+    assert row["beyond_neutral_Black"] == 0 == row["difference_Black"]
+    gender = of(measured_pairs(original, answer), "gender").loc["a"]
+    # TextBlob: good .7, fair .7; terrible -1, awful -1. One that names a race, too, has no part.
+    assert gender["beyond_neutral_female"] == pytest.approx(-1 - 0.7)
+    assert gender["difference_female"] == pytest.approx((-2 - 0.7 - 1.4 + 0.7) / 3)
+
+
+def test_a_colder_tone_towards_women_of_a_race_is_theirs_and_not_the_races() -> None:
+    said = "A black nurse spoke. A black nurse said her day was {}. It rained."
+    table = measured_pairs({"a": said.format("good")}, {"a": said.format("bad")})
+    row = of(table, "race", f"{BLOB}, descriptors masked").loc["a"]
+    assert row["difference_Black"] == pytest.approx(-0.7)
+    assert row["beyond_neutral_Black"] == 0
+
+
+@pytest.mark.parametrize("tie", ["He told her", "A white nurse told a black nurse"])
+def test_a_tie_is_no_baseline(tie: str) -> None:
+    table = measured_pairs(
+        {"a": f"{tie} of a bad day. It was good. She was good."},
+        {"a": f"{tie} of a good day. It was good. She was good."},
+    )
+    assert of(table, "gender").loc["a", "beyond_neutral_female"] == 0
+
+
 def test_toxicity_has_no_neutral_sentences_to_compare_with() -> None:
     own = of(measured_pairs(ORIGINALS, ANSWERS), "gender", toxicity.instrument("offline"))
     assert own.loc["a", "score"] > 0

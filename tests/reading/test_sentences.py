@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import Markdown
 
-from nbbias import reading, tables
+from nbbias import reading, stats, tables
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -182,3 +182,23 @@ def test_the_level_is_the_rows_own_where_none_is_given() -> None:
     assert reading.interval(row) == f"90% CI {MINUS}0.90 to {MINUS}0.10"
     told = reading.estimate_sentence(row, subject="It is", unit="prompts", null="Chance")
     assert "90% CI" in told and "90% of its means" in told
+
+
+def test_a_p_at_its_floor_is_at_most_that() -> None:
+    row = {"p_value": 1 / 1001, "p_least": 1 / 1001, "p_adjusted": 6 / 1001}
+    assert reading.p_value(row) == "p ≤ .006"
+    assert reading.p_value(row, "p_value") == "p < .001"
+    assert reading.p_value({**row, "p_value": 2 / 1001}) == "p = .006"
+    assert reading.p_value({**row, "p_least": np.nan}) == "p = .006"
+
+
+def test_those_that_cannot_be_told_are_counted() -> None:
+    row = {"statistic": "rbs", "model": "a", "estimate": 0.1, "n": 4, "p_value": 1 / 16,
+           "p_least": 1 / 16}  # fmt: skip
+    rows = [row, {**row, "model": "b"}, {**row, "model": "c", "p_least": np.nan, "p_value": 0.001}]
+    found = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
+    told = reading.beyond_chance(found, what="scores")
+    assert told.startswith(
+        "1 of 3 scores are beyond chance (p below .05 after Holm's correction; 2 cannot be told at "
+        "this N). This one: c"
+    )

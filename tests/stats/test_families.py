@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from nbbias import stats
+from nbbias import stats, tables
 
 p_values = st.lists(st.floats(0, 1) | st.just(np.nan), min_size=1, max_size=12)
 
@@ -127,3 +127,15 @@ def test_another_column_may_be_written() -> None:
     found = stats.adjust(table([0.01, 0.04]), method="fdr_bh", into="p_fdr")
     assert found["p_fdr"].tolist() == pytest.approx([0.02, 0.04])
     assert "p_adjusted" not in found
+
+
+def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:
+    rows = [{"estimate": 1.0, "p_value": 1 / 16, "p_least": 1 / 16, "n": 4}] * 3
+    rows += [{"estimate": 1.0, "p_value": 0.3, "p_least": 1e-4, "n": 30}]
+    table = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
+    assert table["reason"][:3].tolist() == ["cannot be told at N = 4"] * 3
+    assert table["reason"].isna().tolist()[3]  # it can be told, and was not
+    assert table["p_adjusted"].tolist() == pytest.approx([4 / 16] * 3 + [0.3])
+    # Alone, and at a lower level, one sixteenth is enough.
+    alone = stats.adjust(tables.estimates(rows[:1], study="cogs", confidence=0.9))
+    assert alone["reason"].isna().all()

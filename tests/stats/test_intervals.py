@@ -379,3 +379,44 @@ def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> 
     alike = stats.two_shares(np.zeros(4), np.zeros(3), confidence=0.9)
     assert alike["estimate"] == 0 and alike["ci_low"] < 0 < alike["ci_high"]
     assert np.isnan(alike["p_value"]) and "alike" in alike["reason"]
+
+
+# --- shares of units in clusters --------------------------------------------------------------
+
+
+def test_a_clustered_share_of_single_units_is_wilsons() -> None:
+    hits = np.array([1.0, 0, 0, 1, 0, 0, 0])
+    row = stats.clustered_share(hits, np.arange(7), confidence=0.95)
+    expected = stats.proportion_interval(2, 7, confidence=0.95)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(
+        (expected["ci_low"], expected["ci_high"])
+    )
+    assert stats.clustered_share(hits[:0], np.arange(0), confidence=0.95)["n"] == 0
+
+
+def test_units_that_repeat_their_cluster_are_worth_no_more_than_it() -> None:
+    # Each of 30 clusters is four times the same: a cluster is a unit, with its t.
+    hits = np.repeat(np.arange(30) < 9, 4).astype(float)
+    row = stats.clustered_share(hits, np.repeat(range(30), 4), confidence=0.95)
+    low, high = stats.proportion_interval(9, 30, confidence=0.95)["ci_low"], row["ci_high"]
+    assert row["ci_low"] == pytest.approx(low, abs=0.01) and high > 0.47
+    one = stats.clustered_share(np.array([1.0, 0.0]), np.zeros(2), confidence=0.95)
+    assert np.isnan(one["ci_low"]) and one["reason"] == stats.ONE_CLUSTER
+    sure = stats.clustered_share(np.ones(40), np.repeat(range(10), 4), confidence=0.95)
+    assert sure["ci_low"] <= stats.proportion_interval(10, 10, confidence=0.95)["ci_low"]
+
+
+@pytest.mark.parametrize(("share", "alike"), [(0.95, 0.5), (0.5, 0.8), (0.1, 0.2)])
+def test_a_clustered_share_holds_near_its_ends_too(share: float, alike: float) -> None:
+    rng = np.random.default_rng(8)
+    spread = (1 - alike) / alike
+    clusters, held, plain = np.repeat(range(40), 5), 0, 0
+    for _ in range(400):
+        rates = rng.beta(share * spread, (1 - share) * spread, 40)
+        hits = (rng.random(200) < np.repeat(rates, 5)).astype(float)
+        row = stats.clustered_share(hits, clusters, confidence=0.95)
+        alone = stats.proportion_interval(int(hits.sum()), 200, confidence=0.95)
+        held += row["ci_low"] <= share <= row["ci_high"]
+        plain += alone["ci_low"] <= share <= alone["ci_high"]
+    assert 0.91 * 400 <= held <= 0.985 * 400
+    assert plain < held

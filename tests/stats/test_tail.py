@@ -99,7 +99,7 @@ def test_draws_that_measured_nothing_do_not_count(
 def test_without_a_draw_nothing_is_known_but_what_is_exact(drawn: np.ndarray) -> None:
     found = stats.tail(1.0, drawn, confidence=0.9)
     assert np.isnan(list(found.values())).all()
-    assert list(found) == ["null", "null_low", "null_high", "p_value"]
+    assert list(found) == ["null", "null_low", "null_high", "p_value", "p_least"]
     exact = stats.tail(1.0, drawn, confidence=0.9, null=0.25)
     assert exact["null"] == 0.25
     assert np.isnan(exact["p_value"])
@@ -109,3 +109,11 @@ def test_where_nothing_was_observed_the_chance_level_is_told_alone() -> None:
     found = stats.tail(np.nan, np.array([1.0, 3.0]), confidence=0.9)
     assert found["null"] == 2
     assert np.isnan(found["p_value"])
+
+
+def test_the_least_p_is_what_so_many_draws_can_tell() -> None:
+    drawn = np.arange(9.0)
+    assert stats.tail(99.0, drawn, confidence=0.9)["p_least"] == 1 / 10
+    assert stats.tail(99.0, drawn, confidence=0.9)["p_value"] == 1 / 10
+    assert np.isnan(stats.tail(np.nan, drawn, confidence=0.9)["p_least"])
+    assert np.isnan(stats.tail(1.0, np.array([np.nan]), confidence=0.9)["p_least"])

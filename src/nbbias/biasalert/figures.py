@@ -24,6 +24,7 @@ from matplotlib.lines import Line2D
 
 from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.levels import SHARES
 from nbbias.biasalert.unseen import UNSEEN
 from nbbias.reading import Drawn, figures
 
@@ -34,7 +35,9 @@ NAMES = {
     "overall_score_joint": "all respects right", "overall_score_product": "accuracy × CS × AS",
     "flag_rate_less": "flagged: sent_less", "pair_share": "sent_more higher",
     "false_alarm_rate": "false alarms", "miss_rate": "misses",
-    "biased_share": "share called biased", "biased_share_corrected": "corrected share",
+    "biased_share": "share called biased", "biased_share_labelled": "labels alone",
+    "biased_share_two_phase": "labels and verdicts",
+    "biased_share_corrected": "corrected by known error rates",
 }  # fmt: skip
 
 OURS, PRINTED = "ours", "printed, other system or data"
@@ -218,7 +221,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
 
 
 def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
-    """Draw the share of biased answers by model, as judged and corrected, printed ones below.
+    """Draw the share of biased answers by model, as judged and labelled, printed ones below.
 
     Parameters
     ----------
@@ -227,7 +230,8 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     dataset
         ``"BOLD"`` or ``"BeaverTails"`` for the printed levels.
     """
-    own = _of(estimates[estimates["topic"].isna()], "biased_share", "biased_share_corrected")
+    own = _of(estimates[estimates["topic"].isna()], *SHARES)
+    own = own[own.groupby("statistic")["estimate"].transform("count") > 0]  # what was measured
     rows = own.assign(panel=own["judge"], cell=own["model"], reference=np.nan)
     if dataset is not None:
         below = printed.levels(dataset)[["model", "bias_level"]].set_axis(
@@ -238,6 +242,6 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     words = {"estimate": "share with its interval", "tick": "the judge's false alarms"}
     figure = _grid(rows, words)
     return Drawn(figure, rows, (
-        "Share of biased answers by model under each judge, as judged and corrected for the "
-        "judge's errors, with intervals."
+        "Share of biased answers by model under each judge, as judged, by people's labels alone, "
+        "and from both, with intervals."
     ))  # fmt: skip

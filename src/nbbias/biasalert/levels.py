@@ -1,19 +1,20 @@
 """The bias level of a model: the share of its answers that a judge, or people, call biased.
 
-The share as judged, the share corrected for the judge's errors, and how far a judge agrees with
-people on the same answers: the share of equal verdicts, and Cohen's kappa.
+The share as judged, the share of a labelled sample, the share from both, and how far a judge agrees
+with people on the same answers: the share of equal verdicts, and Cohen's kappa.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom, norm, t
+from scipy.stats import hypergeom, norm
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import ALIKE, STUDY, SURE, instruments, resampled, spread
+from nbbias.biasalert.detection import STUDY, SURE, instruments, resampled, spread
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 
@@ -21,8 +22,18 @@ Row = dict[str, Any]
 
 MEASURE = "bias_level"
 
-NO_SAMPLE = "the judge's error rates on these texts are not known: label a random sample of them"
-NOT_RANDOM = "the labelled texts are not said to be a random sample, so error rates may be others"
+NO_SAMPLE = "how the judge errs on these texts is not known: label a random sample of them"
+NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tell of themselves"
+
+#: Labels that each stratum's share of biased answers is drawn by towards the share of all labels,
+#: for the spread alone: a stratum in which none of few is biased is not certain.
+_DRAWN = 2
+
+
+#: The shares that are shown beside each other: as judged, as labelled, from both, and corrected.
+SHARES = (
+    "biased_share", "biased_share_labelled", "biased_share_two_phase", "biased_share_corrected",
+)  # fmt: skip
 
 
 class People(NamedTuple):
@@ -34,7 +45,7 @@ class People(NamedTuple):
         `text_id`, `biased`.
     random : bool
         Whether they are of a random sample of each model's answers (`draw_sample`). Only then do
-        they tell the judge's errors on these answers.
+        they tell of the other answers.
     """
 
     labels: pd.DataFrame
@@ -79,7 +90,8 @@ def estimates(
     people: People | None = None,
     source: str | None = None,
     by: str | None = None,
-    sure: Sure = SURE,
+    errors: Mapping[str, Sequence[float]] | None = None,
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Estimate how many of each model's answers are biased.
 
@@ -96,24 +108,29 @@ def estimates(
     by
         A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
         they stand in `topic`. Where `answers` lack it, there are none.
-    sure
-        Level of the intervals; resamples of prompts that were asked repeatedly, and their start.
+    errors
+        Judge → its error rates, known from other texts of this kind: biased texts flagged, of how
+        many; unbiased ones not flagged, of how many.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
     DataFrame
-        ESTIMATES, by judge and model; shares in [0, 1], 0 where no answer is biased:
+        ESTIMATES, by judge and model; shares in [0, 1], 0 where no answer is biased. Wilson
+        intervals; of prompts that were asked repeatedly, which count equally, by
+        `stats.clustered_share`, and N counts prompts.
 
-        - ``biased_share``: of the answers with a verdict; `n_lost` counts the others. Wilson
-          interval; where prompts were asked repeatedly, N counts prompts and the interval is t
-          over their shares. `null` is the judge's false-alarm rate where a random sample tells it:
-          what would be flagged if nothing were biased.
+        - ``biased_share``: of the answers with a verdict; `n_lost` counts the others. `null` is the
+          judge's false-alarm rate where a random sample tells it: what would be flagged if nothing
+          were biased.
         - ``biased_share_lost_unbiased``, ``biased_share_lost_biased``: the same were all answers
           without a verdict unbiased, or biased; the truth of the judge lies between.
-        - ``biased_share_corrected``: corrected for the judge's errors
-          (`biasalert.levels.rogan_gladen`), with error rates of that model's labelled answers;
-          where prompts were asked repeatedly, prompts are averaged and resampled
-          (`biasalert.levels.by_prompt`). NaN with the reason where there are no such labels.
+        - ``biased_share_labelled``: of the random sample that people labelled, without a judge.
+        - ``biased_share_two_phase``: from both, what was judged and what was labelled
+          (`biasalert.levels.two_phase`). NaN with the reason where no random sample is labelled.
+        - ``biased_share_corrected``: as judged, corrected by error rates from elsewhere
+          (`biasalert.levels.rogan_gladen`); no row where none are given.
 
     Raises
     ------
@@ -126,16 +143,25 @@ def estimates(
     rows: list[Row] = []
     for (judge, model), own in table.groupby(["judge", "model"], sort=False):
         key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
-        rates = error_rates(own) if people and people.random else None
-        rows += [key | row for row in _shares(own, rates, sure.confidence)]
-        reason = NO_SAMPLE if people is None else None if people.random else NOT_RANDOM
-        rows.append(key | _corrected(own, rates, reason, sure))
+        random = people is not None and people.random
+        alarms = _false_alarms(own) if random else np.nan
+        rows += [key | row for row in _shares(own, alarms, confidence)]
+        if random:
+            rows += [key | row for row in _of_sample(own, confidence)]
+        else:
+            reason = NO_SAMPLE if people is None else NOT_RANDOM
+            told = {"n": 0, "n_lost": len(own), "estimate": np.nan, "reason": reason}
+            rows.append(key | {"statistic": "biased_share_two_phase"} | told)
+        if errors and judge in errors:
+            flags, biased, passed, fine = errors[str(judge)]
+            known = Errors((flags, biased), (passed, fine))
+            rows.append(key | _corrected(own, known, confidence))
         if by in own:
             for value, part in own.groupby(by, sort=True):
                 named = key | {"topic": str(value)}
-                rows += [named | row for row in _shares(part, rates, sure.confidence)]
+                rows += [named | row for row in _shares(part, alarms, confidence)]
     return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
     )
 
 
@@ -174,51 +200,152 @@ def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | No
     return table
 
 
-def _shares(own: pd.DataFrame, rates: dict[str, Right] | None, confidence: float) -> list[Row]:
-    prompts = prompts_of(own)
+def _shares(own: pd.DataFrame, alarms: float, confidence: float) -> list[Row]:
     found = []
     for suffix, fill in (("", np.nan), ("_lost_unbiased", 0.0), ("_lost_biased", 1.0)):
-        flagged = own["flagged"].fillna(fill)
-        known = flagged.dropna()
-        if prompts is not None:
-            per_prompt = known.groupby(prompts[flagged.notna()]).mean()
-            row = stats.mean_interval(per_prompt, confidence=confidence, bounds=(0, 1))
-            if len(per_prompt) > 1 and per_prompt.nunique() == 1:
-                row |= _alike(float(per_prompt.iloc[0]), len(per_prompt), confidence)
-        else:
-            row = stats.proportion_interval(int(known.sum()), len(known), confidence=confidence)
-        row |= {"statistic": f"biased_share{suffix}", "n_lost": len(own) - len(known)}
-        if rates and not suffix and rates["specificity"][1]:
-            right, total = rates["specificity"]
-            row["null"] = 1 - right / total
+        row = _share(own, own["flagged"].fillna(fill), confidence)
+        row |= {"statistic": f"biased_share{suffix}"} | ({} if suffix else {"null": alarms})
         found.append(row)
     return found
 
 
-def _alike(share: float, units: int, confidence: float) -> Row:
-    """Return the interval of a share that all units have alike: no spread is no certainty."""
-    if share not in (0.0, 1.0):
-        return {"ci_low": np.nan, "ci_high": np.nan, "reason": ALIKE}
-    row = stats.proportion_interval(int(share) * units, units, confidence=confidence)
-    return {"ci_low": row["ci_low"], "ci_high": row["ci_high"], "reason": None}
+def _share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
+    """Return a share of answers; prompts that were asked repeatedly count equally, and are N."""
+    known, lost = hits.notna(), {"n_lost": int(hits.isna().sum())}
+    prompts = prompts_of(own)
+    if prompts is None:
+        return stats.share_interval(hits, confidence=confidence) | lost
+    units = np.unique(prompts[known], return_inverse=True)[1]
+    row = stats.clustered_share(
+        hits[known].to_numpy(float), units, weights=_equal(units), confidence=confidence
+    )
+    return row | {"n": int(units.max(initial=-1)) + 1} | lost
 
 
-def _corrected(
-    own: pd.DataFrame, rates: dict[str, Right] | None, reason: str | None, sure: Sure
+def _equal(prompts: np.ndarray) -> np.ndarray:
+    """Return weights of answers that let prompts, numbered from 0, count equally."""
+    weights: np.ndarray = 1 / np.bincount(prompts)[prompts]
+    return weights
+
+
+def _false_alarms(own: pd.DataFrame) -> float:
+    fine = own[(own["label"] == 0) & own["flagged"].notna()]
+    return float((fine["flagged"] == 1).mean()) if len(fine) else np.nan
+
+
+def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
+    """Return the share of the labelled sample, and that from labels and verdicts."""
+    verdicts = {"labelled": own["flagged"] * np.nan, "two_phase": own["flagged"]}
+    return [
+        {"statistic": f"biased_share_{name}"}
+        | two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence)
+        for name, said in verdicts.items()
+    ]
+
+
+def _corrected(own: pd.DataFrame, errors: Errors, confidence: float) -> Row:
+    row = _share(own, own["flagged"], confidence)
+    told: Row = {"statistic": "biased_share_corrected", "n": row["n"], "n_lost": row["n_lost"]}
+    known = own[own["flagged"].notna()]
+    size = float(row["n"])
+    if (prompts := prompts_of(known)) is not None:
+        weight = _equal(prompts) / row["n"]
+        off = weight * (known["flagged"].to_numpy(float) - row["estimate"])
+        size = stats.effective_size(off, prompts, size=1 / (weight @ weight), confidence=confidence)
+    if not np.isfinite(size):
+        return told | {"estimate": np.nan, "reason": row["reason"]}
+    flagged = row["estimate"] * size if size else 0
+    return told | rogan_gladen(flagged, size, errors=errors, confidence=confidence)
+
+
+def two_phase(
+    flagged: pd.Series,
+    label: pd.Series,
+    *,
+    prompts: np.ndarray | None = None,
+    confidence: float = 0.95,
 ) -> Row:
-    judged, prompts = own["flagged"].notna(), prompts_of(own)
-    known = own.loc[judged, "flagged"]
-    row: Row = {
-        "statistic": "biased_share_corrected", "n": len(known), "n_lost": len(own) - len(known),
-    }  # fmt: skip
+    """Estimate a share from a judge's verdicts on all answers and people's labels on some.
+
+    Parameters
+    ----------
+    flagged
+        The judge's verdict on each answer: 1, 0, or NaN where it gave none.
+    label
+        People's label: 1, 0, or NaN outside the labelled sample, which is a random one.
+    prompts
+        Each answer's prompt, where prompts were asked repeatedly: they count equally.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        `estimate`: over the verdicts (flagged, passed, none), the share of answers with that
+        verdict times the share biased of those labelled; a verdict with no label takes the share of
+        all labels. `ci_low` and `ci_high`: Wilson's, with as many labels as would be worth as much
+        without a judge. A judge that says nothing of the labels leaves those that there are; one
+        that is right every time makes every answer worth a label. `n` counts the labels, or their
+        prompts; `n_lost` is 0, since an answer without a verdict counts among its like.
+
+    References
+    ----------
+    Tenenbein 1970, JASA 65(331) (double sampling); Korn and Graubard 1998, Survey Methodology
+    24(2) (Wilson with an effective size); Angelopoulos et al. 2023, Science 382.
+
+    Examples
+    --------
+    Of 100 answers 30 are flagged; 20 are labelled, and the judge is right on each of them:
+
+    >>> flagged = pd.Series([1.0] * 30 + [0.0] * 70)
+    >>> label = flagged.where(flagged.index % 5 == 0)
+    >>> row = two_phase(flagged, label)
+    >>> [round(row[name], 2) for name in ("estimate", "ci_low", "ci_high")], row["n"]
+    ([0.3, 0.18, 0.45], 20)
+    """
+    known = label.notna().to_numpy()
+    units = np.arange(len(label)) if prompts is None else prompts
+    row: Row = {"n": len(np.unique(units[known])), "n_lost": 0}
+    if not known.any():
+        return row | {"estimate": np.nan, "reason": "no answer has a label"}
+    weight = _equal(units) / len(np.unique(units))
+    strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
+
+    def summed(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+        return np.bincount(strata[where], weights=values[where], minlength=3)
+
+    biased = label.fillna(0).to_numpy(float)
+    size, held = summed(weight, known | ~known), summed(weight, known)
+    overall = summed(weight * biased, known).sum() / held.sum()
+    rate = np.where(held > 0, summed(weight * biased, known) / np.where(held > 0, held, 1), overall)
+    estimate = float(size @ rate)
+    # How much one label and one answer are worth, were all of them equal and independent.
+    labels = held.sum() ** 2 / float((weight[known] ** 2).sum())
+    answers = 1 / float(weight @ weight)
+    count = labels * held / held.sum()
+    middle = (overall * labels + 0.5) / (labels + 1)
+    drawn = (count * rate + _DRAWN * middle) / (count + _DRAWN)
+    about = float(size @ drawn)
+    within, between = size @ (drawn * (1 - drawn)), size @ (drawn - about) ** 2
+    worth = about * (1 - about) / (within / labels + between / answers)
+    worth = float(np.clip(worth, labels, answers))
+    influence = weight * (rate[strata] - estimate)
+    share = np.where(held > 0, size / np.where(held > 0, held, 1), 0)
+    influence = influence + np.where(known, share[strata] * weight * (biased - rate[strata]), 0)
     if prompts is not None:
-        prompts = np.unique(prompts[judged], return_inverse=True)[1]
-        row["n"] = int(prompts.max(initial=-1)) + 1
-    if reason or rates is None:
-        return row | {"estimate": np.nan, "reason": reason or NO_SAMPLE}
-    if prompts is not None and len(known):
-        return row | by_prompt(own[judged], prompts, sure=sure)
-    return row | rogan_gladen(int(known.sum()), len(known), confidence=sure.confidence, **rates)
+        worth = _clustered(influence, prompts, known, worth, confidence)
+    return row | stats.wilson(estimate, worth, confidence=confidence)
+
+
+def _clustered(
+    influence: np.ndarray, prompts: np.ndarray, known: np.ndarray, worth: float, confidence: float
+) -> float:
+    """Return what labels are worth, answers to one prompt being alike."""
+    if not influence.any():  # none, or all, of the labels: as many as prompts that hold one
+        return stats.effective_size(
+            np.zeros(known.sum()), prompts[known], size=worth, confidence=confidence
+        )
+    return stats.effective_size(influence, prompts, size=worth, confidence=confidence)
 
 
 def agreement(
@@ -247,10 +374,10 @@ def agreement(
         - ``agreement``: share of equal verdicts, in [0, 1] (the paper's consistency), Wilson.
         - ``kappa``: Cohen's, at most 1, 0 by chance; percentile interval over resampled answers.
 
-        Where a prompt has more than one of the answers, of one model or several, both have
-        percentile intervals over resampled prompts. `null` and its exact range are what unrelated
-        verdicts with the same counts give, were answers independent. Where few answers are biased,
-        agreement is high by chance alone.
+        Where a prompt has more than one of the answers, of one model or several, prompts are the
+        units of both intervals (`stats.clustered_share`, and resampled prompts). `null` and its
+        exact range are what unrelated verdicts with the same counts give, were answers independent.
+        Where few answers are biased, agreement is high by chance alone.
 
     References
     ----------
@@ -305,10 +432,9 @@ def shared(part: pd.DataFrame, *, sure: Sure = SURE) -> list[Row]:
     units = np.arange(n) if prompts is None else np.unique(prompts, return_inverse=True)[1]
     sums = resampled(cells, units, sure=sure)
     if prompts is not None:
-        equal = (sums[:, 0] + sums[:, 3]) / sums.sum(axis=1)
-        told = spread(equal, share["estimate"], confidence)
-        alone = _alike(share["estimate"], int(units.max()) + 1, confidence)
-        share |= alone if told.get("reason") else told
+        share |= stats.clustered_share(
+            (label == flagged).to_numpy(float), units, confidence=confidence
+        )
     row["estimate"] = float(_kappa(cells.sum(axis=0)))
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
@@ -351,7 +477,7 @@ def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     """
     truth = answers.groupby("model")["planted"].mean()
     rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
-    rows = rows[rows["statistic"].isin(["biased_share", "biased_share_corrected"])]
+    rows = rows[rows["statistic"].isin(SHARES)]
     rows = rows.assign(planted=rows["model"].map(truth))
     inside = rows["planted"].between(rows["ci_low"], rows["ci_high"]).astype("boolean")
     rows = rows.assign(holds=inside.where(rows["ci_low"].notna()))
@@ -359,50 +485,32 @@ def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     return rows[columns].reset_index(drop=True)
 
 
-#: How many texts a judge had right, and of how many.
-Right = tuple[float, float]
+class Errors(NamedTuple):
+    """How often a judge was right on other texts of the same kind, whose labels are known.
 
-
-def error_rates(labelled: pd.DataFrame) -> dict[str, Right]:
-    """Count how often a judge is right on labelled texts.
-
-    Parameters
+    Attributes
     ----------
-    labelled
-        `label` and `flagged`, each 1, 0 or NaN; rows with a gap do not count.
-
-    Returns
-    -------
-    dict
-        `sensitivity`, of the biased texts, and `specificity`, of the others: right, of how many.
-
-    Examples
-    --------
-    >>> error_rates(pd.DataFrame({"label": [1, 1, 0], "flagged": [1, 0, 0]}))
-    {'sensitivity': (1, 2), 'specificity': (1, 1)}
+    sensitivity, specificity : (right, total)
+        Of biased texts those that it flagged, and of unbiased ones those that it did not.
     """
-    both = labelled.dropna(subset=["label", "flagged"])
-    biased = both["label"] == 1
-    right = both["label"] == both["flagged"]
-    return {
-        "sensitivity": (int((biased & right).sum()), int(biased.sum())),
-        "specificity": (int((~biased & right).sum()), int((~biased).sum())),
-    }
+
+    sensitivity: tuple[float, float]
+    specificity: tuple[float, float]
 
 
 def rogan_gladen(
-    flagged: float, n: int, *, sensitivity: Right, specificity: Right,
-    confidence: float = 0.95,
-) -> dict[str, Any]:  # fmt: skip
-    """Correct a share for the errors of the judge that counted it.
+    flagged: float, n: float, *, errors: Errors, confidence: float = 0.95
+) -> dict[str, Any]:
+    """Correct a share for the errors of the judge that counted it, known from elsewhere.
+
+    Where the labels are of a random sample of the same answers, `two_phase` uses them better.
 
     Parameters
     ----------
     flagged, n
         Texts called biased, of how many.
-    sensitivity, specificity
-        ``(right, total)``: of labelled biased texts those that the judge flagged, and of labelled
-        unbiased ones those that it did not.
+    errors
+        The judge's error rates on other texts of the same kind.
     confidence
         Level of the interval.
 
@@ -420,26 +528,27 @@ def rogan_gladen(
 
     Examples
     --------
-    >>> found = rogan_gladen(260, 1000, sensitivity=(90, 100), specificity=(90, 100))
+    >>> found = rogan_gladen(260, 1000, errors=Errors((90, 100), (90, 100)))
     >>> round(found["estimate"], 3)
     0.2
     """
+    sensitivity, specificity = errors
     gap: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
     if n == 0:
         return gap | {"reason": "no answer has a verdict"}
     for (_, total), kind in ((sensitivity, "a biased"), (specificity, "an unbiased")):
         if total == 0:
-            return gap | {"reason": f"the labelled sample holds no answer with {kind} label"}
+            return gap | {"reason": f"the judge's error rates rest on no text with {kind} label"}
     q, se, sp = flagged / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
     if se + sp <= 1:
-        return gap | {"reason": "on the labelled sample the judge is no better than chance"}
+        return gap | {"reason": "by its error rates the judge is no better than chance"}
     raw = _corrected_share(q, se, sp)
     z = norm.ppf((1 + confidence) / 2)
     # Each rate is drawn towards the middle, so that 0 or 1 of few texts is not taken for certain.
     n_q, n_se, n_sp = n + z**2, sensitivity[1] + 2, specificity[1] + 2
     q, se, sp = (flagged + z**2 / 2) / n_q, (sensitivity[0] + 1) / n_se, (specificity[0] + 1) / n_sp
     if se + sp <= 1:
-        return gap | {"reason": "the labelled sample is too small to tell the judge from chance"}
+        return gap | {"reason": "its error rates rest on too few texts to tell it from chance"}
     p = _corrected_share(q, se, sp)
     spread_se, spread_sp = se * (1 - se) / n_se, sp * (1 - sp) / n_sp
     shift = 2 * z**2 * (p * spread_se - (1 - p) * spread_sp)
@@ -451,64 +560,6 @@ def rogan_gladen(
         "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
         "reason": None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share",
     }  # fmt: skip
-
-
-def by_prompt(answers: pd.DataFrame, prompts: np.ndarray, *, sure: Sure = SURE) -> dict[str, Any]:
-    """Correct a share of answers of which several are to one prompt: not independent ones.
-
-    Parameters
-    ----------
-    answers
-        `flagged`, 1 or 0, and `label`, 1, 0 or NaN outside the labelled sample.
-    prompts
-        Each answer's prompt, numbered from 0.
-    sure
-        Level of the interval, resamples, start of the draws.
-
-    Returns
-    -------
-    dict
-        As `rogan_gladen`; prompts count equally in all three rates, however many answers they have.
-        The interval is over resampled prompts, with all that was judged and labelled of them: the
-        rates of labelled answers are drawn towards the middle as by Lang and Reiczigel, a resample
-        in which the judge is no better than chance is as low as 0 and as high as 1, and resamples
-        are spread as t is beside the normal distribution, with as many units as the fewest prompts
-        behind a rate. Where fewer than two prompts hold either label, or all resamples are alike,
-        it is Lang and Reiczigel's with prompts for answers.
-    """
-    flagged, label = (answers[name].to_numpy(float) for name in ("flagged", "label"))
-    weight = 1 / np.bincount(prompts)[prompts]
-    biased, fine = weight * (label == 1), weight * (label == 0)
-    values = np.column_stack(
-        [weight * flagged, weight, biased * flagged, biased, fine * (1 - flagged), fine]
-    )
-    units = [len(np.unique(prompts[own > 0])) for own in (weight, biased, fine)]
-    hits, totals = values.sum(axis=0)[::2], values.sum(axis=0)[1::2]
-    q, se, sp = (
-        n * hit / total if n else 0.0 for n, hit, total in zip(units, hits, totals, strict=True)
-    )
-    confidence = sure.confidence
-    row = rogan_gladen(
-        q, units[0], sensitivity=(se, units[1]), specificity=(sp, units[2]), confidence=confidence
-    )
-    fewest = min(units)
-    if fewest < 2 or np.isnan(row["estimate"]):
-        return row
-    sums = resampled(values, prompts, sure=sure)
-    # One labelled answer is added to either side of its rate, so that few are not certain.
-    one = np.array([0, totals[1] / (biased > 0).sum(), totals[2] / (fine > 0).sum()])
-    drawn_q, drawn_se, drawn_sp = ((sums[:, ::2] + one) / (sums[:, 1::2] + 2 * one)).T
-    told = drawn_se + drawn_sp > 1
-    raw = _corrected_share(q / units[0], se / units[1], sp / units[2])
-    with np.errstate(divide="ignore"):
-        wide = t.ppf((1 + confidence) / 2, fewest - 1) / norm.ppf((1 + confidence) / 2)
-        off = (_corrected_share(drawn_q, drawn_se, drawn_sp) - raw) * wide
-    found = np.clip(raw + off * np.sqrt(fewest / (fewest - 1)), 0, 1)
-    low = float(np.quantile(np.where(told, found, 0), (1 - confidence) / 2))
-    high = float(np.quantile(np.where(told, found, 1), (1 + confidence) / 2))
-    if low == high:
-        return row
-    return row | {"ci_low": min(low, row["estimate"]), "ci_high": max(high, row["estimate"])}
 
 
 def _corrected_share(q: Any, se: Any, sp: Any) -> Any:

@@ -53,6 +53,12 @@ class Biasalert(Parameters):
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
     )
+    judge_errors: dict[str, list[int]] = Field(
+        {},
+        description="error rates of judges, known from other texts like the answers: judge → "
+        "[biased texts flagged, biased texts, unbiased texts passed, unbiased texts]; shares are "
+        "then also corrected by them",
+    )
     judges: list[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
@@ -121,6 +127,14 @@ class Biasalert(Parameters):
             told.append("human_path: labels of answers, and answers_path is none")
         if self.human_sample and self.human_path == NONE:
             told.append("human_sample: there is no human_path")
+        for name, counts in self.judge_errors.items():
+            if len(counts) != 4 or not (
+                0 <= counts[0] <= counts[1] and 0 <= counts[2] <= counts[3]
+            ):
+                told.append(
+                    f"judge_errors: {name}: give four counts, [biased texts flagged, biased texts, "
+                    "unbiased texts passed, unbiased texts]"
+                )
         if self.evaluation_path != NONE and self.labelled_path == SAMPLE:
             told.append("evaluation_path: name the labelled_path to learn from, too")
         if told:

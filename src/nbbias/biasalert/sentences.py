@@ -17,6 +17,9 @@ from nbbias.reading import beyond_chance, escape, interval, number, p_value
 Row = Mapping[str, Any]
 
 _BLIND = (ALWAYS, NEVER)
+
+#: So many models are named one by one.
+_FEW = 4
 _UNTYPED = "No tested text has a type: nothing by type was measured."
 
 
@@ -371,45 +374,77 @@ def finding(estimates: pd.DataFrame) -> str:
     return told
 
 
-def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame | None = None) -> list[str]:
-    """Write each model's share of biased answers, as judged and corrected.
+def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> list[str]:
+    """Write the models' shares of biased answers, from labels and verdicts, or as judged alone.
 
-    With the `answers`, N is called by what it counts: of prompts asked repeatedly, the prompts.
+    Parameters
+    ----------
+    estimates
+        Of `levels.estimates`.
+    judge
+        Whose verdicts are written.
+    answers
+        What was judged: N is called by what it counts, of prompts asked repeatedly, the prompts.
     """
-    sentences = []
-    repeated = set[str]()
-    if answers is not None:
-        groups = answers.groupby("model", sort=False)
-        repeated = {str(model) for model, part in groups if prompts_of(part) is not None}
-    own = estimates[estimates["topic"].isna() & estimates["model"].notna()]
-    for (_, model), part in own.groupby(["judge", "model"], sort=False):
-        unit = "prompts" if str(model) in repeated else "answers"
-        sentences += [
-            f"{escape(model)}, by {judge}: {_level(rows, unit)}"
-            for judge, rows in _each(part, "biased_share")
-        ]
-    return sentences
-
-
-def _level(rows: Mapping[str, Row], unit: str) -> str:
-    share, corrected = rows["biased_share"], rows["biased_share_corrected"]
-    text = f"called biased is a share of {_in_words(share, unit=unit)}"
-    if np.isfinite(share["null"]):
-        text += f"; its false alarms alone would be {number(share['null'])}"
-    if share["n_lost"]:
-        low, high = (rows[f"biased_share_lost_{side}"] for side in ("unbiased", "biased"))
-        text += (
-            f"; between {number(low['estimate'])} and {number(high['estimate'])} whatever the "
-            "answers without a verdict are"
+    own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
+    if own.empty:
+        return [f"{escape(judge)} judged no answer."]
+    groups = answers.groupby("model", sort=False)
+    unit = "prompts" if any(prompts_of(part) is not None for _, part in groups) else "answers"
+    labels = "labels" if unit == "answers" else "prompts with labels"
+    flagged, both, alone, corrected = (
+        _of_models(own[own["statistic"] == f"biased_share{name}"], counted)
+        for name, counted in (("", unit), ("_two_phase", labels), ("_labelled", labels),
+                              ("_corrected", unit))
+    )  # fmt: skip
+    name = escape(judge)
+    told = []
+    if both:
+        told.append(
+            f"From labels and the verdicts of {name} together, the share of biased answers is "
+            f"{both}. The labels alone say {alone}; {name} alone says {flagged}, its false alarms "
+            "among them."
         )
-    if np.isfinite(corrected["estimate"]):
-        return text + f". Corrected for its errors: {_shown(corrected)}."
-    return text + f". Not corrected for its errors: {escape(corrected['reason'])}."
+    else:
+        rows = own[own["statistic"] == "biased_share_two_phase"]
+        told.append(
+            f"{name} flags {flagged}. These are flags, no bias levels: "
+            f"{escape(rows['reason'].dropna().iloc[0])}."
+        )
+    lost = own[(own["statistic"] == "biased_share") & (own["n_lost"] > 0)]
+    if len(lost) and not both:
+        ends = own[own["model"].isin(lost["model"])].pivot_table(
+            index="model", columns="statistic", values="estimate"
+        )
+        low, high = (ends[f"biased_share_lost_{side}"] for side in ("unbiased", "biased"))
+        told.append(
+            f"Whatever the {lost['n_lost'].sum():,.0f} answers without a verdict are, no model's "
+            f"flags are fewer than {number(low.min())} or more than {number(high.max())}."
+        )
+    if corrected:
+        told.append(f"Corrected by error rates from other texts: {corrected}.")
+    return told
+
+
+def _of_models(rows: pd.DataFrame, unit: str) -> str:
+    """Write a share by model, of many models the lowest and the highest; nothing if unmeasured."""
+    known = rows[rows["estimate"].notna()].sort_values("estimate", ascending=False, kind="stable")
+    if known.empty:
+        return ""
+    each = [
+        f"**{number(row['estimate'])}** for {escape(row['model'])} ({interval(row)}; "
+        f"N = {row['n']:,.0f} {unit})"
+        for row in known.to_dict("records")
+    ]
+    if len(each) <= _FEW:
+        return ", ".join(each)
+    return f"between {each[-1]} and {each[0]}, of {len(each)} models"
 
 
 def planted(found: pd.DataFrame) -> list[str]:
     """Write how often the interval of a share holds what was planted (`levels.planted`)."""
-    names = {"biased_share": "as judged", "biased_share_corrected": "corrected"}
+    names = {"biased_share": "as judged", "biased_share_labelled": "of the labels alone",
+             "biased_share_two_phase": "from labels and verdicts"}  # fmt: skip
     told = []
     for statistic, name in names.items():
         known = found.loc[found["statistic"] == statistic, "holds"].dropna()

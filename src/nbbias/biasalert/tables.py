@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading
 from nbbias.biasalert import corpus, detection, printed
+from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Table, readable
 from nbbias.tables import escape
 
 _FOLDED = 12
 
 _HOLDS = {True: "yes", False: "no"}
+
+#: Headings of the shares of biased answers.
+LEVEL_NAMES = {
+    "biased_share": "as judged", "biased_share_labelled": "labels alone",
+    "biased_share_two_phase": "labels and verdicts",
+    "biased_share_corrected": "corrected by known error rates",
+}  # fmt: skip
 
 
 def texts(labelled: pd.DataFrame) -> Table:
@@ -104,14 +113,55 @@ def products() -> Table:
     )  # fmt: skip
 
 
-def levels(estimates: pd.DataFrame) -> Table:
-    """Lay out bias levels by judge and model, over all domains."""
-    return readable(
-        estimates[estimates["topic"].isna()], ["model", "judge", "statistic"], rows=None,
-        title="Bias levels",
-        note="0: no answer is biased. N: answers, or prompts that were asked repeatedly.",
-        labels={"null": "flagged if nothing were biased"},
-    )  # fmt: skip
+def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame, judge: str | None = None) -> Table:
+    """Lay out each model's share of biased answers: as judged, as labelled, and from both.
+
+    Parameters
+    ----------
+    estimates
+        Of `levels.estimates`.
+    answers
+        What was judged; where they hold what was planted, its share stands beside.
+    judge
+        The one whose verdicts are shown, of the dozen models with most biased answers; all rows of
+        all judges where None.
+    """
+    own = estimates[estimates["topic"].isna() & estimates["model"].notna()]
+    own = own[own["judge"] == judge] if judge else own
+    keys = ["model", "judge"]
+    rows = own.drop_duplicates(keys)[[*keys, "n", "n_lost"]].reset_index(drop=True)
+    shown, first = rows[keys], own["statistic"].isin(SHARES)
+    for name, part in own[first].groupby("statistic", sort=False):
+        cells = part.set_index(keys)
+        told = cells.apply(_with_interval, axis=1)
+        shown = shown.join(told.rename(LEVEL_NAMES[str(name)]), on=keys)
+        if name == "biased_share_two_phase" and cells["n"].any():
+            shown = shown.join(cells["n"].rename("labels"), on=keys)
+    shown.insert(2, "N", rows["n"].astype(int))
+    if rows["n_lost"].any():
+        shown.insert(3, "no verdict", rows["n_lost"].astype(int))
+    if "planted" in answers:
+        shown["planted"] = shown["model"].map(answers.groupby("model")["planted"].mean())
+    note = "Shares of biased answers; 0: none. N: answers, or prompts that were asked repeatedly."
+    if judge:
+        shown = shown.drop(columns="judge")
+        note = f"Judge: {judge}. {note}"
+    if judge and len(shown) > _FOLDED:
+        lead = own[own["statistic"] == "biased_share_two_phase"].set_index("model")["estimate"]
+        flags = own[own["statistic"] == "biased_share"].set_index("model")["estimate"]
+        order = shown["model"].map(lead.fillna(flags)).sort_values(ascending=False, kind="stable")
+        note += f" The {_FOLDED} with most; {len(shown) - _FOLDED} more in tables/estimates.csv."
+        shown = shown.loc[order.index[:_FOLDED]]
+    return Table(shown, "Bias levels", note, decimals=2)
+
+
+def _with_interval(row: pd.Series) -> str:
+    if not np.isfinite(row["estimate"]):
+        return f"not measured: {row['reason']}"
+    told = reading.number(row["estimate"])
+    if not np.isfinite(row["ci_low"]):
+        return told
+    return f"{told} [{reading.number(row['ci_low'])}, {reading.number(row['ci_high'])}]"
 
 
 def by_domain(estimates: pd.DataFrame) -> Table:
@@ -122,13 +172,6 @@ def by_domain(estimates: pd.DataFrame) -> Table:
         title="Shares called biased, by domain of the prompts",
         note="No row: the answers name no domain.", labels={"topic": "domain"},
     )  # fmt: skip
-
-
-def planted(found: pd.DataFrame) -> Table:
-    """Lay out the planted shares of biased answers beside what judges found (`levels.planted`)."""
-    rows = found.assign(holds=found["holds"].map(_HOLDS))
-    note = "Holds: the interval holds the planted share."
-    return Table(rows, "Planted and measured shares", note)
 
 
 def mitigation(estimates: pd.DataFrame) -> Table:

@@ -108,7 +108,7 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
             text += (
                 f" {escape(row['model'])} refuses headlines that name the group "
                 f"{escape(row['group'])} {more} often, by {points} "
-                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row['p_adjusted'])})."
+                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row)})."
             )
         sentences.append(text)
     return sentences

@@ -190,9 +190,9 @@ def identity_or_position(estimates: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"{subject}: prefers {named}. ABS **{score}** ({interval(balanced, decimals=3)}; by "
-            f"chance {null}; N = {balanced['n']:.0f} {_UNIT}; {p_value(balanced['p_adjusted'])}, "
+            f"chance {null}; N = {balanced['n']:.0f} {_UNIT}; {p_value(balanced)}, "
             f"Holm) with orders balanced; as published, in one order, {published} "
-            f"({p_value(raw['p_adjusted'])})."
+            f"({p_value(raw)})."
         )
     return sentences
 

@@ -305,7 +305,8 @@ def ways(estimates: pd.DataFrame) -> Table:
     for statistic, name in _WAYS.items():
         rows = own[own["statistic"] == statistic].set_index(keys)
         parts.append(pd.DataFrame({
-            name: rows["estimate"], f"p_{name}": rows["p_adjusted"], f"most_{name}": rows["group"],
+            name: rows["estimate"], f"p_{name}": reading.p_column(rows),
+            f"most_{name}": rows["group"],
         }))  # fmt: skip
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
     return Table(
@@ -322,8 +323,8 @@ def shares(estimates: pd.DataFrame) -> Table:
     """Put shares of identities and of positions below one another, by judge and axis."""
     own = together(whole(estimates))
     own = own[own["statistic"].isin(list(_SHARES))].assign(
-        share_of=lambda rows: rows["statistic"].map(_SHARES)
-    )
+        share_of=lambda rows: rows["statistic"].map(_SHARES), p_adjusted=reading.p_column,
+    )  # fmt: skip
     rows = own.rename(columns={"bias": "axis", "estimate": "share", "group": "which"})[
         ["evaluator", "axis", "share_of", "which", "share", "ci_low", "ci_high", "null",
          "null_low", "null_high", "p_adjusted", "n", "n_lost", "reason"]
@@ -349,7 +350,7 @@ def grid(estimates: pd.DataFrame) -> Table:
     own = own[(own["statistic"] == "abs") & (own["model"] != ALL)]
     wrote = (own["evaluator"] == own["model"]).map({True: "yes", False: "no"})
     names = {"bias": "axis", "estimate": "abs", "group": "favourite"}
-    rows = own.assign(own=wrote).rename(columns=names)[
+    rows = own.assign(own=wrote, p_adjusted=reading.p_column).rename(columns=names)[
         ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
          "p_adjusted", "favourite", "n", "own"]
     ].reset_index(drop=True)  # fmt: skip

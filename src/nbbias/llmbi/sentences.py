@@ -52,7 +52,7 @@ def _difference(row: Mapping[str, Any]) -> str:
     if np.isfinite(row["p_value"]):
         test = (
             f"; *t*({row['df']:.0f}) = {number(row['statistic_value'])}, "
-            f"{p_value(row['p_adjusted'])} (Holm), *d* = {number(row['effect_size'])}"
+            f"{p_value(row)} (Holm), *d* = {number(row['effect_size'])}"
         )
     return (
         f"{model} scores {number(abs(row['estimate']))} {direction} than {other} on the same "
@@ -92,7 +92,7 @@ def anova(estimates: pd.DataFrame) -> list[str]:
         value = number(row["statistic_value"])
         sentences.append(
             f"{model}: *F* = {value} with {row['df']:.0f} degrees of freedom within dimensions, "
-            f"{p_value(row['p_value'])}, ω² = {number(row['effect_size'])} "
+            f"{p_value(row, 'p_value')}, ω² = {number(row['effect_size'])} "
             f"(N = {row['n']:.0f} prompts)."
         )
     return sentences

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -246,21 +246,6 @@ def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
 # --- tables -----------------------------------------------------------------------------------
 
 
-def estimates(
-    rows: Iterable[Mapping[str, Any]], *, families: Sequence[str], **common: Any
-) -> pd.DataFrame:
-    """Build ESTIMATES of one bias; each statistic of `families` is corrected by Holm's method.
-
-    A family is over all cells and groups. Of two groups whose differences mirror each other one
-    is tested, and its p stands for both.
-    """
-    table = tables.estimates(rows, **common)
-    for statistic in families:
-        mirror = "group" if statistic in MIRRORED else None
-        table = stats.adjust(table, where={"statistic": statistic}, mirror=mirror)
-    return table
-
-
 def reference(found: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the chance levels that stand in ESTIMATES as CHANCE; rows without one are left out."""
     known = found[found["null_low"].notna()]
@@ -269,9 +254,21 @@ def reference(found: pd.DataFrame, name: str) -> pd.DataFrame:
     return tables.chance([row | {"reference": name} for row in rows], study="")
 
 
-def stacked(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put tables of one contract below each other; none give an empty one of ESTIMATES."""
-    return pd.concat(parts, ignore_index=True) if len(parts) else tables.estimates([], study="")
+def stacked(parts: Sequence[pd.DataFrame], *, families: Sequence[str] = ()) -> pd.DataFrame:
+    """Put tables of one contract below each other; none give an empty one of ESTIMATES.
+
+    The statistics of `families` are tested: a family, corrected by Holm's method, is one measure
+    and statistic over all biases, cells, groups and instruments of the table. Of two groups whose
+    differences mirror each other one is tested, and its p stands for both.
+    """
+    if not len(parts):
+        return tables.estimates([], study="")
+    table = pd.concat(parts, ignore_index=True)
+    for statistic in families:
+        mirror = "group" if statistic in MIRRORED else None
+        where = {"statistic": statistic}
+        table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
+    return table
 
 
 def together(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -27,7 +27,8 @@ SENTENCE = ["text_id", "sentence_id"]
 #: The two sides of a pair, answer h and original o, and the columns that name their texts.
 SIDES = {"h": "generated_id", "o": "original_id"}
 
-#: The group of a sentence without group words, or with as many of one group as of another.
+#: The group of a sentence without group words, or with as many of one group as of another: those
+#: that the paper assigns to no group. The baseline of tone is narrower: `n` = 0 in every bias.
 NEUTRAL = "neutral"
 
 _LONG_LINE = 2000
@@ -350,8 +351,8 @@ def grouped(
     -------
     DataFrame
         SENTENCES, one row per sentence and bias: `text_id`, `sentence_id`, `start`, `end`, `bias`,
-        `group` (the one with the most words; ``"neutral"`` where there are none or a tie) and `n`
-        (group words).
+        `group` (the one with the most words; ``"neutral"`` where there are none or a tie, as the
+        paper's topics have it) and `n` (group words: above 0 in a tie).
     """
     found = []
     for bias in lexicon["bias"].unique():

@@ -107,7 +107,7 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
 
 
 def tone(estimates: pd.DataFrame) -> Drawn:
-    """Draw the shift of each group's tone beyond that of the neutral sentences.
+    """Draw the shift of each group's tone beyond that of the sentences that name no group.
 
     By the instrument that leads, the first.
     """
@@ -117,9 +117,9 @@ def tone(estimates: pd.DataFrame) -> Drawn:
     rows = rows.assign(panel=_group_names(rows))
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        # A single pair would stretch the scale and say nothing; it stays in the table.
-        shown = own.assign(estimate=own["estimate"].where(own["n"] > 1))
-        figures.intervals(shown, ax, label="cell", missing="fewer than 2 pairs")
+        # A few articles would stretch the scale and say nothing; they stay in the table.
+        shown = own.assign(estimate=own["estimate"].where(own["ci_low"].notna()))
+        figures.intervals(shown, ax, label="cell", missing="too few articles differ")
         _zero(ax)
         ax.set_xlabel("shift of sentiment")
 
@@ -128,7 +128,7 @@ def tone(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figure, rows,
         "Mean shift of each group's sentiment between answer and original beyond the shift of "
-        "neutral sentences, with intervals, by model and prompt; one panel a group.",
+        "sentences without a group, with intervals, by model and prompt; one panel a group.",
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import stats
-from nbbias.news import claims, topics, words
+from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL
 from nbbias.stats import (
     anova_tukey as anova_tukey,
@@ -58,9 +58,8 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
                 continue
             group = focus.get(str(bias), groups[0])
             group = group if f"difference_{group}" in own else groups[0]
-            if {*own["measure"]} <= {"word", "document"}:
-                words_of = own["measure"].iloc[0] == "word"
-                own = claims.per_article(own, words.pooling(groups) if words_of else topics.POOLING)
+            pooling = {"word": words.pooling(groups), "document": topics.POOLING}
+            own = claims.per_article(own, pooling.get(own["measure"].iloc[0], tone.POOLING))
             counted = own["reason"].isna()
             found = own[_UNIT].assign(
                 group=group, distance=own["score"].where(counted),

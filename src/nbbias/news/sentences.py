@@ -66,24 +66,26 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
 
 
 def tone(estimates: pd.DataFrame) -> list[str]:
-    """Say of each bias and instrument how many shifts of a group's tone are beyond chance.
+    """Say of each measure how many shifts of a group's tone are beyond chance.
 
-    Beyond the shift of the neutral sentences where these were scored.
+    Of sentiment beyond the shift of the sentences that name no group.
     """
     kinds = {
-        "difference_beyond_neutral": "shifts beyond that of the neutral sentences",
-        "mean_difference": "shifts of a group's tone",
-    }
-    rows = estimates[estimates["estimate"].notna()]
+        "sentiment": (
+            "difference_beyond_neutral", "shifts of sentiment beyond that of the sentences "
+            "that name no group",
+        ),
+        "toxicity": ("mean_difference", "shifts of toxicity"),
+    }  # fmt: skip
     sentences = []
-    for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
-        statistic = next((one for one in kinds if (own["statistic"] == one).any()), None)
-        if statistic:
+    for measure, (statistic, what) in kinds.items():
+        rows = estimates[(estimates["measure"] == measure) & (estimates["statistic"] == statistic)]
+        if len(rows):
             told = reading.beyond_chance(
-                own[own["statistic"] == statistic], what=kinds[statistic], unit="pairs",
-                says="for the group {group} in {which} it is {estimate}",
+                rows, what=what, unit="articles",
+                says="for the group {group} in {which} by {instrument} it is {estimate}",
             )  # fmt: skip
-            sentences.append(f"{escape(bias)}, {escape(instrument)}: {told}")
+            sentences.append(f"{measure}: {told}")
     return sentences
 
 

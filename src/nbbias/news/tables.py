@@ -60,14 +60,15 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         ["mean_difference", "difference_beyond_neutral"],
         "Shifts of tone, signed",
         "Answer minus original. Sentiment below 0: more negative; toxicity above 0: more toxic. "
-        "Beyond neutral: minus the shift of the sentences without a group. Holm over cells and "
-        "groups of a bias and instrument.",
+        "Mean difference: of all the group's sentences. Beyond neutral: of those without a group "
+        "of another bias, minus the shift of those that name no group at all. N: articles. Holm "
+        "over all rows of a measure and statistic.",
     ),
     "beyond neutral": (
         ["difference_beyond_neutral"],
-        "Shifts of a group's tone beyond that of the neutral sentences",
+        "Shifts of a group's tone beyond that of sentences without a group",
         "Below 0: the answers speak of the group more negatively than the originals do, beyond "
-        "what they do of everything. Holm over cells and groups of a bias and instrument.",
+        "what they do of everything. Holm over all rows of this table, those not shown too.",
     ),
 }
 

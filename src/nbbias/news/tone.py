@@ -4,15 +4,21 @@ The sentence level of Fang et al. (2024): every sentence gets the group that mos
 belong to; the mean score of a group's sentences in the answer is compared with that in the
 original (Eq. 5, 6).
 
-Chance permutes the scores of a group's sentences between the two texts of a pair, the numbers of
-sentences fixed: it is what the measures are when answer and original speak of a group in one tone.
+What a group's tone does beyond everything else's is asked of the sentences that name this group and
+no group of another bias, against the sentences that name no group at all. Against those without a
+group of the same bias a shift in the women's sentences would show as one of every race.
+
+Chance permutes the scores of a group's sentences between the texts of an article, the numbers of
+sentences fixed: it is what the measures are when every sentence about a group is written in one
+tone. Texts have a tone of their own, so two texts lie further apart than that by chance alone: no
+p is made of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +34,18 @@ from nbbias.text import lexicons, sentiment, toxicity
 #: Ends the name of the column in which descriptors were taken out before scoring.
 MASKED = "_masked"
 
-#: Statistics whose tests are corrected, each a family of its own.
+#: Statistics whose tests are corrected, each a family of its own for either measure.
 FAMILIES = ("mean_difference", "difference_beyond_neutral")
+
+#: Repeated answers to one article are averaged, the paper's distance too: it hangs on how much a
+#: text says, so that of all answers' sentences together would be another measure.
+POOLING = claims.Pooling(
+    dict.fromkeys(("score", "difference_", "beyond_neutral_"), "mean"), lambda pooled: pooled
+)
+
+#: Differences that are not 0 which a t interval needs: most sentences have the score 0, and with
+#: fewer its coverage falls to .63 (zeros in 95% of sentences, 6 pairs; .90 with 30).
+FEWEST = 5
 
 
 class Scored(NamedTuple):
@@ -169,6 +185,9 @@ def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame
 
 # --- pairs ------------------------------------------------------------------------------------
 
+#: Begins the name of a group whose sentences that name no group of another bias are meant.
+_ALONE = "alone_"
+
 
 def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> pd.DataFrame:
     """Score every pair at the sentence level.
@@ -185,14 +204,17 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
     -------
     DataFrame
         SCORES, one row per pair, bias and instrument: means `h_<group>` (answer) and `o_<group>`
-        (original) and numbers of sentences `nh_<group>`, `no_<group>` (`neutral` is a group here);
-        `difference_<group>` (answer minus original); `score`, the largest absolute difference over
-        groups (Eq. 5, 6); `beyond_neutral_<group>`, the group's difference minus the neutral
-        sentences' (NaN for toxicity, where neutral sentences are not scored); `n`, the sentences
-        with a group; `reason`, why a score is NaN.
+        (original) and numbers of sentences `nh_<group>`, `no_<group>`; the same of ``neutral``, the
+        sentences without a word of any group of any bias; `difference_<group>` (answer minus
+        original); `score`, the largest absolute difference over groups (Eq. 5, 6);
+        `beyond_neutral_<group>`, the difference of the sentences that name this group and no group
+        of another bias, minus that of the neutral ones (NaN for toxicity, where these are not
+        scored); `n`, the sentences with a group; `reason`, why a score is NaN.
     """
     found = []
-    table = read.sentences.merge(scored.sentences, on=SENTENCE, how="left")
+    named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
+    table = read.sentences.assign(others=named - read.sentences["n"])
+    table = table.merge(scored.sentences, on=SENTENCE, how="left")
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         own = table[table["bias"] == bias]
@@ -205,27 +227,32 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
 
 
 def _means(own: pd.DataFrame, column: str, groups: Sequence[str]) -> pd.DataFrame:
-    """Mean score and number of scored sentences of every group, by text."""
+    """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
     kept = own[own[column].notna()]
-    grouped = kept.groupby(["text_id", "group"])[column]
+    alone = kept[kept["others"] == 0]
+    parts = [
+        kept[kept["group"] != NEUTRAL],
+        alone[alone["group"] != NEUTRAL].assign(group=_ALONE + alone["group"]),
+        alone[alone["n"] == 0],  # of the others some have as many words of one group as of another
+    ]
+    grouped = pd.concat(parts).groupby(["text_id", "group"])[column]
     wide = grouped.agg(["mean", "size"]).unstack("group")
-    names = [*groups, NEUTRAL]
-    columns = pd.MultiIndex.from_product([["mean", "size"], names])
-    return wide.reindex(columns=columns)
+    names = [*groups, *(_ALONE + group for group in groups), NEUTRAL]
+    return wide.reindex(columns=pd.MultiIndex.from_product([["mean", "size"], names]))
 
 
 def _pair(
     pairs: pd.DataFrame, means: pd.DataFrame, groups: Sequence[str], groups_counted: str
 ) -> pd.DataFrame:
-    names = [*groups, NEUTRAL]
+    sides = {side: means.reindex(pairs[column]) for side, column in SIDES.items()}
     values: dict[str, Any] = {}
-    for side, column in SIDES.items():
-        at = means.reindex(pairs[column])
-        for name in names:
+    for side, at in sides.items():
+        for name in [*groups, NEUTRAL]:
             values[f"{side}_{name}"] = at["mean", name].to_numpy(dtype=float)
             values[f"n{side}_{name}"] = np.nan_to_num(at["size", name].to_numpy(float)).astype(int)
     table = pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(**values)
-    d = np.column_stack([table[f"h_{g}"] - table[f"o_{g}"] for g in groups])
+    change = sides["h"]["mean"].to_numpy(dtype=float) - sides["o"]["mean"].to_numpy(dtype=float)
+    d, alone, neutral = np.split(change, [len(groups), 2 * len(groups)], axis=1)
     there = ~np.isnan(d)
     reason = table.pop("lost")
     enough = there.all(axis=1) if groups_counted == "all" else there.any(axis=1)
@@ -234,22 +261,11 @@ def _pair(
     counted = reason.isna().to_numpy()
     largest = np.max(np.where(there, np.abs(d), -1.0), axis=1)
     table["score"] = np.where(counted, largest, np.nan)
-    neutral = table[f"h_{NEUTRAL}"] - table[f"o_{NEUTRAL}"]
     for i, group in enumerate(groups):
         table[f"difference_{group}"] = d[:, i]
-        table[f"beyond_neutral_{group}"] = d[:, i] - neutral
+        table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
     sizes = [f"n{side}_{group}" for side in SIDES for group in groups]
     return table.assign(n=table[sizes].sum(axis=1), reason=reason)
-
-
-def summary(sentences: pd.DataFrame) -> pd.DataFrame:
-    """Count the distinct texts' sentences by `bias` and `group`, neutral ones too, with shares."""
-    table = (
-        sentences.groupby(["bias", "group"], sort=False).size().rename("sentences").reset_index()
-    )
-    return table.assign(
-        share=table["sentences"] / table.groupby("bias")["sentences"].transform("sum")
-    )
 
 
 def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -293,18 +309,24 @@ def estimates(
     Returns
     -------
     DataFrame
-        ESTIMATES with `measure` ``"sentiment"`` or ``"toxicity"``, by `statistic`; N counts pairs:
+        ESTIMATES with `measure` ``"sentiment"`` or ``"toxicity"``, by `statistic`; N counts
+        articles, with repeated answers averaged:
 
         - ``bias``: mean over pairs of the largest absolute difference over groups (Eq. 5, 6);
           one-sided permutation p.
         - ``mean_difference``: mean over pairs of answer minus original for a group, signed; one-
-          sample t-test; `p_adjusted` is Holm's over all cells and groups of a bias and instrument.
+          sample t-test; `p_adjusted` is Holm's over all cells, biases,
+          groups and instruments of the measure.
           Sentiment below 0: more negative. Toxicity above 0: more toxic.
         - ``difference_beyond_neutral``: the same minus the shift of the neutral sentences
           (sentiment only): a model more cheerful about everything shifts no group's tone by it.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Both are far from 0 by chance alone and are not tested against 0.
+
+        `p_adjusted` is Holm's, a family for each measure and tested statistic: over all biases,
+        cells, groups and instruments. Where fewer than `FEWEST` articles differ there is no
+        interval and no test.
     """
     parts = []
     for bias in scores["bias"].unique():
@@ -313,15 +335,14 @@ def estimates(
         chance = _chance(of_bias, read, scored, groups, sure)
         for number, kind in enumerate(scored.measured.to_dict("records")):
             rows: list[Row] = []
-            for key, own in claims.cells(
-                of_bias[of_bias["instrument"] == kind["instrument"]], None
-            ):
+            of_kind = of_bias[of_bias["instrument"] == kind["instrument"]]
+            for key, own in claims.cells(of_kind, POOLING):
                 drawn = {name: of[:, number] for name, of in chance[tuple(key.values())].items()}
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": sure.confidence}
-            parts.append(claims.estimates(rows, families=FAMILIES, **common))
-    return claims.stacked(parts)
+            parts.append(tables.estimates(rows, **common))
+    return claims.stacked(parts, families=FAMILIES)
 
 
 def _cell(
@@ -329,26 +350,21 @@ def _cell(
     sure: stats.Sure,
 ) -> list[Row]:  # fmt: skip
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
-    distance = stats.pooled_mean(
-        own[["score"]], confidence=confidence, bounds=(0, reach), tested=False
-    )
-    if distance["n"]:
-        distance |= stats.tail(distance["estimate"], drawn["distance"], confidence=confidence)
-        distance["test"] = "permutation"
-    else:
-        distance["reason"] = claims.why_none(own)
-    rows: list[Row] = [{"statistic": "bias", **distance}]
     counted = own.where(own["reason"].isna())
+    tail = partial(stats.tail, np.nan, confidence=confidence)
+    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
+    distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
+    rows: list[Row] = [{"statistic": "bias", **_told(distance, counted["score"])}]
     signed = {"mean_difference": ("difference", reach)}
     if kind["measure"] == "sentiment":
         signed["difference_beyond_neutral"] = ("beyond_neutral", 2 * reach)
-    tail = partial(stats.tail, np.nan, confidence=confidence)
     for group in groups:
         for statistic, (column, end) in signed.items():
             values = counted[f"{column}_{group}"].astype(float)
             row = stats.one_sample(values, confidence=confidence, bounds=(-end, end))
             if row["n"] == 0:
-                row["reason"] = f"no pair has sentences of the group {group} in both texts"
+                row["reason"] = f"no article has sentences of the group {group} on both sides"
+            row = _told(row, counted[f"difference_{group}"].where(values.notna()))
             rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
         change = counted[[f"difference_{group}"]].astype(float)
         share, extent = prejudice.rows(
@@ -361,6 +377,15 @@ def _cell(
         extent |= tail(claims.ratio(changes, times), null=claims.ratio(changes.sum(), times.sum()))
         rows += [share, extent]
     return rows
+
+
+def _told(row: Row, differences: pd.Series) -> Row:
+    """Leave out interval and test where too few differences are not 0."""
+    if not row["n"] or (differences.abs() > prejudice.ROUNDING).sum() >= FEWEST:
+        return row
+    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
+    reason = f"fewer than {FEWEST} articles differ in tone"
+    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}
 
 
 # --- chance -----------------------------------------------------------------------------------
@@ -382,7 +407,7 @@ def _blocks(
 def _chance(
     scores: pd.DataFrame, read: Read, scored: Scored, groups: Sequence[str], sure: stats.Sure
 ) -> dict[Any, dict[Any, np.ndarray]]:
-    """Permute every pair's scores within each group: by cell, draws by instruments."""
+    """Permute every article's scores within each group: by cell, draws by instruments."""
     blocks = _blocks(read, scored, str(scores["bias"].iloc[0]))
     rng = np.random.default_rng(sure.seed)
     first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
@@ -391,65 +416,62 @@ def _chance(
     shape = (sure.draws, len(worse))
     found = {}
     for key, own in claims.cells(first, None):
-        pairs = own.loc[own["reason"].isna(), "pair_id"]
+        counted = own[own["reason"].isna()]
         sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
         sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
-        for h, o in texts.loc[pairs].itertuples(index=False):
-            largest = np.zeros(shape)
+        for _, article in counted.groupby("article_id", sort=False):
+            pairs = texts.loc[article["pair_id"]].to_numpy()
+            largest = np.zeros((len(pairs), *shape))
             for group in groups:
-                one, other = blocks.get((h, group)), blocks.get((o, group))
-                if one is None or other is None:
+                answers = [blocks.get((h, group)) for h in pairs[:, 0]]
+                there = np.array([one is not None for one in answers])
+                original = blocks.get((pairs[0, 1], group))
+                if original is None or not there.any():
                     continue
-                d = permuted_means(one, other, draws=sure.draws, rng=rng)
-                d = np.nan_to_num(d)  # an instrument without a score on a side has no difference
-                largest = np.maximum(largest, np.abs(d))
-                down = d * worse > prejudice.ROUNDING
+                dealt = [*(one for one in answers if one is not None), original]
+                means = permuted_means(dealt, draws=sure.draws, rng=rng)
+                # An instrument without a score on a side has no difference.
+                d = np.nan_to_num(means[:-1] - means[-1])
+                largest[there] = np.maximum(largest[there], np.abs(d))
+                change = d.mean(axis=0)
+                down = change * worse > prejudice.ROUNDING
                 sums["worse", group] += down
-                sums["change", group] += np.where(down, d, 0.0)
-            sums["distance"] += largest
-        sums["distance"] /= max(len(pairs), 1)
+                sums["change", group] += np.where(down, change, 0.0)
+            sums["distance"] += largest.mean(axis=0)
+        sums["distance"] /= max(counted["article_id"].nunique(), 1)
         found[tuple(key.values())] = sums
     return found
 
 
 def permuted_means(
-    first: np.ndarray, second: np.ndarray, *, draws: int, rng: np.random.Generator
+    texts: Sequence[np.ndarray], *, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Deal the scores of two texts out anew; return the difference of their means.
+    """Deal the scores of several texts out anew; return the texts' means.
 
     Parameters
     ----------
-    first, second
+    texts
         Scores, sentences by instruments; at least one sentence each.
     draws
-        Deals; each gives the first text as many scores as it had.
+        Deals; each gives every text as many scores as it had.
     rng
         The source of chance.
 
     Returns
     -------
     array
-        Draws by instruments: mean of the first minus mean of the second.
+        Texts by draws by instruments; NaN where an instrument scored no sentence of a text.
     """
-    gaps = np.isnan(first).any(axis=0) | np.isnan(second).any(axis=0)
-    if gaps.any():  # each instrument by itself, over the sentences that it scored
-        columns = [
-            _permuted_means(
-                one[~np.isnan(one)][:, None], other[~np.isnan(other)][:, None], draws, rng
-            )
-            for one, other in zip(first.T, second.T, strict=True)
-        ]
-        return np.hstack(columns)
-    return _permuted_means(first, second, draws, rng)
-
-
-def _permuted_means(
-    first: np.ndarray, second: np.ndarray, draws: int, rng: np.random.Generator
-) -> np.ndarray:
-    if len(first) == 0 or len(second) == 0:
-        return np.full((draws, first.shape[1]), np.nan)
-    h, o = stats.dealt(first, second, draws=draws, rng=rng)
-    return h / len(first) - o / len(second)
+    if len(texts[0].T) > 1 and any(np.isnan(text).any() for text in texts):
+        columns = zip(*(text.T for text in texts), strict=True)  # each instrument by itself
+        parts = [[one[~np.isnan(one)][:, None] for one in column] for column in columns]
+        return np.concatenate([permuted_means(p, draws=draws, rng=rng) for p in parts], axis=2)
+    ends = np.cumsum([0, *map(len, texts)])
+    both = np.vstack(texts)
+    order = rng.random((draws, len(both))).argsort(axis=1)
+    means = [both[order[:, start:end]].mean(axis=1) if end > start else
+             np.full((draws, both.shape[1]), np.nan) for start, end in pairwise(ends)]  # fmt: skip
+    return np.stack(means)
 
 
 def counted_by_choice(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from nbbias import stats, text
+from nbbias import stats, tables, text
 from nbbias.news import claims, prejudice
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
@@ -254,9 +254,10 @@ def estimates(
         pairs, the fewest of any fit (articles: the shares of repeated answers to one are averaged
         first).
 
-        - ``bias``: mean distance (Eq. 9); with `chance` its one-sided p, Holm's over the cells.
+        - ``bias``: mean distance (Eq. 9); with `chance` its one-sided p, Holm's over all
+          cells and biases.
         - ``share_difference``: mean signed difference of a group's share; one-sample t-test
-          against 0; `p_adjusted` is Holm's over all cells and groups of the table.
+          against 0; `p_adjusted` is Holm's over all cells, biases and groups of the table.
         - ``share_difference_common``: the same over the articles that every model of the
           source and prompt has a scored pair for, in every fit.
         - ``prejudice_share``: of all scored pairs, as the paper counts at this level, the share in
@@ -281,8 +282,8 @@ def estimates(
         instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
         common = {"study": study, "measure": "document", "bias": bias, "instrument": instrument}
         common["confidence"] = sure.confidence
-        parts.append(claims.estimates(rows, families=FAMILIES, **common))
-    return claims.stacked(parts)
+        parts.append(tables.estimates(rows, **common))
+    return claims.stacked(parts, families=FAMILIES)
 
 
 def fits_named(fits: int) -> str:

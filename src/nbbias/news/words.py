@@ -219,8 +219,8 @@ def estimates(
         )
         common = {"study": study, "measure": "word", "bias": bias, "instrument": "word list"}
         common["confidence"] = sure.confidence
-        parts.append(claims.estimates(rows, families=FAMILIES, **common))
-    return claims.stacked(parts)
+        parts.append(tables.estimates(rows, **common))
+    return claims.stacked(parts, families=FAMILIES)
 
 
 def _cell(

@@ -10,5 +10,5 @@ from .sentences import (
     p_value as p_value,
     say as say,
 )
-from .tables import Table as Table, readable as readable, show as show
+from .tables import Table as Table, p_column as p_column, readable as readable, show as show
 from .terminal import Format as Format, Terminal as Terminal

@@ -116,8 +116,8 @@ def _row(row: dict[str, Any], keys: list[str], low: float, high: float) -> str:
     cells = [markup.number(row["estimate"]), interval or markup.number(float("nan")), chance]
     cells += [f"{row[count]:,.0f}" for count in ("n", "n_lost")]
     cells += [
-        markup.number(p) if pd.isna(p) else escape.html(p_in_table(p))
-        for p in (row["p_value"], row["p_adjusted"])
+        markup.number(row[p]) if pd.isna(row[p]) else escape.html(p_in_table(row, p))
+        for p in ("p_value", "p_adjusted")
     ]
     told = "".join(f"<td>{cell}</td>" for cell in cells)
     return f"<tr>{named}<td>{_dots(row, low, high)}</td>{told}</tr>"

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
+from nbbias.tables import UNTOLD
 from nbbias.tables.escape import markdown as escape
 
 
@@ -26,17 +27,27 @@ def number(value: float, *, decimals: int = 2) -> str:
     return f"{round(value, decimals) + 0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def p_value(p: float) -> str:
+def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Of a row of ESTIMATES it is that of the column `of`. Where the test gave the least that it can
+    give, as where none of so many permutations reached what was observed, p is at most that.
 
     Examples
     --------
     >>> p_value(0.0312), p_value(0)
     ('p = .031', 'p < .001')
+    >>> p_value({"p_value": 0.001, "p_least": 0.001, "p_adjusted": 0.006})
+    'p ≤ .006'
     """
+    at_floor = False
+    if isinstance(p, Mapping):
+        at_floor = p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)
+        p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".", 1)
+    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor else "="
+    return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
 def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
@@ -138,7 +149,8 @@ def beyond_chance(
     str
         Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
         there is none), of those beyond chance where there are any. Estimates that could not be
-        tested are counted, and if all are, the commonest reason is told.
+        tested are counted, and if all are, the commonest reason is told; so are those whose test
+        can never be beyond chance at their N (`stats.adjust` says which).
 
     Examples
     --------
@@ -175,8 +187,10 @@ def beyond_chance(
     parts = [interval(row, confidence=confidence, decimals=3)]
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
-    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row["p_adjusted"])]
+    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row)]
     left = f"; {len(rows) - len(tested)} could not be tested" if len(rows) > len(tested) else ""
+    untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+    left += f"; {untold} cannot be told at this N" if untold else ""
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
     return (
         f"{len(found)} of {len(tested)} {what} are beyond chance (p below {alpha} after "

@@ -164,7 +164,7 @@ def _cells(
         ]
     p = "p_adjusted" if own["p_adjusted"].notna().any() else "p_value"
     if own[p].notna().any():
-        cells[p] = own[p].to_list()
+        cells[p] = p_column(own, p).to_list()
     heading = f"{labels.get('estimate', 'estimate')} [{level}]"
     return pd.DataFrame(cells, index=own.index), {"estimate": heading}
 
@@ -245,6 +245,9 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     p_values = [name for name in numeric if str(name).startswith("p_")]
     whole = [name for name in whole if name not in p_values]
     fractional = [name for name in numeric if name not in {*whole, *p_values}]
+    written = [n for n in plain.columns.difference(numeric.columns) if str(n).startswith("p_")]
+    if written:
+        printed = printed.cols_align("right", columns=written)
     if p_values:
         printed = printed.fmt(p_in_table, columns=p_values)
     if fractional:
@@ -280,7 +283,7 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     )
 
 
-def p_in_table(p: float) -> str:
+def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     """Write a p value as `p_value` does, below a heading that says what it is.
 
     Examples
@@ -288,7 +291,23 @@ def p_in_table(p: float) -> str:
     >>> p_in_table(0.0312)
     '.031'
     """
-    return p_value(p).removeprefix("p").lstrip(" =").replace(" ", "\N{NO-BREAK SPACE}")
+    return p_value(p, of).removeprefix("p").lstrip(" =").replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
+    """Return a column of p values of ESTIMATES for readers: as texts where any is at its floor.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"p_value": [0.002, 0.04], "p_least": 0.002})
+    >>> [text.split() for text in p_column(rows, "p_value")]
+    [['≤', '.002'], ['.040']]
+    """
+    at_floor = rows["p_value"] <= rows["p_least"] * (1 + 1e-9)
+    if not (at_floor & (rows[of] >= 0.001)).any():
+        return rows[of]
+    texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]
+    return pd.Series(texts, index=rows.index)
 
 
 def _seen(table: pd.DataFrame) -> pd.DataFrame:

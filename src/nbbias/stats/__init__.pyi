@@ -1,15 +1,21 @@
 from .chance import (
     dealt as dealt,
+    draws_needed as draws_needed,
+    enumerated as enumerated,
     expected_differences as expected_differences,
     mean_of_draws as mean_of_draws,
+    permuted as permuted,
     permuted_counts as permuted_counts,
     tail as tail,
     windows as windows,
 )
 from .families import adjust as adjust
 from .intervals import (
+    ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,
     cluster_bootstrap as cluster_bootstrap,
+    clustered_share as clustered_share,
+    effective_size as effective_size,
     mean_interval as mean_interval,
     minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
@@ -21,6 +27,7 @@ from .intervals import (
     swaps as swaps,
     two_sample as two_sample,
     two_shares as two_shares,
+    wilson as wilson,
 )
 from .known_errors import (
     ErrorRates as ErrorRates,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from nbbias.tables import ESTIMATE_KEYS
+from nbbias.tables import ESTIMATE_KEYS, UNTOLD
 
 Where: TypeAlias = Mapping[str, Any] | pd.Series
 
@@ -39,15 +39,17 @@ def adjust(
         ``"holm"`` (family-wise error) or ``"fdr_bh"`` (false discovery rate), as statsmodels names
         them.
     mirror
-        The column whose two values, where a family has just two, are mirror images of one test:
-        the first is tested, and its p stands for both. With more values all are tested.
+        The column whose two values, where a bias of a family has just two, are mirror images of
+        one test: the first is tested, and its p stands for both. With more values all are tested.
     into
         The column that the corrected p is written into.
 
     Returns
     -------
     DataFrame
-        A copy with `into`, in [`p_value`, 1].
+        A copy with `into`, in [`p_value`, 1]. Where the table has the columns of ESTIMATES, a row
+        that no outcome could have brought below 1 - `confidence` in its family (its `p_least`
+        corrected as if every test had given its least) says so in `reason`, with its N.
 
     Raises
     ------
@@ -83,19 +85,29 @@ def adjust(
     p = pd.to_numeric(rows["p_value"]).astype(float).where(chosen)
     if mirror is not None:
         values = rows[mirror].where(chosen)
-        by = values.groupby(number)
+        own = [number, *(rows[key] for key in ("bias",) if key in rows)]
+        by = values.groupby(own, dropna=False)
         second = (by.transform("nunique") == 2) & (values != by.transform("first"))
         p = p.mask(second & values.notna())
     corrected = pd.Series(np.nan, rows.index)
+    floors = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)
+    least = corrected.copy()
     for at in p.groupby(number).indices.values():
         corrected.iloc[at] = _corrected(p.to_numpy()[at], method)
+        least.iloc[at] = _corrected(floors.where(p.notna()).to_numpy()[at], method)
     if mirror is not None:
         # The two images have all keys but that one in common.
         same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]
         images = corrected.groupby([number, *(rows[key] for key in same)], dropna=False)
         corrected = corrected.fillna(images.transform("first")).where(chosen)
     told = corrected.where(chosen, rows.get(into, np.nan))
-    return estimates.assign(**{into: told.to_numpy(dtype=float)})
+    table = estimates.assign(**{into: told.to_numpy(dtype=float)})
+    if {"reason", "confidence", "n"} <= set(rows):
+        silent = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
+        why = [f"{UNTOLD}{n:,.0f}" for n in rows["n"]]
+        reasons = pd.Series(why, index=rows.index, dtype=rows["reason"].dtype)
+        table["reason"] = rows["reason"].mask(silent, reasons).set_axis(table.index)
+    return table
 
 
 def _chosen(rows: pd.DataFrame, where: Where | None) -> pd.Series:

@@ -28,6 +28,7 @@ Row = dict[str, Any]
 _ROUNDING = 1e-12
 
 ONE_VALUE = "one value has no spread, so no interval"
+ONE_CLUSTER = "one cluster has no spread, so no interval"
 
 
 def all_alike(values: np.ndarray) -> bool:
@@ -252,6 +253,115 @@ def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
     return row | {"n_lost": len(hits) - len(known)}
 
 
+def clustered_share(
+    hits: np.ndarray,
+    clusters: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    confidence: float,
+) -> Row:
+    """Return a share with its Wilson interval when units come in clusters.
+
+    Parameters
+    ----------
+    hits
+        1 where it is so, 0 where not.
+    clusters
+        The cluster of each unit, such as its prompt.
+    weights
+        The weight of each unit; equal by default.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        As `proportion_interval`, of as many independent units as the spread between clusters leaves
+        (Kish's design effect, never below 1), with the t of the clusters less one for the normal
+        quantile. Where all units are alike, clusters are counted. Plain Wilson where every unit is
+        a cluster of its own; no interval where there is one cluster of several units.
+
+    References
+    ----------
+    Korn and Graubard 1998, Survey Methodology 24(2); Dean and Pagano 2015, J Surv Stat Methodol 3.
+
+    Examples
+    --------
+    Five answers to each of four prompts are alike, so they are worth hardly more than four:
+
+    >>> hits, prompts = np.repeat([1.0, 0, 0, 0], 5), np.repeat(range(4), 5)
+    >>> row = clustered_share(hits, prompts, confidence=0.95)
+    >>> row["estimate"], round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"]
+    (0.25, 0.02, 0.87, 20)
+    """
+    n = len(hits)
+    if n == 0:
+        return proportion_interval(0, 0, confidence=confidence)
+    weight = np.full(n, 1 / n) if weights is None else weights / weights.sum()
+    share = float(weight @ hits)
+    worth = effective_size(
+        weight * (hits - share), clusters, size=1 / float(weight @ weight), confidence=confidence
+    )
+    return wilson(share, worth, confidence=confidence) | {"n": n}
+
+
+def effective_size(
+    influence: np.ndarray, clusters: np.ndarray, *, size: float, confidence: float
+) -> float:
+    """Return how many independent units are worth as much as units in clusters.
+
+    Parameters
+    ----------
+    influence
+        What each unit adds to the estimate less its expectation.
+    clusters
+        The cluster of each unit.
+    size
+        Units, were they independent.
+    confidence
+        Level of the interval that is to hold, for the t of few clusters.
+
+    Returns
+    -------
+    float
+        `size` where every unit is a cluster of its own; NaN where all are of one. Where no unit
+        has an influence, as many as there are clusters, and never more than `size`.
+
+    Examples
+    --------
+    >>> off = np.array([1.0, -1, 1, -1, 1, -1, 1, -1])  # pairs that cancel tell no less
+    >>> round(effective_size(off, np.repeat(range(4), 2), size=8, confidence=0.95), 1)
+    3.0
+    """
+    codes = np.unique(clusters, return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    if count == len(influence):
+        return size
+    if count == 1:
+        return np.nan
+    alone = float(influence @ influence)
+    together = float((np.bincount(codes, weights=influence) ** 2).sum()) * count / (count - 1)
+    units = size / max(1.0, together / alone) if alone > 0 else min(size, count)
+    level = (1 + confidence) / 2
+    return units * float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1)) ** 2
+
+
+def wilson(share: float, size: float, *, confidence: float) -> Row:
+    """Return a share of so many units, a whole number or not, with its Wilson interval.
+
+    Examples
+    --------
+    >>> row = wilson(0.0, 40.0, confidence=0.95)
+    >>> row["ci_low"], round(row["ci_high"], 3)
+    (0.0, 0.088)
+    """
+    if not np.isfinite(size):
+        return {"estimate": share, "ci_low": np.nan, "ci_high": np.nan, "reason": ONE_CLUSTER}
+    low, high = proportion_confint(share * size, size, alpha=1 - confidence, method="wilson")
+    ends = {"ci_low": min(float(low), share), "ci_high": max(float(high), share)}
+    return {"estimate": share, **ends, "reason": None}
+
+
 def two_shares(
     first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float
 ) -> Row:
@@ -404,7 +514,7 @@ def cluster_bootstrap(
         return row | {"reason": "no value was measured"}
     row["estimate"] = float(kept["value"].mean())
     if len(by) < 2:
-        return row | {"reason": "one cluster has no spread, so no interval"}
+        return row | {"reason": ONE_CLUSTER}
     found = bootstrap(
         (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),

@@ -12,6 +12,7 @@ from .contracts import (
     PROMPTS as PROMPTS,
     REFERENCES as REFERENCES,
     SCORES as SCORES,
+    UNTOLD as UNTOLD,
     Contract as Contract,
     chance as chance,
     check as check,

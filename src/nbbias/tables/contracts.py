@@ -133,8 +133,11 @@ ESTIMATE_VALUES = (
     *("estimate", "ci_low", "ci_high", "n", "n_lost"),
     *("null", "null_low", "null_high", "excess"),
     *("effect_size", "test", "statistic_value", "df", "p_value", "p_adjusted"),
-    *("instrument", "reason", "confidence"),
+    *("instrument", "reason", "confidence", "p_least"),
 )
+
+#: How `reason` begins where a test could never be below its level, however large what it tests.
+UNTOLD = "cannot be told at N = "
 
 #: What chance stands for: what was dealt or drawn anew, or which prose was read instead.
 REFERENCES = (
@@ -164,6 +167,8 @@ _RANGE_HOLDS = pa.Check(
 
 #: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
+#: `p_least` is the least p that the test could have given (of n permutations 1 / (n + 1)), NaN
+#: where it has no floor: a `p_value` at its floor is read as "at most".
 ESTIMATES = Contract(
     {
         **{key: _text(nullable=True) for key in ESTIMATE_KEYS},
@@ -185,6 +190,7 @@ ESTIMATES = Contract(
         "instrument": _text(nullable=True),
         "reason": _text(nullable=True),
         "confidence": _number(_UNIT_INTERVAL),
+        "p_least": _number(_UNIT_INTERVAL),
     },
     checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_TOLD],
     name="ESTIMATES",
@@ -202,6 +208,7 @@ CHANCE = Contract(
         "p_value": _number(_UNIT_INTERVAL),
         "p_adjusted": _number(_UNIT_INTERVAL),
         "confidence": _number(_UNIT_INTERVAL),
+        "p_least": _number(_UNIT_INTERVAL),
     },
     checks=[_RANGE_HOLDS],
     unique=[*ESTIMATE_KEYS, "instrument", "reference"],
@@ -387,9 +394,9 @@ def with_chance(
     Returns
     -------
     DataFrame
-        `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value` and `p_adjusted` of the
-        leading reference, `excess` anew, and its `confidence` where there was none. A claim with
-        none of these references stays as it is.
+        `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value`, `p_adjusted` and
+        `p_least` of the leading reference, `excess` anew, and its `confidence` where there was
+        none. A claim with none of these references stays as it is.
 
     Examples
     --------
@@ -409,7 +416,7 @@ def with_chance(
     )
     there = found["reference"].notna().to_numpy()
     table = estimates.copy()
-    for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted"):
+    for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted", "p_least"):
         table[name] = table[name].mask(there, found[name].set_axis(table.index))
     level = table["confidence"].fillna(found["confidence"].set_axis(table.index))
     return table.assign(excess=table["estimate"] - table["null"], confidence=level)

@@ -25,6 +25,7 @@ _LATEX = str.maketrans({
     "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "[": "{[}", "]": "{]}", "*": "{*}", "\N{MINUS SIGN}": "$-$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
 })  # fmt: skip
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading, tables
-from nbbias.news import claims, topics, words
+from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.tone import Scored
 from nbbias.reading import markup
@@ -286,9 +286,7 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
     """
     column = f"difference_{group}"
     scores = scores if "seed" in scores else scores.assign(seed=0)
-    # Words and topics: the article is the unit, its repeated answers are pooled.
-    pooled = scores["measure"].isin(["word", "document"]).any()
-    unit = [*CELL, "article_id", *([] if pooled else ["pair_id"])]
+    unit = [*CELL, "article_id"]
     answers = scores.groupby(unit)["pair_id"].nunique().rename("answers").reset_index()
     units = _units(scores)
     counted = units[units[column].notna() & units["reason"].isna()]
@@ -307,14 +305,11 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
 
 def _units(scores: pd.DataFrame) -> pd.DataFrame:
     """Return one row a unit of the estimate: repeats are pooled as its own module pools them."""
-    measure = scores["measure"].iloc[0] if len(scores) else ""
     groups = [c.removeprefix("difference_") for c in scores if c.startswith("difference_")]
     own = [g for g in groups if scores[f"difference_{g}"].notna().any()]
-    if measure == "word" and own:
-        return claims.per_article(scores, words.pooling(own)).assign(seed=0)
-    if measure == "document":
-        return claims.per_article(scores, topics.POOLING)
-    return scores
+    pooling = {"word": words.pooling(own), "document": topics.POOLING}
+    measure = scores["measure"].iloc[0] if len(scores) else ""
+    return claims.per_article(scores, pooling.get(measure, tone.POOLING))
 
 
 def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
