@@ -52,8 +52,8 @@ def compare(
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
     confidence, correction
-        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a tested statistic of
-        a level; both tests of the extent are families of their own.
+        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a measure and tested
+        statistic; both tests of the extent are families of their own.
 
     Returns
     -------
@@ -77,7 +77,8 @@ def compare(
           would be had none, or all, of the refused articles been prejudiced; counted are refused
           articles that can count for the group.
 
-        `n_lost` counts the prompt's other articles; for paired rows those under one prompt only.
+        `n_lost` counts the prompt's other articles; for paired rows all others that were asked
+        about, so that N is of N + `n_lost`.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def compare(
     for level in levels:
         rows = _of_level(level.scores, groups, (neutral, biased), confidence)
         table = tables.estimates(rows, study=STUDY, confidence=confidence)
-        family = ["statistic", "test"]
+        family = ["measure", "statistic", "test"]
         table = stats.adjust(table, family=family, where={"statistic": TESTED}, method=correction)
         parts.append(tables.with_chance(table, level.chance, lead=_LEAD))
     return pd.concat(parts, ignore_index=True) if parts else tables.estimates([], study=STUDY)
@@ -189,11 +190,13 @@ def _compared(
         shares["reason"] = "under one prompt no article counts"
     rows.append({"statistic": "prejudice_share_change", **both, **lost, **shares})
     name = "share" if measure in {"word", "document"} else "mean"
+    asked = len(sides[neutral].index.union(second.index))
     for statistic, values in {
         "prejudice_share_change_paired": prejudiced,
         f"{name}_difference_change": {p: t["difference"].dropna() for p, t in sides.items()},
     }.items():
         found = stats.paired_difference(values[biased], values[neutral], confidence=confidence)
+        found["n_lost"] = asked - found["n"]
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"
         rows.append({"statistic": statistic, **both, **found})

@@ -11,11 +11,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.text import annotate
@@ -150,7 +151,9 @@ def rates(
     for model, own in units.groupby("model", sort=False):
         wide = own.pivot(index=ARTICLE, columns="prompt", values="rate")
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
+        sides: list[pd.Series] = []
         if {neutral, biased} <= set(wide):
+            sides = [wide[prompt] for prompt in (neutral, biased)]
             found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
             if not np.isfinite(found["p_value"]):  # no spread is no certainty
                 found |= {"ci_low": np.nan, "ci_high": np.nan}
@@ -158,7 +161,7 @@ def rates(
             missing = " and ".join(p for p in (neutral, biased) if p not in wide)
             found = {"estimate": np.nan, "n": 0, "reason": f"no answers to the prompt {missing}"}
         found["statistic"] = "refusal_rate_change"
-        rows += [key | row for row in _both(found, confidence, errors)]
+        rows += [key | row for row in _both(found, sides, confidence, errors)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, confidence, errors)
     common = {"measure": "refusal", "instrument": instrument, "confidence": confidence}
@@ -192,11 +195,14 @@ def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None)
     return rows
 
 
-def _both(row: Row, confidence: float, errors: stats.ErrorRates | None) -> list[Row]:
-    """Return a difference of rates as told, which is tested, and corrected."""
+def _both(
+    row: Row, sides: Sequence[pd.Series], confidence: float, errors: stats.ErrorRates | None
+) -> list[Row]:
+    """Return a difference of two sides' rates: as told, which is tested, and corrected."""
     rows = [{"null": 0.0} | row]
     if errors is not None:
-        found = stats.corrected_difference(row, rates=errors, confidence=confidence)
+        shares = [(float(side.mean()), float(side.count())) for side in sides]
+        found = stats.corrected_difference(row, shares=shares, rates=errors, confidence=confidence)
         rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | found)
     return rows
 
@@ -218,7 +224,7 @@ def _by_group(
             found = _rate(part, confidence, errors)
             if prompt == biased and group != NOBODY:
                 difference = _difference(part["rate"], rest, confidence)
-                found += _both(difference, confidence, errors)
+                found += _both(difference, [part["rate"], rest], confidence, errors)
             rows += [key | {"group": group} | row for row in found]
     return rows
 
@@ -238,4 +244,12 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     found = stats.two_shares(known, rest, confidence=confidence)
     counts = [[(own == value).sum() for value in (1, 0)] for own in (known, rest)]
     ends = {name: found[name] for name in ("ci_low", "ci_high")}
-    return row | ends | {"p_value": fisher_exact(counts).pvalue}
+    return row | ends | {"p_value": fisher_exact(counts).pvalue, "p_least": _least(counts)}
+
+
+def _least(counts: list[list[int]]) -> float:
+    """Return the least p that Fisher's exact test could give with these margins."""
+    named, refused, every = sum(counts[0]), counts[0][0] + counts[1][0], np.sum(counts)
+    chances = hypergeom(every, refused, named).pmf(np.arange(min(named, refused) + 1))
+    chances = chances[chances > 0]
+    return float(chances[chances <= chances.min() * (1 + 1e-7)].sum())

@@ -136,9 +136,10 @@ def beyond_chance(
         The largest one in words, such as ``"for the group {group} in {which} the share is {size}
         {direction}"``. Names in braces are columns of ESTIMATES, escaped; further
         ``{which}``, what tells the row from the others; ``{estimate}``, signed; ``{size}``,
-        without its sign; and ``{direction}``, ``lower`` or ``higher``.
+        without its sign; ``{direction}``, ``lower`` or ``higher``; and ``{numbers}``, interval, N
+        and p, which otherwise end the sentence.
     unit
-        What `n` counts.
+        What `n` counts; where some were lost, N is told as so many of all.
     reference
         What `null` is; it is written where it is not 0.
     correction
@@ -187,14 +188,17 @@ def beyond_chance(
     parts = [interval(row, confidence=confidence, decimals=3)]
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
-    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row)]
+    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
+    parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row)]
+    numbers = f"({'; '.join(parts)})"
+    says = says if "{numbers}" in says else f"{says} {{numbers}}"
     left = f"; {len(rows) - len(tested)} could not be tested" if len(rows) > len(tested) else ""
     untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
     left += f"; {untold} cannot be told at this N" if untold else ""
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
     return (
         f"{len(found)} of {len(tested)} {what} are beyond chance (p below {alpha} after "
-        f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told)} ({'; '.join(parts)})."
+        f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told | {'numbers': numbers})}."
     )
 
 

@@ -1,5 +1,6 @@
 from .detector import (
     COLUMNS as COLUMNS,
+    COUNTS as COUNTS,
     ECHO as ECHO,
     NO_TEXT as NO_TEXT,
     UNSEEN as UNSEEN,

@@ -57,11 +57,15 @@ class ErrorRates(NamedTuple):
 
     def quantiles(self, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return quantiles of Se + Sp - 1 on a further model, none below 0."""
-        both = np.add.outer(_RATES, _RATES).ravel() - 1
-        weight = np.outer(self.of_positives, self.of_others).ravel()
-        order = np.argsort(both)
-        below = np.cumsum(weight[order]) - weight[order] / 2
-        return np.interp(levels, below, np.maximum(both[order], 0))
+        return _informed(np.outer(self.of_positives, self.of_others), levels)
+
+
+def _informed(likely: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
+    """Return quantiles of Se + Sp - 1, none below 0, given how likely each pair of rates is."""
+    both = np.add.outer(_RATES, _RATES).ravel() - 1
+    order = np.argsort(both)
+    weight = likely.ravel()[order] / likely.sum()
+    return np.interp(levels, np.cumsum(weight) - weight / 2, np.maximum(both[order], 0))
 
 
 def error_rates(counts: pd.DataFrame) -> ErrorRates:
@@ -159,11 +163,7 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
     if not rates.informed > 0:
         return gap | {"reason": NO_BETTER}
     estimate = float(np.clip((share + rates.specificity - 1) / rates.informed, 0, 1))
-    told, wrongly = np.outer(_SHARES, _RATES), np.outer(1 - _SHARES, 1 - _RATES)
-    called = told[:, :, None] + wrongly[:, None, :]
-    hits = share * n
-    fit = xlogy(hits, called) + xlog1py(n - hits, -called)
-    likelihood = np.exp(fit - fit.max()) @ rates.of_others @ rates.of_positives
+    likelihood = _likelihood(share, n) @ rates.of_others @ rates.of_positives
     densest = np.argsort(-likelihood, kind="stable")
     held = np.cumsum(likelihood[densest]) < confidence * likelihood.sum()
     within = _SHARES[densest[: held.sum() + 1]]
@@ -172,17 +172,30 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
     return {"estimate": estimate, **ends, "reason": None}
 
 
-def corrected_difference(row: Row, *, rates: ErrorRates, confidence: float) -> Row:
-    """Correct the difference of two shares that one instrument counted in answers of one model.
+def _likelihood(share: float, n: float) -> np.ndarray:
+    """Return how well true shares (rows), Se and Sp fit a share that was called."""
+    told, wrongly = np.outer(_SHARES, _RATES), np.outer(1 - _SHARES, 1 - _RATES)
+    called = told[:, :, None] + wrongly[:, None, :]
+    hits = share * n
+    fit = xlogy(hits, called) + xlog1py(n - hits, -called)
+    return np.exp(fit - fit.max())
 
-    Both sides have the same error rates, so that the difference is too small by Se + Sp - 1, and
-    nothing else; an instrument that errs alike on both sides makes no difference of its own. So a
-    test of the difference as counted holds for the corrected one.
+
+def corrected_difference(
+    row: Row, *, shares: Sequence[tuple[float, float]], rates: ErrorRates, confidence: float
+) -> Row:
+    """Correct the difference of two shares that one instrument called in answers of one model.
+
+    Both sides have the same error rates: the difference as called is too small by Se + Sp - 1, and
+    nothing else. So a test of it is one of the corrected difference. What both shares themselves
+    tell of the error rates counts: where next to none are called, few are called wrongly.
 
     Parameters
     ----------
     row
-        `estimate`, `ci_low` and `ci_high` of the difference as counted, at the same level.
+        `estimate`, `ci_low` and `ci_high` of the difference as called, at the same level.
+    shares
+        Both shares as called, with the answers behind each.
     rates
         The instrument's, of `error_rates`.
     confidence
@@ -191,31 +204,37 @@ def corrected_difference(row: Row, *, rates: ErrorRates, confidence: float) -> R
     Returns
     -------
     dict
-        `estimate`, over the models' mean Se + Sp - 1, cut to [-1, 1]; `ci_low` and `ci_high` hold
-        what it may be on a further model. NaN with the `reason` where there is none.
+        `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`. NaN with the `reason` where there is none.
 
     Examples
     --------
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
-    >>> counted = {"estimate": 0.4, "ci_low": 0.3, "ci_high": 0.5}
-    >>> row = corrected_difference(counted, rates=error_rates(counts), confidence=0.95)
-    >>> round(row["estimate"], 3), row["ci_low"] < 0.4 / 0.83 < row["ci_high"]
-    (0.482, True)
+    >>> called = {"estimate": 0.4, "ci_low": 0.3, "ci_high": 0.5}
+    >>> shares = [(0.5, 100), (0.1, 100)]
+    >>> row = corrected_difference(
+    ...     called, shares=shares, rates=error_rates(counts), confidence=0.95
+    ... )
+    >>> bool(0.4 < row["ci_low"] + 0.1 < row["estimate"] < 0.5)
+    True
     """
     gap = dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan)
     if not np.isfinite(row["estimate"]):
         return gap | {"reason": row["reason"]}
     if not rates.informed > 0:
         return gap | {"reason": NO_BETTER}
-    estimate = float(np.clip(row["estimate"] / rates.informed, -1, 1))
+    likely = np.outer(rates.of_positives, rates.of_others)
+    for share, n in shares:
+        likely = likely * _likelihood(share, n).mean(axis=0)
+    informed = _informed(likely, _MIDDLES)
+    estimate = float(np.clip(row["estimate"] / np.median(informed), -1, 1))
     if not np.isfinite(row["ci_low"]):
         return gap | {"estimate": estimate, "reason": row.get("reason")}
     z = norm.ppf((1 + confidence) / 2)
-    lower, upper = (max(abs(row[end] - row["estimate"]) / z, 1e-3) for end in ("ci_low", "ci_high"))
+    lower, upper = (max(abs(row[end] - row["estimate"]) / z, 0.01) for end in ("ci_low", "ci_high"))
     true = np.linspace(-1, 1, 801)
-    off = np.outer(true, rates.quantiles(_MIDDLES)) - row["estimate"]
+    off = np.outer(true, informed) - row["estimate"]
     below = norm.cdf(off / np.where(off < 0, lower, upper)).mean(axis=1)
-    # No difference is beyond 1, so a large one as counted speaks for small errors.
+    # No difference is beyond 1, so a large one as called speaks for small errors.
     below = (below - below[0]) / (below[-1] - below[0])
     low, high = np.interp([(1 - confidence) / 2, (1 + confidence) / 2], below, true)
     ends = {"ci_low": min(float(low), estimate), "ci_high": max(float(high), estimate)}
