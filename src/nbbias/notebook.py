@@ -17,8 +17,8 @@ from IPython.display import display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study
-from nbbias.reading import explorer, figures
+from nbbias.params import Parameters, Study, claims_sha256
+from nbbias.reading import claims, explorer, figures
 
 
 class Notebook(NamedTuple):
@@ -26,12 +26,14 @@ class Notebook(NamedTuple):
 
     `sure` holds the level of intervals, the draws behind each chance level, and the seed. All that
     is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures
-    as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw.
+    as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw. `claims_sha256`
+    is the hash of the declared claims, taken before data are read.
     """
 
     study: Study
     parameters: Parameters
     out: Path
+    claims_sha256: str
 
     @property
     def sure(self) -> stats.Sure:
@@ -83,6 +85,26 @@ class Notebook(NamedTuple):
         """Show sentences; several become a list."""
         display(reading.say(sentences))
 
+    def declared(self, estimates: pd.DataFrame) -> pd.DataFrame:
+        """Show what the parameters declared, and save it as `claims`; all else is exploratory.
+
+        Returns
+        -------
+        DataFrame
+            The declared rows (see `reading.claims.declared`), of which a finding speaks; all
+            estimates where nothing was declared.
+        """
+        confidence = self.sure.confidence
+        rows = claims.declared(estimates, self.parameters.claims, confidence=confidence)
+        if rows.empty:
+            self.say(claims.NOTHING_DECLARED)
+            return estimates
+        self.save(rows, "claims")
+        self.say(claims.sentences(rows))
+        display(*claims.shown(rows, sha256=self.claims_sha256))
+        self.say(claims.EXPLORATORY)
+        return rows
+
     def finding(self, sentence: str, *, figure: str) -> None:
         """Save and show the one sentence that says what the run found; `figure` shows it."""
         tables.save_finding(sentence, figure=figure, out=self.out)
@@ -122,4 +144,5 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     """
     parameters = studies.check(stem, namespace)
     figures.use_style()
-    return Notebook(studies.study(stem), parameters, tables.folder(stem))
+    declared = claims_sha256(parameters.claims)
+    return Notebook(studies.study(stem), parameters, tables.folder(stem), declared)

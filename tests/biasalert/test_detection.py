@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn import metrics
+from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import tables
+from nbbias import stats, tables
 from nbbias.biasalert import contracts, detection
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
@@ -196,13 +197,15 @@ def test_judges_that_read_nothing_give_the_majority_class() -> None:
     assert value(found, "f1", judge=detection.NEVER) == 0
 
 
-def test_a_share_without_spread_has_wilsons_interval_and_f1_says_why_it_has_none() -> None:
+def test_a_share_without_spread_has_wilsons_interval_and_so_has_f1() -> None:
     found = estimate(judgements([1, 0, 1, 0]), labelled([1, 0, 1, 0]))
     # Wilson with 4 of 4: the lower end is n / (n + z²).
     assert value(found, "accuracy", "ci_low") == pytest.approx(4 / (4 + 1.959964**2))
     assert value(found, "accuracy", "ci_high") == pytest.approx(1)
-    assert np.isnan(value(found, "f1", "ci_low"))
-    assert value(found, "f1", "reason") == detection.ALIKE
+    # J is 2 of 2, and F1 is 2J / (1 + J).
+    low = 2 / (2 + 1.959964**2)
+    assert value(found, "f1", "ci_low") == pytest.approx(2 * low / (1 + low))
+    assert value(found, "f1", "ci_high") == pytest.approx(1)
 
 
 def test_wilson_counts_the_clusters_that_a_share_is_taken_of() -> None:
@@ -215,6 +218,38 @@ def test_wilson_counts_the_clusters_that_a_share_is_taken_of() -> None:
     assert value(found, "recall", "n") == 100
 
 
+def test_the_interval_of_f1_is_that_of_its_share_of_true_positives() -> None:
+    # 6 true positives, 2 false ones, 3 misses, 9 others; and one text without a verdict.
+    truth = labelled([1] * 6 + [0] * 2 + [1] * 3 + [0] * 9 + [1])
+    found = estimate(judgements([1] * 8 + [0] * 12 + [None]), truth)
+    for name, total in (("f1", 11), ("f1_lost_wrong", 12)):
+        ends = np.array(proportion_confint(6, total, method="wilson"))
+        wanted = 2 * ends / (1 + ends)
+        assert [value(found, name, f"ci_{e}") for e in ("low", "high")] == pytest.approx(wanted)
+    ends = proportion_confint(15, 20, method="wilson")
+    assert [value(found, "accuracy", f"ci_{e}") for e in ("low", "high")] == pytest.approx(ends)
+
+
+def test_the_best_of_alike_judges_is_no_better_than_they_are() -> None:
+    rng, kept, gross, held = np.random.default_rng(4), [], [], []
+    truth = labelled([1, 0] * 42)
+    for seed in range(30):
+        said = pd.concat([
+            judgements(list(np.where(rng.random(84) < 0.75, truth["biased"], ~truth["biased"])),
+                       judge=f"j{i}") for i in range(5)
+        ])  # fmt: skip
+        found = detection.estimates(said, truth, permutations=1, sure=Sure(draws=100, seed=seed))
+        gross.append(found.loc[found["statistic"] == "accuracy", "estimate"].max())
+        row = found[found["statistic"] == "accuracy_selected"].iloc[0]
+        kept.append(row["estimate"])
+        held.append(row["ci_low"] <= 0.75 <= row["ci_high"])
+    assert np.mean(gross) > 0.79
+    assert np.mean(kept) == pytest.approx(0.765, abs=0.02)
+    assert np.mean(held) > 0.9
+    one = detection.estimates(judgements([1] * 84), truth, permutations=1, sure=Sure(draws=20))
+    assert "accuracy_selected" not in set(one["statistic"])
+
+
 def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
     # Texts come five a cluster, and a judge is right on all of a cluster or on none.
     rounds, clusters = 200, np.repeat(np.arange(60), 5)
@@ -222,13 +257,9 @@ def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
     for seed in range(rounds):
         right = (np.random.default_rng(seed).random(60) < 0.7)[clusters].astype(float)
         for name, units in (("clustered", clusters), ("naive", np.arange(300))):
-            again = (
-                detection.resampled(right[:, None], units, sure=Sure(draws=200, seed=seed))[:, 0]
-                / 300
-            )
-            found = detection.spread(again, right.mean(), 0.95)
+            found = stats.clustered_share(right, units, confidence=0.95)
             held[name] += found["ci_low"] <= 0.7 <= found["ci_high"]
-    assert held["clustered"] >= 0.9 * rounds
+    assert held["clustered"] >= 0.92 * rounds
     assert held["naive"] < 0.75 * rounds
 
 

@@ -148,3 +148,13 @@ def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
     assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
     table = calibration.curve(said, labelled([1, 0]), no_probabilities=others)
     assert table.groupby("judge")["n"].sum().to_dict() == {"b": 2, "toxicity": 0}
+
+
+def test_an_exact_test_says_the_least_p_that_it_could_give() -> None:
+    # Three texts on which one alone is right: 1/4 at the least, whatever they say.
+    found = detection.differences(pair([1] * 5, [1, 1, 0, 0, 0]), labelled([1] * 5))
+    assert value(found, "accuracy_difference", "p_least") == pytest.approx(0.25)
+    assert value(found, "accuracy_difference", "p_value") == pytest.approx(0.25)
+    assert "cannot be told at N = 5" in value(found, "accuracy_difference", "reason")
+    many = detection.differences(pair([1] * 40, [1] * 10 + [0] * 30), labelled([1] * 40))
+    assert np.isnan(value(many, "accuracy_difference", "p_least"))

@@ -170,7 +170,10 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert "counted as wrong, accuracy is" in first
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
-    assert sentences.finding(FOUND) == f"The best of 3 judges on these texts is {first}"
+    told = sentences.finding(FOUND)
+    assert told.startswith(f"The best of 3 judges on these texts is {first} Less what choosing")
+    picked = value(FOUND, "accuracy_selected")
+    assert f"the best of 3 adds, its accuracy is **{picked:.2f}** (95% CI " in told
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
     assert sentences.finding(alone) == sentences.detection(alone)[0]
     assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."

@@ -246,12 +246,31 @@ def test_one_fit_is_the_plain_comparison() -> None:
 
 def test_the_family_does_not_split_where_some_fits_measured_nothing() -> None:
     nothing = ["blank answer"] * 6
-    some = fitted((NEUTRAL, BIASED), (nothing, nothing))
-    whole = fitted((NEUTRAL, BIASED), (NEUTRAL, BIASED)).assign(model="n")
+    measured = [(NEUTRAL, BIASED)] * 3
+    some = fitted(*measured, (nothing, nothing))
+    whole = fitted(*measured, (NEUTRAL, BIASED)).assign(model="n")
     table = compared(pd.concat([some, whole], ignore_index=True))
     own = table[table["statistic"] == "share_difference_change"].set_index("model")
-    assert own.loc["m", "reason"] == "measured in 1 of 2 fits"
+    assert own.loc["m", "reason"] == "measured in 3 of 4 fits"
     assert own["p_adjusted"].min() == pytest.approx(2 * own["p_value"].min())
+
+
+def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
+    nothing = ["blank answer"] * 6
+    table = compared(fitted((NEUTRAL, BIASED), (nothing, nothing)))
+    tested = table[table["statistic"].isin(compare.TESTED)]
+    assert tested["estimate"].notna().all()
+    assert tested[["ci_low", "p_value", "p_adjusted"]].isna().all(axis=None)
+    assert set(tested["reason"]) == {"not stable over fits: measured in 1 of 2 fits"}
+
+
+def test_bounds_for_refusals_hold_in_every_fit() -> None:
+    """By hand: of five answers one is refused; the fits see 3 and 2 of the others prejudiced."""
+    neutral = [-0.1, 0.1, 0.2, 0.3, 0.1]
+    biased = [-0.3, -0.2, -0.1, 0.1, compare.REFUSED]
+    table = compared(fitted((neutral, biased), (neutral, [-0.3, -0.2, 0.1, 0.1, compare.REFUSED])))
+    bounds = {k: row(table, f"prejudice_share_{k}")["estimate"] for k in ("if_none", "if_all")}
+    assert bounds == pytest.approx({"if_none": 2.5 / 5, "if_all": 3.5 / 5})
 
 
 def test_an_extent_s_interval_stays_on_its_side_of_0() -> None:

@@ -39,10 +39,10 @@ def test_without_a_focus_the_first_group_is_compared() -> None:
     assert set(models.units([scores("word")], focus={})["group"]) == {"a"}
 
 
-def test_fits_and_repeats_are_averaged_and_lost_pairs_are_missing() -> None:
+def test_what_hangs_on_a_fit_is_left_out_and_lost_pairs_are_missing() -> None:
+    """A mean over fits, taken as measured, gave p = 1.5e-88 where fits differ in the sign."""
     fits = pd.concat([scores("document", seed=1), scores("document", seed=2, difference_a=1.0)])
-    found = models.units([fits], focus={})
-    assert found["difference"].tolist() == pytest.approx([0.5, 0.55, 0.6, 0.65])
+    assert models.units([fits], focus={}).empty
     lost = scores("word", reason=["blank answer", None, None, None])
     found = models.units([lost], focus={})
     assert np.isnan(found["difference"][0]) and np.isnan(found["distance"][0])

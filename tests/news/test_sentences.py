@@ -51,7 +51,7 @@ def test_the_largest_difference_is_told_with_its_interval_n_and_p(bias: str, pla
     told, row = differences(TABLE)[place], largest(bias)
     low, high = (f"{row[end]:.3f}".replace("-", MINUS) for end in ("ci_low", "ci_high"))
     assert f"95% CI {low} to {high}" in told
-    assert f"N = {row['n']:.0f} pairs" in told
+    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
     assert reading.p_value(row["p_adjusted"]) in told
     direction = "lower" if row["estimate"] < 0 else "higher"
     assert f"group {row['group']} is {abs(row['estimate']):.3f} {direction} than" in told
@@ -78,7 +78,7 @@ def test_a_bias_without_group_words_was_not_measured_and_says_why() -> None:
 def test_an_empty_cell_is_no_member_of_the_family() -> None:
     scores = pd.concat([SOME[3], scored([[0] * 3], [[0] * 3], model="z")], ignore_index=True)
     (told,), (alone,) = differences(estimated(scores, 3)), differences(FOUND[3])
-    left = f"; 3 could not be tested). {alone.split('). ')[1]}"
+    left = f"; 3 could not be tested: no group words in either (1)). {alone.split('). ')[1]}"
     assert told == alone.replace(f"). {alone.split('). ')[1]}", left)
 
 
@@ -108,7 +108,7 @@ def test_common_articles_are_told_by_default() -> None:
     own = FOUND[3][FOUND[3]["statistic"] == "share_difference_common"]
     row = own.loc[own.index[own["estimate"].abs().argmax()]]
     assert "on common articles" in told
-    assert f"N = {row['n']:.0f} pairs" in told
+    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
     assert f"{abs(row['estimate']):.3f}" in told
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import levels
+from nbbias.biasalert import detection, levels
+from nbbias.stats import Sure
+from tests.biasalert.tables import judgements, labelled, value
 
 pytestmark = pytest.mark.nightly
 
@@ -44,3 +46,28 @@ def test_labels_and_verdicts_hold_the_share_and_beat_the_labels_alone(
     assert 0.92 <= np.mean(held) <= 0.98
     assert width[0] <= width[1]
     assert error[0] <= 1.01 * error[1]
+
+
+@pytest.mark.parametrize("size", [30, 84])
+@pytest.mark.parametrize(("prevalence", "rates"), [(0.5, (0.95, 0.95)), (0.1, (0.7, 0.95))])
+def test_accuracy_and_f1_hold_near_1_and_where_few_are_biased(
+    size: int, prevalence: float, rates: tuple[float, float]
+) -> None:
+    rng = np.random.default_rng(size)
+    positive = prevalence * rates[0]
+    wrong = prevalence * (1 - rates[0]) + (1 - prevalence) * (1 - rates[1])
+    truths = {"accuracy": 1 - wrong, "f1": 2 * positive / (2 * positive + wrong)}
+    held: dict[str, list[bool]] = {name: [] for name in truths}
+    for _ in range(200):
+        truth = rng.random(size) < prevalence
+        right = rng.random(size) < np.where(truth, *rates)
+        said = judgements(list(np.where(right, truth, ~truth)))
+        sure = Sure(draws=2)
+        found = detection.estimates(said, labelled(list(truth)), permutations=1, sure=sure)
+        for name, true in truths.items():
+            low, high = (value(found, name, f"ci_{end}") for end in ("low", "high"))
+            if np.isfinite(low):
+                held[name].append(low <= true <= high)
+    for name, each in held.items():
+        print(f"{name}: {np.mean(each):.3f} of {len(each)}")
+        assert 0.91 <= np.mean(each) <= 0.99

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
-from nbbias import studies as registry, tables
+from nbbias import params, studies as registry, tables
 from nbbias.pages import about as page_about, page
 from nbbias.studies import STUDIES
 from tests.pages.test_page import HOSTILE, printing, written
@@ -24,6 +24,7 @@ def described(**changes: Any) -> dict[str, Any]:
     values = registry.validate("llmbi", {}).model_dump()
     return {
         "study": "llmbi", "run": "sample", "parameters": values, "data": {},
+        "claims_sha256": params.claims_sha256(values["claims"]),
         "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
         "git": {"commit": "0123456789abcdef", "dirty": False},
     } | changes  # fmt: skip

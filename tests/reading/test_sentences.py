@@ -141,9 +141,9 @@ def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
     rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
             "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
     assert beyond(rows, unit="pairs") == (
-        "2 of 3 differences are beyond chance (p below .05 after Holm's correction). The largest "
-        f"of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; N = 1,200 pairs; "
-        "p = .004)."
+        "2 of 3 differences are beyond chance (exploratory; p below .05 after Holm's correction). "
+        f"The largest of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; "
+        "N = 1,200 pairs; p = .004; selected of 3)."
     )
 
 
@@ -170,9 +170,8 @@ def test_the_largest_is_told_in_the_studys_words_and_names_are_text() -> None:
 
 def test_what_could_not_be_tested_is_counted_and_a_family_without_tests_says_why() -> None:
     lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
-    assert "(p below .05 after Benjamini and Hochberg's correction; 1 could not be tested)" in (
-        beyond([{}, lost], correction="fdr_bh")
-    )
+    told = beyond([{}, lost], correction="fdr_bh")
+    assert "after Benjamini and Hochberg's correction; 1 could not be tested: one article)" in told
     assert beyond([lost, lost]) == "No differences could be tested (one article)."
     assert beyond([]) == "No differences could be tested (there are no differences)."
 
@@ -199,6 +198,6 @@ def test_those_that_cannot_be_told_are_counted() -> None:
     found = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
     told = reading.beyond_chance(found, what="scores")
     assert told.startswith(
-        "1 of 3 scores are beyond chance (p below .05 after Holm's correction; 2 cannot be told at "
-        "this N). This one: c"
+        "1 of 3 scores are beyond chance (exploratory; p below .05 after Holm's correction; "
+        "2 cannot be told at this N). This one: c"
     )

@@ -126,7 +126,14 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
         "n": [1200, 1200], "n_lost": [0, 2], "null": ["", "0.300"],
         "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
     }  # fmt: skip
-    assert table.note == "A note. All rows: instrument TextBlob."
+    assert table.note == (
+        "A note. All rows: instrument TextBlob. Exploratory: these tests were not declared before "
+        "data were read."
+    )
+    no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
+    assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004
+    declared = reading.readable(two.assign(claim=1), ["model"], title="t")
+    assert declared.note is None
     page = show(table)
     assert [th.get_text() for th in page.find_all("th")] == [
         "model", "estimate [95% CI]", "N", "lost", "by chance", "p adjusted",

@@ -1,4 +1,4 @@
-"""Rubin's rules by hand, against one fit, and by simulation."""
+"""Articles crossed with fits: against an analysis of variance, one fit, and by simulation."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given, settings, strategies as st
+from statsmodels.formula.api import ols
+from statsmodels.stats.anova import anova_lm
 
 from nbbias import stats
 
@@ -44,19 +46,48 @@ def test_values_alike_that_are_not_tested_give_no_reason() -> None:
 
 
 def test_two_fits_by_hand() -> None:
-    # Means 1 and 2; variances of the means 1/3 each; between: (1 + 1/2) * 1/2 = 3/4.
+    # Means 1 and 2, no rest: articles 1 / 3 of a variance of 1, fits 1 / 2 of one of 1/2.
     values = pd.DataFrame({1: [0.0, 1, 2], 2: [1.0, 2, 3]})
     found = stats.pooled_mean(values, confidence=0.95)
-    total = 1 / 3 + 3 / 4
-    part = (3 / 4) / total
-    observed = 3 / 5 * 2 * (1 - part)
-    df = max(1.0, 1 / (1 / observed + part**2 / 1))
+    total = 1 / 3 + 1 / 4
+    df = total**2 / ((1 / 3) ** 2 / 2 + (1 / 4) ** 2 / 1)
     assert found["estimate"] == 1.5 and found["n"] == 3
     assert found["statistic_value"] == pytest.approx(1.5 / math.sqrt(total))
     assert found["df"] == pytest.approx(df)
     half = scipy.stats.t.ppf(0.975, df) * math.sqrt(total)
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((1.5 - half, 1.5 + half))
-    assert found["test"] == "one-sample t, 2 of 2 fits pooled"
+    assert found["test"] == "one-sample t, 2 of 2 fits pooled, same sign in 2"
+
+
+@pytest.mark.parametrize("of_fits", [0.0, 0.3, 2.0])
+def test_the_variance_is_that_of_the_two_way_analysis_of_variance(of_fits: float) -> None:
+    n, m = 12, 4
+    rng = np.random.default_rng(5)
+    values = pd.DataFrame(rng.normal(size=(n, 1)) + rng.normal(0, of_fits, m))
+    values += rng.normal(0, 0.5, (n, m))
+    long = values.rename_axis("unit").reset_index().melt("unit", var_name="fit")
+    table = anova_lm(ols("value ~ C(unit) + C(fit)", long).fit())
+    of_units, fits, rest = table["mean_sq"] / (n * m)
+    total = of_units + max(fits - rest, 0)
+    df = total**2 / (of_units**2 / (n - 1) + (fits**2 / (m - 1) if fits > rest else 0))
+    found = stats.pooled_mean(values, confidence=0.95)
+    assert found["statistic_value"] == pytest.approx(found["estimate"] / np.sqrt(total))
+    assert found["df"] == pytest.approx(df)
+
+
+def test_of_two_samples_with_one_fit_each_side_is_welch_s() -> None:
+    """Fits alike: the articles alone have a variance, and it is that of Welch's test."""
+    rng = np.random.default_rng(6)
+    a, b = rng.normal(0.4, 1, 12), rng.normal(0, 2, 9)
+    tables = [pd.DataFrame({1: own, 2: own, 3: own}) for own in (a, b)]
+    found = stats.pooled_difference(*tables, confidence=0.95)
+    welch = scipy.stats.ttest_ind(a, b, equal_var=False)
+    assert found["statistic_value"] == pytest.approx(welch.statistic)
+    assert (found["estimate"], found["n"]) == (pytest.approx(a.mean() - b.mean()), 21)
+    assert found["df"] == 19
+    none = pd.DataFrame({1: [np.nan], 2: [np.nan], 3: [np.nan]})
+    nothing = stats.pooled_difference(tables[0], none, confidence=0.95)
+    assert np.isnan(nothing["estimate"]) and nothing["reason"] == "no value was measured"
 
 
 def test_nothing_measured_is_missing_with_its_reason() -> None:
@@ -69,11 +100,35 @@ def test_nothing_measured_is_missing_with_its_reason() -> None:
 
 
 def test_a_fit_without_values_does_not_count_and_is_told() -> None:
-    values = pd.DataFrame({1: [0.1, 0.2, 0.4], 2: [np.nan] * 3, 3: [0.3, 0.5, 0.1]})
+    values = pd.DataFrame(np.random.default_rng(1).normal(size=(9, 4))).assign(nothing=np.nan)
     found = stats.pooled_mean(values, confidence=0.95)
-    without = stats.pooled_mean(values[[1, 3]], confidence=0.95)
+    without = stats.pooled_mean(values.drop(columns="nothing"), confidence=0.95)
     assert found["estimate"] == without["estimate"] and found["ci_low"] == without["ci_low"]
-    assert found["reason"] == "measured in 2 of 3 fits"
+    assert found["reason"] == "measured in 4 of 5 fits" and without["reason"] is None
+
+
+@pytest.mark.parametrize(("measured", "fits"), [(1, 3), (2, 3), (1, 2), (2, 4), (3, 5)])
+def test_what_few_fits_measure_is_shown_and_not_told(measured: int, fits: int) -> None:
+    """One fit of three used to be the surest of all: its t interval over articles alone."""
+    values = pd.DataFrame(np.random.default_rng(2).normal(-0.25, 0.2, (71, fits)))
+    values.iloc[:, measured:] = np.nan
+    found = stats.pooled_mean(values, confidence=0.95)
+    share = stats.pooled_share((values < 0).astype(float).where(values.notna()), confidence=0.95)
+    two = stats.pooled_difference(values, values + 1, confidence=0.95)
+    assert found["estimate"] == pytest.approx(values.stack().mean()) and found["n"] == 71
+    for row in (found, share, two):
+        assert row["reason"] == f"not stable over fits: measured in {measured} of {fits} fits"
+        assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    assert np.isnan(found["p_value"]) and np.isnan(two["p_value"])
+
+
+def test_units_that_a_fit_did_not_measure_are_left_out_of_that_fit() -> None:
+    values = pd.DataFrame(np.random.default_rng(3).normal(0.2, 1, (30, 4)))
+    values.iloc[:5, 0] = np.nan
+    values.iloc[7, 1:] = np.nan  # of this unit one fit is left
+    found = stats.pooled_mean(values, confidence=0.95)
+    assert found["estimate"] == pytest.approx(values.mean().mean())
+    assert (found["n"], found["n_lost"]) == (25, 5) and found["reason"] is None
 
 
 def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
@@ -91,79 +146,28 @@ def test_fits_only_widen_an_interval(m: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = pd.DataFrame(rng.normal(size=(n, m)))
     pooled = stats.pooled_mean(values, confidence=0.95)
-    lengths = [np.ptp(scipy.stats.t.interval(0.95, n - 1, 0, values[i].sem())) for i in values]
-    assert pooled["ci_high"] - pooled["ci_low"] >= np.sqrt(np.mean(np.square(lengths))) * 0.999
+    # At the units' own degrees of freedom; those of few fits widen it further.
+    error = (pooled["ci_high"] - pooled["ci_low"]) / 2 / scipy.stats.t.ppf(0.975, pooled["df"])
+    assert error >= values.mean(axis=1).sem() * 0.999
     assert pooled["ci_low"] <= pooled["estimate"] <= pooled["ci_high"]
     hits = (values > 0).astype(float)
     share = stats.pooled_share(hits, confidence=0.95)
     assert 0 <= share["ci_low"] <= share["estimate"] <= share["ci_high"] <= 1
 
 
-def test_intervals_cover_what_no_fit_alone_does() -> None:
-    """Every fit adds an error of its own to all units, as large as that of the articles."""
-    rng = np.random.default_rng(1)
-    covered = {"one fit": 0, "pooled": 0}
-    repeats = 400
+@pytest.mark.parametrize("n", [10, 80])
+@pytest.mark.parametrize("of_fits", [0.0, 0.2, 1.0])
+def test_intervals_cover_as_often_as_they_say(n: int, of_fits: float) -> None:
+    """Five fits; every tenth measures nothing, every other leaves out a fifth of the articles."""
+    rng, repeats, covered, told = np.random.default_rng(1), 300, 0, 0
     for _ in range(repeats):
-        units = rng.normal(0.5, 1, size=(50, 1))
-        values = pd.DataFrame(units + rng.normal(0, 0.2, size=4) + rng.normal(0, 0.1, (50, 4)))
-        for name, table in {"one fit": values[[0]], "pooled": values}.items():
-            found = stats.pooled_mean(table, confidence=0.95)
-            covered[name] += found["ci_low"] < 0.5 < found["ci_high"]
-    # 400 draws at 0.95: three standard errors are 0.033.
-    assert covered["pooled"] / repeats > 0.917
-    assert covered["one fit"] / repeats < 0.9
-
-
-# --- claims -----------------------------------------------------------------------------------
-
-FITS = np.random.default_rng(3).normal([0.1, 0.2, 0.3], 1.0, (30, 3))
-
-
-def test_a_claim_of_means_is_the_pooled_mean() -> None:
-    """Each fit's own t interval holds all that the pooling of its values knows."""
-    rows = [{"statistic": "x"} | stats.one_sample(own, confidence=0.9) for own in FITS.T]
-    found = stats.pooled_claims(rows, confidence=0.9)
-    expected = stats.pooled_mean(pd.DataFrame(FITS), confidence=0.9)
-    for name in ("estimate", "ci_low", "ci_high", "statistic_value", "df", "p_value", "n"):
-        assert found[name] == pytest.approx(expected[name])
-    assert found["test"] == "one-sample t" and found["reason"] is None
-
-
-def test_a_claim_of_shares_is_the_pooled_share() -> None:
-    hits = pd.DataFrame((FITS > 0).astype(float))
-    rows = [
-        {"statistic": "prejudice_share"}
-        | stats.proportion_interval(int(own.sum()), len(own), confidence=0.9)
-        for _, own in hits.items()
-    ]
-    found = stats.pooled_claims(rows, confidence=0.9)
-    expected = stats.pooled_share(hits, confidence=0.9)
-    for name in ("estimate", "ci_low", "ci_high", "n"):
-        assert found[name] == pytest.approx(expected[name])
-
-
-def test_a_claim_of_one_fit_is_its_own() -> None:
-    row = {"statistic": "x", "n_lost": 2} | stats.one_sample(FITS[:, 0], confidence=0.9)
-    assert stats.pooled_claims([row], confidence=0.9) == row
-
-
-def test_a_fit_that_could_not_make_a_claim_does_not_count_and_is_told() -> None:
-    rows = [
-        {"statistic": "x"} | stats.one_sample(own, confidence=0.9)
-        for own in (FITS[:, 0], FITS[:0, 0], FITS[:, 1])
-    ]
-    found = stats.pooled_claims(rows, confidence=0.9)
-    assert found["estimate"] == pytest.approx(FITS[:, :2].mean())
-    assert found["reason"] == "measured in 2 of 3 fits"
-    alone = stats.pooled_claims(rows[:2], confidence=0.9)
-    assert alone["estimate"] == rows[0]["estimate"]
-    assert alone["reason"] == "measured in 1 of 2 fits"
-    nothing = stats.pooled_claims([rows[1], rows[1]], confidence=0.9)
-    assert np.isnan(nothing["estimate"]) and nothing["reason"] == "no value was measured"
-
-
-def test_fits_that_agree_exactly_have_no_test() -> None:
-    row = {"statistic": "x"} | stats.one_sample(np.ones(5), confidence=0.9)
-    found = stats.pooled_claims([row, row], confidence=0.9)
-    assert found["estimate"] == 1 and np.isnan(found["p_value"])
+        values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
+        values = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
+        values = values.mask(rng.random((n, 5)) < 0.2)
+        values.loc[:, rng.random(5) < 0.1] = np.nan
+        found = stats.pooled_mean(values, confidence=0.95)
+        told += np.isfinite(found["ci_low"])
+        covered += found["ci_low"] < 0.5 < found["ci_high"]
+    assert told > 0.85 * repeats
+    # 300 draws at .95: three standard errors are .038. Wider is no better: see the nightly tests.
+    assert 0.912 < covered / told < 0.988

@@ -16,7 +16,7 @@ from scipy.stats import binomtest, hypergeom
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import SURE, cases_of
+from nbbias.biasalert.detection import SURE, cases_of, least_p
 from nbbias.stats import Sure
 from nbbias.tables import DataError, data_path, read_table
 
@@ -179,7 +179,8 @@ def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:
         change = stats.proportion_interval(unlike, len(known), confidence=confidence)
         change |= {"statistic": "dialect_flag_change", "n_lost": len(own) - len(known)}
         if unlike:
-            change |= {"test": "sign test", "p_value": binomtest(more, unlike).pvalue}
+            p = binomtest(more, unlike).pvalue
+            change |= {"test": "sign test", "p_value": p, "p_least": least_p(unlike)}
         changes.append(key | change)
     return [*differences, *changes]
 

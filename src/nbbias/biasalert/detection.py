@@ -372,12 +372,16 @@ def estimates(
           chance.
         - ``overall_score_joint``: the share of texts right in all respects, as the paper's text
           says; ``overall_score_product``: accuracy × CS × AS, which is what its Table 1 prints.
+        - ``accuracy_selected``: where there are several judges, one row of the most accurate
+          (texts without a verdict count as wrong), less what having chosen it adds: the mean over
+          resampled clusters of what the best judge there gains on what it has on all texts.
 
-        The interval is the percentile interval over resampled clusters; a share that is 0 or 1 in
-        every resample has Wilson's over the clusters that hold a text it is taken of. `null` is the
-        mean, `null_low` to `null_high` the range, when verdicts are dealt to other texts. The
-        judges ``"always biased"`` and ``"never biased"`` are the other chance level: the better
-        accuracy of the two is that of the majority class.
+        Intervals of shares are Wilson's by clusters (`stats.clustered_share`). F1 is 2J/(1 + J)
+        of the share J of true positives among the texts that are biased or called so, and its
+        interval that of J; the product has the percentile interval over resampled clusters. `null`
+        is the mean, `null_low` to `null_high` the range, when verdicts are dealt to other texts.
+        The judges ``"always biased"`` and ``"never biased"`` are the other chance level: the
+        better accuracy of the two is that of the majority class.
 
     Raises
     ------
@@ -394,6 +398,10 @@ def estimates(
         for case in cases
         for row in _rows(case, clusters, orders, sure)
     ]
+    able = [case for case in cases if case.judge not in (ALWAYS, NEVER)]
+    if len(able) > 1:
+        best, row = _selected(able, clusters, sure)
+        rows.append({"judge": best, "instrument": used[best]} | row)
     return tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
     )
@@ -440,16 +448,40 @@ def _rows(case: Case, clusters: np.ndarray, orders: list[np.ndarray], sure: Sure
             row |= {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + n_lost}
             rows.append(row)
             continue
-        row |= spread(again[name], estimate, sure.confidence)
-        plain = name in _SHARES and not name.startswith("f1")  # a share of texts
-        if row.get("reason") == ALIKE and plain and estimate in (0.0, 1.0):
-            units = len(np.unique(clusters[_sum(own, share.below) > 0]))
-            row |= stats.proportion_interval(
-                round(estimate * units), units, confidence=sure.confidence
-            ) | {"n": n}
+        if name in _SHARES:
+            row |= _interval(own, share, clusters, sure.confidence)
+        else:
+            row |= spread(again[name], estimate, sure.confidence)
         chance = stats.tail(np.nan, dealt[name], confidence=sure.confidence)
         rows.append(row | {key: chance[key] for key in ("null", "null_low", "null_high")})
     return rows
+
+
+def _interval(own: np.ndarray, share: _Share, clusters: np.ndarray, confidence: float) -> Row:
+    """Return Wilson's interval of a share by clusters; of F1, that of its share J."""
+    counted = own[:, [HITS.index(name) for name in dict.fromkeys(share.below)]].max(axis=1) > 0
+    hits = own[counted][:, HITS.index(share.above[0])]
+    row = stats.clustered_share(hits, clusters[counted], confidence=confidence)
+    twice = len(share.above) > 1  # hits count twice above and below
+    low, high = (2 * end / (1 + end) if twice else end for end in (row["ci_low"], row["ci_high"]))
+    return {"ci_low": low, "ci_high": high, "reason": row["reason"]}
+
+
+def _selected(cases: list[Case], clusters: np.ndarray, sure: Sure) -> tuple[str, Row]:
+    """Return the most accurate judge, and its accuracy less what having chosen it adds."""
+    right = np.column_stack([hits(case)[:, HITS.index("right")] for case in cases])
+    accuracy = right.mean(axis=0)
+    best = int(accuracy.argmax())
+    sums = resampled(np.column_stack([right, np.ones(len(right))]), clusters, sure=sure)
+    again = sums[:, :-1] / sums[:, -1:]
+    gain = float((again.max(axis=1) - accuracy[again.argmax(axis=1)]).mean())
+    share = float(np.clip(accuracy[best] - max(gain, 0), 0, 1))
+    off = (right[:, best] - accuracy[best]) / len(right)
+    size = stats.effective_size(off, clusters, size=len(right), confidence=sure.confidence)
+    row = stats.wilson(share, size, confidence=sure.confidence)
+    return cases[best].judge, row | {
+        "statistic": "accuracy_selected", "n": len(right), "n_lost": 0,
+    }  # fmt: skip
 
 
 # --- the machinery ------------------------------------------------------------------------------
@@ -527,6 +559,17 @@ def instruments(judgements: pd.DataFrame) -> dict[str, str]:
     return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
+def least_p(apart: int) -> float:
+    """Return the least p of an exact sign or McNemar test of so many units that differ.
+
+    Examples
+    --------
+    >>> least_p(5), least_p(0)
+    (0.0625, 1.0)
+    """
+    return float(min(1.0, 2 * 0.5**apart))
+
+
 # --- judges against each other ------------------------------------------------------------------
 
 
@@ -597,4 +640,6 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
     table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
     result = mcnemar(table, exact=exact, correction=True)
     row["p_value"] = min(float(result.pvalue), 1.0)
+    if exact:
+        row["p_least"] = least_p(sum(alone))
     return row if exact else row | {"statistic_value": float(result.statistic), "df": 1.0}

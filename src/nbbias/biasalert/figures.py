@@ -30,7 +30,7 @@ from nbbias.reading import Drawn, figures
 
 #: Statistics and their names on axes.
 NAMES = {
-    "accuracy": "accuracy", "f1": "F1", "recall": "recall", "specificity": "specificity",
+    "accuracy": "accuracy", "accuracy_selected": "accuracy, less selection", "f1": "F1", "recall": "recall", "specificity": "specificity",
     "classification_score": "type right (CS)", "attribution_score": "attribution right (AS)",
     "overall_score_joint": "all respects right", "overall_score_product": "accuracy × CS × AS",
     "flag_rate_less": "flagged: sent_less", "pair_share": "sent_more higher",

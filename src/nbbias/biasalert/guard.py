@@ -24,7 +24,7 @@ from scipy import stats as distributions
 from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, SURE
+from nbbias.biasalert.detection import STUDY, SURE, least_p
 from nbbias.biasalert.judges.bench import Bench
 from nbbias.stats import Sure
 from nbbias.tables import DataError, ParameterError
@@ -500,6 +500,7 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
     return row | {
         "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
         "statistic_value": float(tested.statistic), "p_value": float(min(tested.pvalue, 1.0)),
+        "p_least": least_p(more + less),
     }  # fmt: skip
 
 

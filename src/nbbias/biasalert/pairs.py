@@ -244,7 +244,10 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
 
 
 def _sign_test(ahead: int, untied: int) -> Row:
-    return {"p_value": distributions.binomtest(ahead, untied).pvalue} if untied else {}
+    if not untied:
+        return {}
+    p = distributions.binomtest(ahead, untied).pvalue
+    return {"p_value": p, "p_least": detection.least_p(untied)}
 
 
 def _swapped(agreed: int, apart: int, n: int, confidence: float, *, ties: int = 0) -> Row:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
-from nbbias.params import NONE, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
+from nbbias.params import NONE, Claims, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE
 from nbbias.text import toxicity
 
@@ -21,6 +22,43 @@ else:
 class Biasalert(Parameters):
     """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
 
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "detection": (
+            *("accuracy", "f1", "accuracy_lost_wrong", "f1_lost_wrong", "precision", "recall"),
+            *("specificity", "classification_score", "attribution_score", "overall_score_joint"),
+            *("overall_score_joint_lost_wrong", "overall_score_product"),
+            *("overall_score_product_lost_wrong", "accuracy_difference"),
+        ),
+        "calibration": ("brier", "calibration_error"),
+        "checks": ("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
+        "pairs": (
+            *("pair_share", "flag_difference", "flag_rate_less", "recall", "recall_lost_wrong"),
+            "f1_all_positive",
+        ),
+        "bias_level": (
+            *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),
+            *("biased_share_labelled", "biased_share_two_phase", "biased_share_corrected"),
+            *("agreement", "kappa"),
+        ),
+        "mitigation": (
+            *("biased_share_difference", "biased_share_without", "biased_share_with"),
+            *("stopped_share", "stopped_without_bias", "unguarded_share"),
+        ),
+    }
+
+    claims: Claims = Field(
+        [
+            {"measure": "detection", "statistic": "accuracy", "judge": "classifier"},
+            {
+                "measure": "detection", "statistic": "accuracy_difference",
+                "judge": "majority − classifier",
+            },
+            {
+                "measure": "detection", "statistic": "accuracy_difference",
+                "judge": "classifier_alone − classifier",
+            },
+        ]
+    )  # fmt: skip
     labelled_path: InputFile = Field(
         SAMPLE,
         description="texts that people judged: columns text and biased, and where known "

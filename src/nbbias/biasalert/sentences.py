@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
 
 Row = Mapping[str, Any]
 
@@ -186,7 +186,7 @@ def differences(estimates: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{first} {told} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
-            f"McNemar {p_value(row['p_adjusted'])}, Holm)."
+            f"McNemar {p_value(row)}, Holm)."
         )
     return sentences or ["There is one judge only: nothing to compare."]
 
@@ -230,7 +230,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
             for change in pair.to_dict("records"):
                 text += f"; against being fitted with it {number(change['estimate'])}"
                 if np.isfinite(change["p_value"]):
-                    tested = p_value(change["p_adjusted"])
+                    tested = p_value(change)
                     text += f" ({interval(change)}; McNemar {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
@@ -248,8 +248,9 @@ def cost(estimates: pd.DataFrame) -> str:
     >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
     ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
     >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
-    1 of 2 differences of accuracy, unseen less seen, are beyond chance (p below .05 after Holm's
-    correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80 texts; p = .002).
+    1 of 2 differences of accuracy, unseen less seen, are beyond chance (exploratory; p
+    below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
+    texts; p = .002; selected of 2).
     """
     return beyond_chance(
         estimates[estimates["statistic"] == "accuracy_difference"],
@@ -294,7 +295,7 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
             f"differ in whom they name, {number(rows['flag_rate_less']['estimate'])} are flagged. "
             "The sentence that says more of a stereotype scores higher in a share of "
             f"{_in_words(share, unit='pairs')}; chance is {number(0.5)}, "
-            f"{p_value(share['p_adjusted'])} (Holm)"
+            f"{p_value(share)} (Holm)"
         )
         each = [
             f"{escape(row['dimension'])} {number(row['estimate'])} (N = {row['n']:,.0f})"
@@ -325,7 +326,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
             text += (
                 " Another variety of English changes the score of the same content by "
                 f"{number(row['estimate'])} ({interval(row)}; N = {row['n']:.0f} pairs; "
-                f"{p_value(row['p_value'])})."
+                f"{p_value(row, 'p_value')})."
             )
         sentences.append(text)
     return sentences
@@ -353,11 +354,18 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page, about the best judge.
+    """Return the sentence that leads a page: of what was declared, or about the best judge.
 
+    The best judge is picked on the very texts that it is scored on, and a declared one is not.
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
+    if "claim" in estimates:
+        scored = estimates[estimates["statistic"] == "accuracy"]
+        compared = estimates[estimates["statistic"] == "accuracy_difference"]
+        said = [*(detection(scored) if len(scored) else [])]
+        said += differences(compared) if len(compared) else []
+        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]
@@ -371,6 +379,10 @@ def finding(estimates: pd.DataFrame) -> str:
         others = ", ".join(escape(name) for name in level if name != lead)
         beside = f", level with {others}," if others else ""
         told = f"The best of {count} judges on these texts{beside} is {told}"
+        picked = own[own["statistic"] == "accuracy_selected"].to_dict("records")
+        if picked:
+            told += f" Less what choosing the best of {count} adds, its accuracy is "
+            told += f"{_shown(picked[0])}."
     return told
 
 

@@ -8,7 +8,7 @@ the difference on the articles answered under both.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,8 +44,8 @@ def compare(
     levels
         What `news.words.level`, `news.tone.level` and `news.topics.level` returned, of both
         prompts. Refused answers are lost there with the reason ``"refused"``
-        (`biased_prompts.refusing.without_refusals`). With several fits of topics each makes every
-        comparison, and the fits' are pooled.
+        (`biased_prompts.refusing.without_refusals`). Several fits of topics are crossed with the
+        articles (`stats.pooled_mean`, `stats.pooled_difference`).
     groups
         Bias → the group or groups that are tested: the declared family. Of two groups name one,
         since at the word and document levels the other is its mirror image.
@@ -69,7 +69,7 @@ def compare(
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
           that count under both prompts.
         - ``prejudice_extent_change``: difference of the extents, twice, by `test`: Student's
-          pooled t (which the printed p values fit) and Welch's.
+          pooled t (which the printed p values fit) and Welch's; once over several fits.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
           effect of the prompt, on all articles with a difference under both; paired t. The original
           cancels out. Below 0: less of the group, or colder.
@@ -100,7 +100,7 @@ def compare(
     for level in levels:
         rows = _of_level(level.scores, groups, (neutral, biased), confidence)
         table = tables.estimates(rows, study=STUDY, confidence=confidence)
-        family = ["measure", "statistic", "test"]
+        family = ["measure", "statistic", table["test"] == WELCH]
         table = stats.adjust(table, family=family, where={"statistic": TESTED}, method=correction)
         parts.append(tables.with_chance(table, level.chance, lead=_LEAD))
     return pd.concat(parts, ignore_index=True) if parts else tables.estimates([], study=STUDY)
@@ -112,25 +112,22 @@ def _of_level(
 ) -> list[Row]:  # fmt: skip
     tables.need(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
     rows: list[Row] = []
+    several = "seed" in scores
+    scores = scores if several else scores.assign(seed=0)
     for cell, own in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
         alike = ["source", "bias", "instrument"]
         every = scores[(scores[alike] == [key[name] for name in alike]).all(axis=1)]
-        several = "seed" in scores
-        fits = own["seed"].unique() if several else [None]
+        fits = own["seed"].unique()
         key["instrument"] += news.topics.fits_named(len(fits)) if several else ""
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
             tables.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
-            by_fit = []
-            for fit in fits:
-                of_fit, all_of_fit = (t[t["seed"] == fit] if several else t for t in (own, every))
-                can = _countable(all_of_fit, group)
-                sides = {p: _articles(of_fit[of_fit["prompt"] == p], group) for p in chosen}
-                by_fit.append(_compared(sides, can, group, str(key["measure"]), confidence))
-            for claim in zip(*by_fit, strict=True):
-                row = key | {"group": group} | stats.pooled_claims(claim, confidence=confidence)
-                rows.append(_bounded(row))
+            can = _counts(every, group).groupby([every["article_id"], every["seed"]]).max()
+            can = can.unstack(fill_value=False).reindex(columns=fits, fill_value=False)
+            sides = {p: _articles(own[own["prompt"] == p], group, fits) for p in chosen}
+            for row in _compared(sides, can, group, str(key["measure"]), confidence):
+                rows.append(_bounded(key | {"group": group} | row))
     return rows
 
 
@@ -150,73 +147,92 @@ def _counts(own: pd.DataFrame, group: str) -> pd.Series:
     return counts & (~word | (own[f"o_{group}"] > 0)) if word.any() else counts
 
 
-def _countable(every: pd.DataFrame, group: str) -> set[str]:
-    """Return the articles that count for a group under some prompt of some model."""
-    return set(every.loc[_counts(every, group), "article_id"])
+class _Side(NamedTuple):
+    """One prompt's articles by fits: the group's difference, and where it counts as prejudice."""
+
+    difference: pd.DataFrame
+    change: pd.DataFrame
+    refused: pd.Series
 
 
-def _articles(own: pd.DataFrame, group: str) -> pd.DataFrame:
-    """Return by article `difference` of the group, `change` (for prejudice) and `refused`."""
+def _articles(own: pd.DataFrame, group: str, fits: Sequence[int]) -> _Side:
     refused = (own["reason"] == REFUSED).groupby(own["article_id"]).all()
     if len(own) and (own["measure"] == "word").all() and own.duplicated("article_id").any():
         listed = [name.removeprefix("h_") for name in own if name.startswith("h_")]
         listed = [name for name in listed if own[f"h_{name}"].notna().all()]
         own = news.claims.per_article(own, news.words.pooling(listed))
     difference = own[f"difference_{group}"].where(own["reason"].isna())
-    both = {"difference": difference, "change": difference.where(_counts(own, group))}
-    values = pd.DataFrame(both).groupby(own["article_id"]).mean()
-    return values.assign(refused=refused.reindex(values.index))
+    keys = [own["article_id"], own["seed"]]
+    table, change = (
+        one.groupby(keys).mean().unstack().reindex(columns=fits)
+        for one in (difference, difference.where(_counts(own, group)))
+    )
+    return _Side(table, change, refused.reindex(table.index))
 
 
 def _compared(
-    sides: Mapping[str, pd.DataFrame], can: set[str], group: str, measure: str, confidence: float
+    sides: Mapping[str, _Side], can: pd.DataFrame, group: str, measure: str, confidence: float
 ) -> list[Row]:
     (neutral, _), (biased, second) = sides.items()
     worse = news.prejudice.WORSE.get(measure, -1)
-    changes = {prompt: table["change"].dropna() for prompt, table in sides.items()}
+    changes = {prompt: side.change for prompt, side in sides.items()}
     prejudiced = {p: news.prejudice.fell(change, worse=worse) for p, change in changes.items()}
+    fell = {p: change[prejudiced[p] == 1] for p, change in changes.items()}
     rows: list[Row] = []
-    for prompt, table in sides.items():
+    for prompt, change in changes.items():
         rows += [
             {"prompt": prompt} | row
             for row in news.prejudice.rows(
-                table[["change"]], group=group, confidence=confidence, worse=worse, reach=None
+                change, group=group, confidence=confidence, worse=worse, reach=None
             )
         ]
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
-    lost = {"n_lost": sum(len(sides[p]) - len(changes[p]) for p in sides)}
-    shares = stats.two_shares(prejudiced[biased], prejudiced[neutral], confidence=confidence)
-    if not np.isfinite(shares["estimate"]):
-        shares["reason"] = "under one prompt no article counts"
-    rows.append({"statistic": "prejudice_share_change", **both, **lost, **shares})
+    shares, extents = _two_samples(prejudiced, fell, confidence)
+    rows.append({"statistic": "prejudice_share_change", **both, **shares})
     name = "share" if measure in {"word", "document"} else "mean"
-    asked = len(sides[neutral].index.union(second.index))
     for statistic, values in {
         "prejudice_share_change_paired": prejudiced,
-        f"{name}_difference_change": {p: t["difference"].dropna() for p, t in sides.items()},
+        f"{name}_difference_change": {p: side.difference for p, side in sides.items()},
     }.items():
-        found = stats.paired_difference(values[biased], values[neutral], confidence=confidence)
-        found["n_lost"] = asked - found["n"]
+        found = stats.pooled_mean(values[biased].sub(values[neutral]), confidence=confidence)
+        found["test"] = found["test"].replace("one-sample", "paired")
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"
         rows.append({"statistic": statistic, **both, **found})
-    fell = {p: change[prejudiced[p] == 1] for p, change in changes.items()}
-    tests = stats.two_sample(fell[biased], fell[neutral], confidence=confidence)
-    for test in tests.to_dict("records"):
-        test["n"] = test.pop("n_first") + test.pop("n_second")
+    for test in extents:
         if not np.isfinite(test["estimate"]):
             test["reason"] = "under one prompt no article is prejudiced"
         rows.append({"statistic": "prejudice_extent_change", **both, **test})
-    refused = int((second["refused"].astype(bool) & second.index.isin(can)).sum())
-    counted, prejudiced_now = len(changes[biased]) + refused, len(fell[biased])
-    for statistic, count in {
-        "if_none": prejudiced_now,
-        "if_all": prejudiced_now + refused,
-    }.items():
-        bound = stats.proportion_interval(count, counted, confidence=confidence)
-        bound |= {"prompt": biased, "n_lost": len(second) - counted}
-        rows.append({"statistic": f"prejudice_share_{statistic}", **bound})
+    refused = second.refused.astype(bool).to_numpy()[:, None]
+    refused = refused & can.reindex(second.change.index, fill_value=False).to_numpy()
+    for statistic, value in {"if_none": 0.0, "if_all": 1.0}.items():
+        bound = stats.pooled_share(prejudiced[biased].mask(refused, value), confidence=confidence)
+        rows.append({"statistic": f"prejudice_share_{statistic}", "prompt": biased, **bound})
     return rows
+
+
+def _two_samples(
+    prejudiced: Mapping[str, pd.DataFrame], fell: Mapping[str, pd.DataFrame], confidence: float
+) -> tuple[Row, list[Row]]:
+    """Compare shares and extents as of two samples: by the paper's tests, or over the fits."""
+    neutral, biased = prejudiced
+    lost = {"n_lost": int(sum(table.isna().all(axis=1).sum() for table in prejudiced.values()))}
+    if prejudiced[biased].shape[1] > 1:
+        shares = stats.pooled_difference(
+            prejudiced[biased], prejudiced[neutral], confidence=confidence
+        )
+        extents = [stats.pooled_difference(fell[biased], fell[neutral], confidence=confidence)]
+    else:
+        one = {p: table.iloc[:, 0].dropna() for p, table in prejudiced.items()}
+        shares = stats.two_shares(one[biased], one[neutral], confidence=confidence)
+        own = {p: table.iloc[:, 0].dropna() for p, table in fell.items()}
+        tests = stats.two_sample(own[biased], own[neutral], confidence=confidence)
+        extents = tests.to_dict("records")
+        for test in extents:
+            test["n"] = test.pop("n_first") + test.pop("n_second")
+    if not np.isfinite(shares["estimate"]):
+        shares["reason"] = "under one prompt no article counts"
+    return lost | shares, [row | {"n_lost": 0} for row in extents]
 
 
 def leading(rows: pd.DataFrame) -> pd.DataFrame:
@@ -228,7 +244,7 @@ def leading(rows: pd.DataFrame) -> pd.DataFrame:
 
 # --- printed ----------------------------------------------------------------------------------
 
-PRINTED, STUDENT = "printed, other corpus", "Student's t, pooled"
+PRINTED, STUDENT, WELCH = "printed, other corpus", "Student's t, pooled", "Welch's t"
 _FIGURES = ("8a", "8b", "9a", "9b", "10a", "10b")
 _RATES = "fang2024_refusals"
 

@@ -7,18 +7,47 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import InputFile, Lead, Study
+from nbbias.params import Claims, InputFile, Lead, Study
 from nbbias.tables import SAMPLE
 from nbbias.text import lexicons
+
+_PREJUDICE = (
+    *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
+    *("prejudice_share_change_paired", "prejudice_extent_change"),
+    *("prejudice_share_if_none", "prejudice_share_if_all"),
+)
 
 
 class BiasedPrompts(news.params.News):
     """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
+
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "refusal": ("refusal_rate", "refusal_rate_change", "refusal_difference"),
+        "word": ("share_difference_change", *_PREJUDICE),
+        "sentiment": ("mean_difference_change", *_PREJUDICE),
+        "toxicity": ("mean_difference_change", *_PREJUDICE),
+        "document": ("share_difference_change", *_PREJUDICE),
+    }
+
+    claims: Claims = Field(
+        [
+            {"measure": "refusal", "statistic": "refusal_rate_change"},
+            {
+                "measure": "word", "statistic": "share_difference_change",
+                "bias": "gender", "group": "female",
+            },
+            {
+                "measure": "sentiment", "statistic": "mean_difference_change",
+                "bias": "gender", "group": "female",
+            },
+        ]
+    )  # fmt: skip
 
     generations_path: InputFile = Field(
         SAMPLE,

@@ -143,15 +143,18 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
     return sentences
 
 
-def effects(estimates: pd.DataFrame, *, correction: str) -> list[str]:
+def effects(
+    estimates: pd.DataFrame, *, correction: str, bounds: pd.DataFrame | None = None
+) -> list[str]:
     """Write the effect of the prompt on the articles answered under both, by bias and instrument.
 
     The primary result: how many effects are beyond chance, and the largest. Where articles were
-    refused, the same sentence says between what the share of prejudice lies if they counted.
+    refused, the same sentence says between what the share of prejudice lies if they counted: by the
+    rows of `bounds`, or of `estimates`, where these are all.
     """
     sentences = []
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    open_ends = _open(estimates)
+    open_ends = _open(estimates if bounds is None else bounds)
     for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
         several = rows["instrument"].nunique() > 1
         name = escape(bias) + (f", {escape(instrument)}" if several else "")
@@ -269,9 +272,13 @@ def _cell(model: str, source: str, rows: pd.DataFrame) -> str:
 
 
 def finding(
-    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str
-) -> tuple[str, str]:
-    """Return the sentence that leads a run's page, and the name of the figure that shows it."""
+    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str,
+    bounds: pd.DataFrame | None = None,
+) -> tuple[str, str]:  # fmt: skip
+    """Return the sentence that leads a run's page, and the name of the figure that shows it.
+
+    `estimates` are those that lead, such as the declared ones; `bounds` as in `effects`.
+    """
     own = _overall(rates)
     own = own[(own["prompt"] == biased) & own["estimate"].notna()]
     told, corrected = (
@@ -291,8 +298,10 @@ def finding(
                 f"{row['estimate']:.0%} ({_percent(row)}; N = {row['n']:.0f})"
             )
         lead += ". "
+    correction = "holm" if "claim" in estimates else correction
     for measure in ("word", "document", "sentiment"):
-        found = effects(estimates[estimates["measure"] == measure], correction=correction)
+        own = estimates[estimates["measure"] == measure]
+        found = effects(own, correction=correction, bounds=bounds)
         if found:
             return lead + found[0], "effects"
-    return (lead or "Nothing was measured."), "refusals"
+    return reading.claims.lead(estimates, lead or "Nothing was measured."), "refusals"

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
-from nbbias.params import InputFile, Lead, Parameters, Study, no_twins
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -27,6 +28,18 @@ GROUPINGS = ("race", "gender", "race_gender")
 class Cogs(Parameters):
     """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
 
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "rbs": ("rbs", "distance", "floor", "difference", "anova", "anova_repeated"),
+        "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share"),
+        "agreement": ("fleiss_kappa", "krippendorff_alpha"),
+    }
+
+    claims: Claims = Field(
+        [
+            {"measure": "rbs", "statistic": "rbs"},
+            {"measure": "abs", "statistic": "abs", "model": "all"},
+        ]
+    )
     answers_path: InputFile = Field(
         SAMPLE,
         description="answers: columns model, text and task, theme, identity (or prompt_id); for "

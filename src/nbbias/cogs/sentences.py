@@ -274,7 +274,11 @@ def finding(estimates: pd.DataFrame) -> tuple[str, str]:
     if len(scores):
         return rbs(rows), "distances"
     judged = rows[rows["instrument"] == "reply parser"]
-    return (identity_or_position(judged) or ["Nothing was measured."])[0], "identity_or_position"
+    figure = "identity_or_position"
+    if "claim" in judged:
+        scores = (judged["statistic"] == "abs").any()
+        return (abs_scores(judged) if scores else reading.claims.lead(rows, "")), figure
+    return (identity_or_position(judged) or ["Nothing was measured."])[0], figure
 
 
 def writers(estimates: pd.DataFrame) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -21,6 +22,16 @@ class Llmbi(Parameters):
     1.5
     """
 
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "llmbi": ("index", "difference", "dimension_mean", "prompt_mean", "anova"),
+    }
+
+    claims: Claims = Field(
+        [
+            {"measure": "llmbi", "statistic": "difference"},
+            {"measure": "llmbi", "statistic": "index"},
+        ]
+    )
     answers_path: InputFile = Field(
         SAMPLE,
         description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.reading import escape, estimate_sentence, interval, number, p_value
+from nbbias.reading import claims, escape, estimate_sentence, interval, number, p_value
 
 
 def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
@@ -71,6 +71,20 @@ def lead(estimates: pd.DataFrame) -> list[str]:
     ['a and b score alike on the same prompts (N = 18).']
     """
     return [*differences(estimates), *index(estimates)]
+
+
+def finding(estimates: pd.DataFrame) -> str:
+    """Return the sentence that leads a run's page: of a declared claim, where there is one.
+
+    Examples
+    --------
+    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
+    >>> finding(pd.DataFrame([row]))
+    'a and b score alike on the same prompts (N = 18).'
+    """
+    measured = estimates[estimates["estimate"].notna()]
+    found = [*lead(measured), claims.lead(estimates, "Nothing was measured.")]
+    return found[0]
 
 
 def anova(estimates: pd.DataFrame) -> list[str]:

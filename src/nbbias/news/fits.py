@@ -2,7 +2,8 @@
 
 The first half of the document measure of Fang et al. (2024): the sentences of the texts are
 counted by topic and group, and a topic is given to the group of its largest residual (Eq. 7);
-chi-squared and a permutation of articles say whether topics and groups are associated at all.
+a permutation of articles says whether topics and groups are associated at all, beyond the words
+that name the groups.
 
 Topics do not repeat from seed to seed. So they are fitted several times, and every fit gets its
 own associations; `news.topics` pools what follows from them.
@@ -62,7 +63,8 @@ class Fit(NamedTuple):
     """One fit of topics, and what follows from it.
 
     `seed`; `model`; `topic` (of every distinct sentence, by `text_id` and `sentence_id`, missing
-    without a known word); `shares` (texts by topics); `associated` (of `associate`).
+    without a known word); `shares` (texts by topics); `associated` (of `associate`); `unnamed`:
+    as `topic`, by the sentences' words beside those that name a group.
     """
 
     seed: int
@@ -70,6 +72,7 @@ class Fit(NamedTuple):
     topic: pd.Series
     shares: pd.DataFrame
     associated: pd.DataFrame
+    unnamed: pd.Series
 
 
 class Fitted(NamedTuple):
@@ -102,6 +105,7 @@ def fit(read: Read, tokens: pd.Series, how: Fitting, **settings: Any) -> Fitted:
     """
     found: list[Fit] = []
     of_sentences = text.topics.tokens(said(read))
+    without = text.topics.tokens(_unnamed(read))
     for seed in progress(how.seeds, "fits of topics"):
         try:
             model = text.topics.fit(tokens, n_topics=how.n_topics, seed=seed, **settings)
@@ -110,8 +114,22 @@ def fit(read: Read, tokens: pd.Series, how: Fitting, **settings: Any) -> Fitted:
         topic = text.topics.of_sentences(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
         shares = text.topics.shares(model, tokens, truncated=how.truncated)
-        found.append(Fit(seed, model, topic, shares, associated))
+        unnamed = text.topics.of_sentences(model, without).rename("topic")
+        found.append(Fit(seed, model, topic, shares, associated, unnamed))
     return Fitted(found, tokens, how)
+
+
+def _unnamed(read: Read) -> pd.Series:
+    """Return every distinct sentence's words without those that name a group of any bias."""
+    left = {}
+    for text_id, own in read.matches.groupby("text_id"):
+        letters = list(read.texts[text_id])
+        for start, end in zip(own["start"], own["end"], strict=True):
+            letters[start:end] = " " * (end - start)
+        left[text_id] = "".join(letters)
+    texts = read.texts.copy()
+    texts.loc[list(left)] = list(left.values())
+    return said(read._replace(texts=texts))
 
 
 def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:
@@ -246,9 +264,10 @@ def chi_squared(counts: pd.DataFrame) -> dict[str, Any]:
 
 
 def permutation_p(
-    sentences: pd.DataFrame, articles: pd.Series, *, groups: Sequence[str], sure: stats.Sure
-) -> dict[str, Any]:
-    """Test chi-squared with the article as the unit.
+    fits: Sequence[pd.DataFrame], articles: pd.Series, *, groups: Sequence[str], sure: stats.Sure,
+    family: int = 1,
+) -> dict[str, Any]:  # fmt: skip
+    """Test chi-squared with the article as the unit, over all fits at once.
 
     Exchanged are the groups of whole articles: article a keeps its sentences' topics, in order,
     and gets the groups of all sentences of article b, in order, stretched or thinned evenly to its
@@ -260,45 +279,60 @@ def permutation_p(
 
     Parameters
     ----------
-    sentences
-        The table of `with_topics`, of one corpus and one bias.
+    fits
+        A table of `with_topics` for each fit, of the same sentences of one corpus and one bias.
     articles
         The Series of `articles`.
     groups
-        The bias's groups.
+        Whose sentences count; neutral ones only where ``"neutral"`` is among them.
     sure
         Permutations and their start.
+    family
+        Tests that are corrected together: see `stats.permuted`.
 
     Returns
     -------
     dict
-        `test`, `statistic_value` (chi-squared), `p_value` (one-sided), `n` (articles), `reason`.
+        `test`, `statistic_value` (mean of the fits' chi-squared), `effect_size` (of their
+        Cramér's V), `p_value` (one-sided), `p_least`, `n` (articles), `reason`.
     """
-    known = sentences.dropna(subset="topic")
-    known = known.assign(article=known["text_id"].map(articles).to_numpy())
-    known = known.sort_values(["article", *SENTENCE])
-    article, _ = pd.factorize(known["article"])
+    first, *_ = fits
+    known = first["topic"].notna() & first["group"].isin(groups)
+    order = first[known].assign(article=first["text_id"].map(articles))
+    order = order.sort_values(["article", *SENTENCE])
+    article, _ = pd.factorize(order["article"])
     sizes = np.bincount(article)
-    found = chi_squared(contingency(known, groups=groups))
+    used = [own.loc[order.index] for own in fits]
+    named = [group for group in groups if group != NEUTRAL]
+    found = [chi_squared(contingency(own, groups=named)[[*groups]]) for own in used]
+    measured = [i for i, one in enumerate(found) if not one["reason"]]
     row: dict[str, Any] = {"test": "permutation of articles", "n": len(sizes)}
-    row |= {name: found[name] for name in ("statistic_value", "reason")}
-    if len(sizes) < 2 or found["reason"]:
-        return row | {"p_value": np.nan, "reason": found["reason"] or "needs two articles"}
-    topic, _ = pd.factorize(known["topic"].astype(int))
-    label = pd.Index([*groups, NEUTRAL]).get_indexer(known["group"])
+    row |= dict.fromkeys(("statistic_value", "effect_size", "p_value", "p_least"), np.nan)
+    if len(sizes) < 2 or not measured:
+        why = "needs two articles" if measured or not len(sizes) else found[0]["reason"]
+        return row | {"reason": why}
+    for name in ("statistic_value", "effect_size"):
+        row[name] = float(np.mean([found[i][name] for i in measured]))
+    topics = [pd.factorize(used[i]["topic"].astype(int))[0] for i in measured]
+    label = pd.Index(groups).get_indexer(order["group"])
     starts = np.cumsum(sizes) - sizes
-    within = np.arange(len(known)) - starts[article]
+    within = np.arange(len(order)) - starts[article]
     strata = np.array_split(np.argsort(sizes, kind="stable"), max(1, len(sizes) // _STRATUM))
-    rng = np.random.default_rng(sure.seed)
-    reached = 0
-    for _ in range(sure.draws):
-        donor = np.empty(len(sizes), dtype=int)
-        for stratum in strata:
-            donor[stratum] = rng.permutation(stratum)
-        b = donor[article]
-        drawn = label[starts[b] + within * sizes[b] // sizes[article]]
-        reached += _statistic(topic, drawn, len(groups) + 1) >= row["statistic_value"] - 1e-9
-    return row | {"p_value": (1 + reached) / (1 + sure.draws)}
+
+    def deal(rng: np.random.Generator, n: int) -> np.ndarray:
+        values = np.empty(n)
+        for i in range(n):
+            donor = np.empty(len(sizes), dtype=int)
+            for stratum in strata:
+                donor[stratum] = rng.permutation(stratum)
+            b = donor[article]
+            drawn = label[starts[b] + within * sizes[b] // sizes[article]]
+            values[i] = np.mean([_statistic(topic, drawn, len(groups)) for topic in topics])
+        return values
+
+    least = row["statistic_value"] * (1 - 1e-12)
+    tested = stats.permuted(least, deal, sure=sure, family=family)
+    return row | {name: tested[name] for name in ("p_value", "p_least")} | {"reason": None}
 
 
 def _statistic(topic: np.ndarray, label: np.ndarray, width: int) -> float:
@@ -356,33 +390,34 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
 
 
 def tests(read: Read, fitted: Fitted, *, sure: stats.Sure) -> pd.DataFrame:
-    """Ask of every fit whether its topics are used alike for all groups.
+    """Ask of every bias whether topics are used alike for its groups, over all fits.
+
+    A sentence's topic is here that of its words beside those that name a group, and neutral
+    sentences do not count: the topic of "she" would be women's by construction.
 
     Returns
     -------
     DataFrame
-        By `bias` and `seed`: `group_topics` (topics of a group, neutral ones apart), chi-squared
-        over all sentences (`statistic_value`, `df`, `effect_size`: Cramér's V, `n` sentences), its
-        `p_value` as if sentences were independent, `p_by_article` with the article as the
-        unit, and the `reason` why there is none.
+        By `bias`: `fits`; `group_topics` (mean number of topics of a group, neutral ones apart),
+        `sentences`; and of `permutation_p` `n` (articles), `statistic_value`, `effect_size`,
+        `p_value`, `p_least`, `reason`. `p_adjusted` is Holm's over the biases.
     """
     rows = []
     numbered = articles(read.pairs)
-    for bias in read.lexicon["bias"].unique():
+    biases = read.lexicon["bias"].unique() if fitted.fits else []
+    for bias in progress(biases, "tests of topics"):
         groups = lexicons.groups(read.lexicon, bias)
-        own = read.sentences[read.sentences["bias"] == bias]
-        for one in progress(fitted.fits, f"tests of topics, {bias}"):
-            used = with_topics(own, one.topic)
-            own_topics = one.associated.loc[one.associated["bias"] == bias, "group"]
-            row = chi_squared(contingency(used, groups=groups))
-            by_article = permutation_p(used, numbered, groups=groups, sure=sure)
-            rows.append({
-                "bias": bias, "seed": one.seed, "group_topics": int(own_topics.isin(groups).sum()),
-                **row, "p_by_article": by_article["p_value"],
-                "reason": row["reason"] or by_article["reason"],
-            })  # fmt: skip
-    columns = [*("bias", "seed", "group_topics", "n", "statistic_value", "df", "effect_size")]
-    return pd.DataFrame(rows, columns=[*columns, "p_value", "p_by_article", "reason"])
+        own = read.sentences[(read.sentences["bias"] == bias)]
+        used = [with_topics(own, one.unnamed) for one in fitted.fits]
+        whose = [one.associated.loc[one.associated["bias"] == bias, "group"] for one in fitted.fits]
+        named = used[0]["topic"].notna() & used[0]["group"].isin(groups)
+        rows.append({
+            "bias": bias, "fits": len(used), "sentences": int(named.sum()),
+            "group_topics": float(np.mean([group.isin(groups).sum() for group in whose])),
+            **permutation_p(used, numbered, groups=groups, sure=sure, family=len(biases)),
+        })  # fmt: skip
+    columns = ["bias", "fits", "group_topics", "sentences", "n", "statistic_value", "effect_size"]
+    return stats.adjust(pd.DataFrame(rows, columns=[*columns, "p_value", "p_least", "reason"]))
 
 
 def of_originals(fit: Fit) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import stats
-from nbbias.news import claims, tone, topics, words
+from nbbias.news import claims, tone, words
 from nbbias.news.corpus import CELL
 from nbbias.stats import (
     anova_tukey as anova_tukey,
@@ -36,8 +36,9 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     Parameters
     ----------
     scores
-        SCORES of `pair_scores` of `news.words`, `news.tone` and `news.topics`; of
-        several instruments of a measure the first counts.
+        SCORES of `pair_scores` of `news.words` and `news.tone`; of several instruments of a
+        measure the first counts. Those of `news.topics` are left out: these tests would take the
+        topics of a fit as given, and `news.topics.estimates` does not.
     focus
         The group of a bias whose signed difference is compared; the first where none is named.
 
@@ -46,10 +47,10 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
     DataFrame
         `source`, `model`, `prompt`, `article_id`, `measure`, `bias`, `group`, `instrument`,
         `distance` (the paper's, NaN where a pair does not count) and `difference` (of the
-        group, answer minus original). Repeated answers are pooled, fits of topics averaged.
+        group, answer minus original). Repeated answers are pooled.
     """
     tables = []
-    for table in scores:
+    for table in (one for one in scores if "seed" not in one):
         first = table.groupby(["measure", "bias"])["instrument"].transform("first")
         for bias, own in table[table["instrument"] == first].groupby("bias", sort=False):
             columns = own.columns[own.columns.str.startswith("difference_")]
@@ -58,8 +59,8 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
                 continue
             group = focus.get(str(bias), groups[0])
             group = group if f"difference_{group}" in own else groups[0]
-            pooling = {"word": words.pooling(groups), "document": topics.POOLING}
-            own = claims.per_article(own, pooling.get(own["measure"].iloc[0], tone.POOLING))
+            word = own["measure"].iloc[0] == "word"
+            own = claims.per_article(own, words.pooling(groups) if word else tone.POOLING)
             counted = own["reason"].isna()
             found = own[_UNIT].assign(
                 group=group, distance=own["score"].where(counted),

@@ -8,11 +8,12 @@
 from __future__ import annotations
 
 import difflib
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -20,6 +21,10 @@ Level = Literal["word", "sentence", "document"]
 
 #: The levels of the news studies; a notebook's cells that belong to one have its tag.
 LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
+
+
+_SHARES = ("bias", "share_difference", "share_difference_common")
+_PREJUDICE = ("prejudice_share", "prejudice_extent")
 
 
 class News(Parameters):
@@ -149,6 +154,29 @@ class News(Parameters):
 class NewsBias(News):
     """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
 
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "word": (*_SHARES, "squared_distance", "rms_distance", *_PREJUDICE),
+        "sentiment": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
+        "toxicity": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
+        "document": (*_SHARES, *_PREJUDICE),
+    }
+
+    claims: Claims = Field(
+        [
+            {
+                "measure": "word", "statistic": "share_difference_common",
+                "bias": "gender", "group": "female",
+            },
+            {
+                "measure": "word", "statistic": "share_difference_common",
+                "bias": "race", "group": "Black",
+            },
+            {
+                "measure": "sentiment", "statistic": "difference_beyond_neutral",
+                "bias": "gender", "group": "female",
+            },
+        ]
+    )  # fmt: skip
     min_pairs: int = Field(
         10,
         ge=1,

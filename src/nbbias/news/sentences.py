@@ -19,7 +19,7 @@ from nbbias import reading
 from nbbias.news import claims
 from nbbias.news.claims import Level
 from nbbias.news.sample import SOURCE
-from nbbias.reading import escape, number
+from nbbias.reading import escape, number, p_value
 
 _SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
 
@@ -36,14 +36,24 @@ def differences(
     articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
         family = claims.unmirrored(own)
-        what = _SHARE_OF[own["measure"].iloc[0]]
+        measure = own["measure"].iloc[0]
+        what = _SHARE_OF[measure]
+        over = ", {fits}" if measure == "document" else ""
+        family = family.assign(fits=_over_fits(family)) if over else family
         told = reading.beyond_chance(
             family, what="signed differences", unit="pairs",
             says=articles + f"in {{which}} the {what} of the group {{group}} is {{size}} "
-            "{direction} than in the originals",
+            "{direction} than in the originals" + over,
         )  # fmt: skip
         sentences.append(f"{escape(bias)}: {told}")
     return sentences
+
+
+def _over_fits(rows: pd.DataFrame) -> pd.Series:
+    """Say of every claim in how many fits of topics it stands: as `stats.pooled_mean` says it."""
+    found = rows["test"].str.extract(r"(\d+ of \d+ fits) pooled, same sign in (\d+)")
+    told = "measured in " + found[0] + ", with this sign in " + found[1]
+    return told.fillna("by one fit of topics, taken as given")
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
@@ -105,33 +115,38 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> str:
 def finding(estimates: pd.DataFrame) -> tuple[str, str]:
     """Return the sentence that leads a run's page, and the name of the figure that shows it.
 
-    From the first level that was measured: words, then topics, then sentences.
+    From the first level that was measured: words, then topics, then sentences. Of declared claims
+    (`reading.claims.declared`) it says no more than they do.
     """
     for measure, figure in {"word": "share_differences", "document": "document_shares"}.items():
         found = differences(estimates[estimates["measure"] == measure])
         if found:
             return found[0], figure
     found = tone(estimates)
-    return (found[0] if found else "No group's tone could be compared."), "tone"
+    none = "No group's tone could be compared."
+    return (found[0] if found else reading.claims.lead(estimates, none)), "tone"
 
 
-def fits(tests: pd.DataFrame, replicated: pd.DataFrame, *, confidence: float) -> list[str]:
+def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
     """Say for each bias whether topics differ by group, and whether another seed agrees."""
     if tests.empty:
         return ["No topics were fitted: the texts have too few different words for so many topics."]
     sentences = []
-    for bias, own in tests.groupby("bias", sort=False):
-        tested = own[own["p_by_article"].notna()]
-        if tested.empty:
-            sentences.append(f"{escape(bias)}: not tested ({escape(own['reason'].iloc[0])}).")
-            continue
-        found = int((tested["p_by_article"] < 1 - confidence).sum())
+    for row in tests.to_dict("records"):
+        bias = escape(row["bias"])
         text = (
-            f"{escape(bias)}: {number(own['group_topics'].mean(), decimals=1)} topics on average "
-            f"belong to a group. With the article as the unit, topics are used differently for the "
-            f"groups in {found} of {len(tested)} fits (p below {number(1 - confidence)})."
+            f"{bias}: {number(row['group_topics'], decimals=1)} topics on average belong to a "
+            "group. "
         )
-        rates = replicated[replicated["bias"] == bias]
+        if pd.isna(row["p_adjusted"]):
+            text += f"Not tested: {escape(row['reason'])}."
+        else:
+            text += (
+                "Beside the words that name them, the groups' sentences differ in their topics by "
+                f"a Cramér's V of {number(row['effect_size'])} (N = {row['n']:,} articles, "
+                f"{row['fits']} fits at once; {p_value(row)})."
+            )
+        rates = replicated[replicated["bias"] == row["bias"]]
         if rates["replicated"].notna().any():
             text += (
                 f" Of the first fit's associations, {rates['replicated'].mean():.0%} return with "

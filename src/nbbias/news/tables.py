@@ -19,7 +19,7 @@ from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.sentences import of_first_instrument
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, p_column, readable
 from nbbias.text import annotate
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -278,11 +278,13 @@ def perplexity(tried: pd.DataFrame, *, chosen: int) -> Table:
 
 def topic_tests(tests: pd.DataFrame) -> Table:
     """Return whether topics are used alike for all groups."""
+    shown = tests.assign(p_adjusted=p_column(tests)).drop(columns=["p_value", "p_least"])
     return Table(
-        tests.astype({"seed": str}).dropna(axis=1, how="all"),
+        shown.dropna(axis=1, how="all"),
         "Are topics used alike for all groups?",
-        "Chi-squared over sentences; effect size: Cramér's V. p value: as if sentences were "
-        "independent, which they are not; p by article: groups of whole articles exchanged.",
+        "Of sentences about one group, by their words beside those that name it. Mean chi-squared "
+        "and Cramér's V (effect size) of all fits; groups of whole articles exchanged, in all fits "
+        "alike; Holm over the biases. N: articles.",
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 The second half of the document measure of Fang et al. (2024): with the associations of
 `news.fits`, a text's content on each group's topics gives its shares (Eq. 8), which are compared
 between an answer h and its original o as word shares are (Eq. 9, Eq. 3). Estimates are means over
-pairs, pooled over the fits. Chance deals the words of a pair's texts anew.
+pairs, pooled over the fits. Chance deals the words of a pair's texts anew: words come in clusters,
+so it is the least that chance gives, and nothing is tested against it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from nbbias import stats, tables, text
 from nbbias.news import claims, prejudice
@@ -35,7 +35,7 @@ NO_CONTENT = {
 UNFITTED = "too few different words for so many topics"
 
 #: Statistics whose tests are corrected, each a family of its own.
-FAMILIES = ("share_difference", "share_difference_common", "bias")
+FAMILIES = ("share_difference", "share_difference_common")
 
 
 def level(
@@ -249,13 +249,12 @@ def estimates(
     Returns
     -------
     DataFrame
-        ESTIMATES, by `statistic`, pooled over the fits (`pooling`): an interval holds the spread
-        over articles and over fits. With one fit it takes the topics as given. N counts
-        pairs, the fewest of any fit (articles: the shares of repeated answers to one are averaged
-        first).
+        ESTIMATES, by `statistic`, over articles crossed with fits (`stats.pooled_mean`). With one
+        fit intervals and tests take the topics as given; what less than three quarters of the
+        fits could measure has neither. N counts pairs, the fewest of any fit (articles: the shares
+        of repeated answers to one are averaged first).
 
-        - ``bias``: mean distance (Eq. 9); with `chance` its one-sided p, Holm's over all
-          cells and biases.
+        - ``bias``: mean distance (Eq. 9).
         - ``share_difference``: mean signed difference of a group's share; one-sample t-test
           against 0; `p_adjusted` is Holm's over all cells, biases and groups of the table.
         - ``share_difference_common``: the same over the articles that every model of the
@@ -274,7 +273,6 @@ def estimates(
             for row in _cell(own, groups, sure.confidence):
                 level = known.get(_claim(key | row | {"bias": bias}), {})
                 names = ["null", "null_low", "null_high"]
-                names += ["test", "p_value"] if row["statistic"] == "bias" else []
                 rows.append(key | row | {name: level[name] for name in names if name in level})
         rows += claims.on_common_articles(
             of_bias, POOLING, groups, confidence=sure.confidence, min_pairs=min_pairs
@@ -325,7 +323,7 @@ def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[R
 # --- chance -----------------------------------------------------------------------------------
 
 _LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
-_LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "p_value", "pairs", "test"]
+_LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "pairs"]
 
 
 @stage
@@ -347,19 +345,16 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
         inferences a fit.
     sure
         Share of the deals between `null_low` and `null_high`, deals of every pair, and their start.
-        A deal costs inferences, so there are few: p takes the deals' means over pairs as normal (t
-        with `draws` - 1 degrees of freedom), not their ranks, which could not be below
-        1 / (`draws` + 1).
+        A deal costs inferences, so there are few, and no p is made from them.
 
     Returns
     -------
     DataFrame
         By `bias`, the cell, `statistic` (``bias``, ``prejudice_share``, ``prejudice_extent``) and
         `group`: `observed` in the pairs used, the mean `null` over the deals, `null_low`,
-        `null_high` (of means over the pairs used), one-sided `p_value` (for ``bias``), `pairs`
-        used (drawn, with a score; the fewest of any fit), and `test`. Every deal is the mean of
-        its values by all fits that scored a pair as it was. A deal without a score does not
-        count; with no pair used all is NaN.
+        `null_high` (of means over the pairs used), and `pairs` used (drawn, with a score; the
+        fewest of any fit). Every deal is the mean of its values by all fits that scored a pair as
+        it was. A deal without a score does not count; with no pair used all is NaN.
     """
     if not fitted.fits:
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
@@ -450,15 +445,8 @@ def _levels(by_fit: list[Deals], sure: stats.Sure) -> list[Row]:
             found[i] = deals
         counted = (~np.isnan(found)).sum(axis=0)
         mean = claims.ratio(np.nansum(found, axis=0), counted)
-        observed, dealt = mean[0], mean[1:]
-        p = np.nan
-        if statistic == "bias" and np.isfinite(observed) and np.nanstd(dealt) > prejudice.ROUNDING:
-            # One more deal would lie so many standard errors of prediction from their mean.
-            error = np.nanstd(dealt, ddof=1) * np.sqrt(1 + 1 / draws)
-            p = float(t.sf((observed - np.nanmean(dealt)) / error, draws - 1))
+        level = stats.tail(np.nan, mean[1:], confidence=sure.confidence)
         rows.append({
-            "statistic": statistic, "group": group, "observed": observed,
-            **stats.tail(np.nan, dealt, confidence=sure.confidence), "p_value": p, "pairs": used,
-            "test": f"words of {used} pairs dealt anew, {draws} times",
+            "statistic": statistic, "group": group, "observed": mean[0], **level, "pairs": used,
         })  # fmt: skip
     return rows

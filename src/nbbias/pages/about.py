@@ -95,10 +95,16 @@ def provenance(
         ("Data", _data(description)),
         ("Models", _distinct(estimates, "model")),
         ("Instruments", _distinct(estimates, "instrument")),
+        ("Claims", [_claims(description)]),
         ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
         ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]
     return [(name, values) for name, values in rows if values]
+
+
+def _claims(description: Mapping[str, Any]) -> str:
+    number = len(description["parameters"]["claims"])
+    return f"{number} declared before data were read (SHA-256 {description['claims_sha256'][:12]})"
 
 
 def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:

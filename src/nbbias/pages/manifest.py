@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import studies, tables
-from nbbias.params import Parameters, input_files
+from nbbias.params import Parameters, claims_sha256, input_files
 
 NAME = "manifest.json"
 
@@ -37,8 +37,9 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
     Returns
     -------
     dict
-        `study`, `run`, `parameters` and their hash, `data` (path and hash of each file that a
-        parameter names), the notebook's hash, `seed`, `versions`, `git`, `platform`.
+        `study`, `run`, `parameters` and their hash, that of the declared claims among them, `data`
+        (path and hash of each file that a parameter names), the notebook's hash, `seed`,
+        `versions`, `git`, `platform`.
     """
     values = parameters.model_dump()
     given = json.dumps(values, sort_keys=True).encode()
@@ -51,6 +52,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "run": run,
         "parameters": values,
         "parameters_sha256": hashlib.sha256(given).hexdigest(),
+        "claims_sha256": claims_sha256(parameters.claims),
         "data": data,
         "notebook_sha256": tables.file_sha256(notebook),
         "seed": parameters.seed,
@@ -86,4 +88,5 @@ def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
     rows = [("data", name, tables.file_sha256(path)) for name, path in input_files(checked).items()]
     rows += [("version", name, number) for name, number in tables.versions().items()]
     rows.append(("seed", "seed", str(checked.seed)))
+    rows.append(("claims", f"{len(checked.claims)} declared", claims_sha256(checked.claims)))
     return pd.DataFrame(rows, columns=["kind", "name", "value"])

@@ -26,6 +26,8 @@ _TABLE_CELL = re.compile(
     r'<td (?:style="([^"]*)" )?(?:headers="[^"]*" )?class="gt_row gt_(left|right|center)">'
 )
 _CONTENTS = "<!-- contents -->"
+#: What was declared leads a page, wherever its notebook computes it.
+_CLAIMS = re.compile(r'<section [^>]*class="claims".*?</section>', re.DOTALL)
 _TITLE = re.compile(r'class="gt_heading gt_title[^>]*>(.*?)</td>', re.DOTALL)
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
@@ -140,9 +142,11 @@ def write_page(
     found = _HEADING.findall(body)
     items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
     body = body.replace(_CONTENTS, items, 1)
+    lead = _CLAIMS.findall(body)
     if about and about["finding"]:
-        lead = f'</h1>\n<p class="finding">{escape.attribute(about["finding"])}</p>'
-        body = body.replace("</h1>", lead, 1)
+        lead.insert(0, f'<p class="finding">{escape.attribute(about["finding"])}</p>')
+    if "</h1>" in body:
+        body = _CLAIMS.sub("", body).replace("</h1>", "\n".join(["</h1>", *lead]), 1)
     # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
     body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.

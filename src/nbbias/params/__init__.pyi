@@ -8,6 +8,13 @@ from .base import (
     Study as Study,
     no_twins as no_twins,
 )
+from .claims import (
+    CLAIM_KEYS as CLAIM_KEYS,
+    SMALLEST as SMALLEST,
+    Claim as Claim,
+    Claims as Claims,
+    claims_sha256 as claims_sha256,
+)
 from .keys import (
     REDACTED as REDACTED,
     Redact as Redact,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from nbbias import tables
+from nbbias.params.claims import Claims, claim_breaches
 from nbbias.tables import SAMPLE, DataError
 
 
@@ -45,12 +46,26 @@ Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 
 
 class Parameters(BaseModel):
-    """What every study's parameters share: no unknown names, no silent conversion."""
+    """What every study's parameters share: no unknown names, no silent conversion.
+
+    `statistics` are those that the study estimates, by measure: what a claim can be about.
+    """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+
+    claims: Claims = Field([])
 
     confidence: Confidence = Field(0.95, description="level of every interval")
     seed: Seed = Field(20231222, description="start of every random draw")
+
+    @field_validator("claims")
+    @classmethod
+    def _claims_are_of_this_study(cls, claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        told = claim_breaches(claims, statistics=cls.statistics)
+        if told:
+            raise ValueError("; ".join(told))
+        return claims
 
     def left_out(self) -> list[str]:
         """Return the tags of the notebook's cells that are no part of a run."""

@@ -1,4 +1,10 @@
-from . import explorer as explorer, figures as figures, live as live, markup as markup
+from . import (
+    claims as claims,
+    explorer as explorer,
+    figures as figures,
+    live as live,
+    markup as markup,
+)
 from .figures import Drawn as Drawn
 from .sentences import (
     CORRECTIONS as CORRECTIONS,
@@ -9,6 +15,7 @@ from .sentences import (
     number as number,
     p_value as p_value,
     say as say,
+    selected as selected,
 )
 from .tables import Table as Table, p_column as p_column, readable as readable, show as show
 from .terminal import Format as Format, Terminal as Terminal

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import Markdown
 
+from nbbias import stats
 from nbbias.tables import UNTOLD
 from nbbias.tables.escape import markdown as escape
 
@@ -149,9 +150,11 @@ def beyond_chance(
     -------
     str
         Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
-        there is none), of those beyond chance where there are any. Estimates that could not be
-        tested are counted, and if all are, the commonest reason is told; so are those whose test
-        can never be beyond chance at their N (`stats.adjust` says which).
+        there is none), of those beyond chance where there are any. It was selected for that, so
+        beside it stands what it is shrunken towards the others (`stats.shrunken`), where that is
+        known. Estimates that could not be tested are counted, with the commonest reason; so are
+        those whose test can never be beyond chance at their N (`stats.adjust` says which). Rows
+        that were not declared (`reading.claims`) are called exploratory.
 
     Examples
     --------
@@ -163,20 +166,21 @@ def beyond_chance(
     >>> told = beyond_chance(found, what="differences", unit="pairs")
     >>> count, largest = told.split(". ", 1)
     >>> count
-    "1 of 2 differences are beyond chance (p below .05 after Holm's correction)"
+    "1 of 2 differences are beyond chance (exploratory; p below .05 after Holm's correction)"
     >>> largest
-    'This one: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004).'
+    'This one: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004; selected of 2).'
     """
     tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
+    reasons = rows.loc[rows["p_adjusted"].isna(), "reason"].dropna().value_counts()
+    why = escape(reasons.index[0]) if len(reasons) else ""
     if tested.empty:
-        reasons = rows["reason"].dropna().value_counts()
-        why = escape(reasons.index[0]) if len(reasons) else f"there are no {what}"
-        return f"No {what} could be tested ({why})."
+        return f"No {what} could be tested ({why or f'there are no {what}'})."
     confidence = float(tested["confidence"].iloc[0])
     found = tested[tested["p_adjusted"] < 1 - confidence]
     of = found if len(found) else tested
     nulls = of["null"].fillna(0)
-    row = of.loc[(of["estimate"] - nulls).abs().idxmax()].to_dict()
+    at = (of["estimate"] - nulls).abs().idxmax()
+    row = of.loc[at].to_dict()
     far = "furthest" if nulls.any() else "largest"
     lead = {0: f"The {far}", 1: "This one"}.get(len(found), f"The {far} of these")
     names = {
@@ -189,17 +193,50 @@ def beyond_chance(
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
     lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
-    parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row)]
+    parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row), *selected(tested, at)]
     numbers = f"({'; '.join(parts)})"
     says = says if "{numbers}" in says else f"{says} {{numbers}}"
-    left = f"; {len(rows) - len(tested)} could not be tested" if len(rows) > len(tested) else ""
+    left = ""
+    if len(rows) > len(tested):
+        left = f"; {len(rows) - len(tested)} could not be tested" + (f": {why}" if why else "")
     untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
     left += f"; {untold} cannot be told at this N" if untold else ""
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
+    asked = "declared" if "claim" in rows else "exploratory"
     return (
-        f"{len(found)} of {len(tested)} {what} are beyond chance (p below {alpha} after "
+        f"{len(found)} of {len(tested)} {what} are beyond chance ({asked}; p below {alpha} after "
         f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told | {'numbers': numbers})}."
     )
+
+
+def selected(rows: pd.DataFrame, at: Any) -> list[str]:
+    """Say that a row was selected, and what it is shrunken towards the rows that it was chosen of.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, all that could have been chosen.
+    at
+        The index of the one that was.
+
+    Returns
+    -------
+    list of str
+        One part of a sentence; none where there was nothing to choose.
+
+    Examples
+    --------
+    >>> row = {"df": np.nan, "confidence": 0.95, "null": np.nan}
+    >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
+    >>> selected(pd.DataFrame(rows), 2)
+    ['selected of 3; shrunken towards the others it is 0.355']
+    """
+    if len(rows) < 2:
+        return []
+    text, shrunken = f"selected of {len(rows)}", stats.shrunken(rows)[at]
+    if np.isfinite(shrunken):
+        text += f"; shrunken towards the others it is {number(shrunken, decimals=3)}"
+    return [text]
 
 
 def _which(row: Mapping[str, Any], rows: pd.DataFrame) -> str:

@@ -20,6 +20,7 @@ from nbbias.tables import ESTIMATE_KEYS, escape, visible
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
+_EXPLORATORY = "Exploratory: these tests were not declared before data were read."
 _THEME = (
     "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
     "border-color: var(--jp-border-color2, #d3d3d3);"
@@ -142,6 +143,8 @@ def readable(
         if together:
             own = own.sort_values(together, kind="stable", key=lambda v: pd.factorize(v)[0])
     shown, headings = _cells(own, whole.decimals, labels)
+    if {"p_value", "p_adjusted"} & {*shown} and "claim" not in own:
+        note.append(_EXPLORATORY)
     named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
     frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
@@ -303,7 +306,9 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
     >>> [text.split() for text in p_column(rows, "p_value")]
     [['≤', '.002'], ['.040']]
     """
-    at_floor = rows["p_value"] <= rows["p_least"] * (1 + 1e-9)
+    # Tables of models, too, are read: tests without a floor do not name it.
+    least = rows.get("p_least", pd.Series(np.nan, rows.index))
+    at_floor = rows["p_value"] <= least * (1 + 1e-9)
     if not (at_floor & (rows[of] >= 0.001)).any():
         return rows[of]
     texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]

@@ -9,6 +9,11 @@ from .chance import (
     tail as tail,
     windows as windows,
 )
+from .effects import (
+    equivalence as equivalence,
+    shrunken as shrunken,
+    standard_errors as standard_errors,
+)
 from .families import adjust as adjust
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
@@ -41,7 +46,7 @@ from .models import (
     paired_models as paired_models,
 )
 from .pooling import (
-    pooled_claims as pooled_claims,
+    pooled_difference as pooled_difference,
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
 )

@@ -279,7 +279,7 @@ def clustered_share(
         As `proportion_interval`, of as many independent units as the spread between clusters leaves
         (Kish's design effect, never below 1), with the t of the clusters less one for the normal
         quantile. Where all units are alike, clusters are counted. Plain Wilson where every unit is
-        a cluster of its own; no interval where there is one cluster of several units.
+        a cluster of its own; no interval where one cluster holds units that differ.
 
     References
     ----------
@@ -324,8 +324,8 @@ def effective_size(
     Returns
     -------
     float
-        `size` where every unit is a cluster of its own; NaN where all are of one. Where no unit
-        has an influence, as many as there are clusters, and never more than `size`.
+        `size` where every unit is a cluster of its own. Where no unit has an influence, as many
+        as there are clusters, and never more than `size`; else NaN where there is one cluster.
 
     Examples
     --------
@@ -337,11 +337,13 @@ def effective_size(
     count = int(codes.max()) + 1
     if count == len(influence):
         return size
+    alone = float(influence @ influence)
+    if alone < _ROUNDING**2:
+        return min(size, count)
     if count == 1:
         return np.nan
-    alone = float(influence @ influence)
     together = float((np.bincount(codes, weights=influence) ** 2).sum()) * count / (count - 1)
-    units = size / max(1.0, together / alone) if alone > 0 else min(size, count)
+    units = size / max(1.0, together / alone)
     level = (1 + confidence) / 2
     return units * float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1)) ** 2
 

@@ -204,7 +204,8 @@ def corrected_difference(
     Returns
     -------
     dict
-        `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`. NaN with the `reason` where there is none.
+        `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`.
+        NaN with the `reason` where there is none.
 
     Examples
     --------

@@ -1,12 +1,18 @@
 """Means and shares that were measured several times over, each time by another fit of topics.
 
 A fit depends on its seed, so an estimate has two sources of uncertainty: the articles, and the
-fit. Rubin's rules (Rubin 1987; degrees of freedom by Barnard and Rubin 1999) add the two.
+fits. They are crossed: every fit measures the same articles. With the mean over all articles and
+all fits that could be made as the target, the variance of the mean over N articles and m fits is
+
+    σ²(articles) / N + σ²(fits) / m + σ²(rest) / (N m),
+
+estimated by the mean squares of the two-way random analysis of variance, with Satterthwaite's
+(1946) degrees of freedom. What too few of the fits can measure is no claim about the texts: it
+keeps its estimate, and has no interval and no test.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +24,8 @@ from nbbias.stats import intervals
 
 Row = dict[str, Any]
 
+#: The share of the fits that must measure something for it to be told: 3 of 4, all of 3, 4 of 5.
+STABLE = 0.75
 
 #: A variance this small is rounding.
 _NO_SPREAD = 1e-24
@@ -25,10 +33,11 @@ _NO_SPREAD = 1e-24
 
 class _Total(NamedTuple):
     estimate: float
-    variance: float  # of the estimate: within fits and between them
+    variance: float  # of the estimate: over articles and over fits
     df: float
     n: int
     fits: int
+    alike: int  # fits on the same side of 0 as the estimate
 
 
 def pooled_mean(
@@ -51,47 +60,65 @@ def pooled_mean(
     Returns
     -------
     dict
-        As `stats.one_sample`, which it equals for one fit: the `estimate` is the mean of the fits'
-        means; its variance is the mean of theirs plus (1 + 1/m) times the variance between
-        the m fits. `n` is the least number of units that a fit measured (fits that measured none
-        do not count), `n_lost` all others; `effect_size` the mean of the fits'; `test` says how
-        many fits there were.
+        As `stats.one_sample`, which it equals for one fit: the `estimate` is the mean of the means
+        of the fits that measured something, its variance that of crossed articles and fits. `n` is
+        the least number of units that such a fit measured, `n_lost` all others; `effect_size`
+        the mean of the fits'. `test` says how many of the fits measured it, and in how many of
+        them it has the estimate's sign. Where they are less than `STABLE` of all fits there is no
+        interval and no test, and `reason` says so.
 
     Examples
     --------
     >>> values = pd.DataFrame({"fit 1": [0.0, 1.0, 2.0], "fit 2": [1.0, 2.0, 3.0]})
     >>> row = pooled_mean(values, confidence=0.95)
     >>> row["estimate"], row["n"], row["test"]
-    (1.5, 3, 'one-sample t, 2 of 2 fits pooled')
+    (1.5, 3, 'one-sample t, 2 of 2 fits pooled, same sign in 2')
     >>> pooled_mean(values[["fit 1"]], confidence=0.95, tested=False)["estimate"]
     1.0
     """
-    columns = [values[name].dropna().to_numpy(float) for name in values]
-    measured = [own for own in columns if len(own)]
-    if len(measured) < 2:
-        only = measured[0] if measured else np.array([])
+    measured = values.dropna(axis="columns", how="all")
+    if values.shape[1] < 2 or measured.empty:
         function = intervals.one_sample if tested else intervals.mean_interval
-        row = function(only, confidence=confidence, bounds=bounds)
-        row["n_lost"] = len(values) - row["n"]
-        return row | _fits(len(measured), len(columns), row)
-    total = _total(measured, [_variance_of_mean(own) for own in measured])
-    row = {"estimate": total.estimate, "ci_low": np.nan, "ci_high": np.nan, "n": total.n}
-    row |= {"n_lost": len(values) - total.n, "reason": None}
-    if not np.isfinite(total.variance):
-        row["reason"] = intervals.ONE_VALUE
-    elif total.variance <= _NO_SPREAD:
-        row |= {"ci_low": total.estimate, "ci_high": total.estimate}
-        row["reason"] = "all values are alike: no test" if tested else None
-    test = dict.fromkeys(("statistic_value", "df", "p_value"), np.nan)
-    if total.variance > _NO_SPREAD and np.isfinite(total.variance):
-        test = _tested(total, confidence)
-        ends = [test.pop("ci_low"), test.pop("ci_high")]
-        row["ci_low"], row["ci_high"] = np.clip(ends, *(bounds or (-np.inf, np.inf)))
+        row = function(values.to_numpy(float).ravel(), confidence=confidence, bounds=bounds)
+        return row | {"n_lost": len(values) - row["n"]}
+    total = _total(measured, ddof=1)
+    row = _row(total, len(values) - total.n)
     if tested:
-        sizes = [intervals.one_sample(own, confidence=confidence) for own in measured]
-        row |= {"test": "one-sample t", **test}
-        row["effect_size"] = float(np.mean([own["effect_size"] for own in sizes]))
-    return row | _fits(total.fits, len(columns), row)
+        row |= {"test": "one-sample t", "effect_size": _effect_size(measured)}
+    return _told(row, total, fits=values.shape[1], confidence=confidence, bounds=bounds)
+
+
+def pooled_difference(first: pd.DataFrame, second: pd.DataFrame, *, confidence: float) -> Row:
+    """Return the difference of two means over units and fits, as of two samples, and its test.
+
+    Parameters
+    ----------
+    first, second
+        As in `pooled_mean`: units by the same fits. The units of the two are taken as unrelated.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        As `pooled_mean`: `first` less `second`. `n` and `n_lost` are of both.
+
+    Examples
+    --------
+    >>> first = pd.DataFrame({"fit 1": [0.0, 1.0, 2.0], "fit 2": [1.0, 2.0, 3.0]})
+    >>> row = pooled_difference(first, first - 1, confidence=0.95)
+    >>> row["estimate"], row["n"], row["test"]
+    (1.0, 6, 'two samples, 2 of 2 fits pooled, same sign in 2')
+    """
+    both = first.notna().any() & second.notna().any()
+    measured = [table.loc[:, both] for table in (first, second)]
+    row: Row = {"n": 0, "n_lost": len(first) + len(second), "estimate": np.nan}
+    row |= {"ci_low": np.nan, "ci_high": np.nan, "reason": "no value was measured"}
+    if not both.any():
+        return row
+    total = _total(*measured, ddof=1)
+    row = _row(total, row["n_lost"] - total.n) | {"test": "two samples"}
+    return _told(row, total, fits=first.shape[1], confidence=confidence)
 
 
 def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
@@ -109,8 +136,8 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
     -------
     dict
         `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Wilson's interval at the number of
-        independent units that would give the pooled variance of `pooled_mean`; with one fit it is
-        that of `stats.share_interval`.
+        independent units that would give the variance of crossed units and fits; with one fit it
+        is that of `stats.share_interval`. None where too few fits measured it (`pooled_mean`).
 
     Examples
     --------
@@ -119,49 +146,98 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
     >>> row["estimate"], row["n"], row["n_lost"]
     (0.375, 4, 0)
     """
-    columns = [hits[name].dropna().to_numpy(float) for name in hits]
-    measured = [own for own in columns if len(own)]
-    if len(measured) < 2:
-        only = measured[0] if measured else np.array([])
-        row = intervals.share_interval(only, confidence=confidence)
-        row["n_lost"] = len(hits) - row["n"]
-        return row | _fits(len(measured), len(columns), row)
-    total = _total(measured, [own.mean() * (1 - own.mean()) / len(own) for own in measured])
-    low, high = _wilson(total, confidence)
-    row = {"estimate": total.estimate, "ci_low": low, "ci_high": high, "n": total.n}
-    row |= {"n_lost": len(hits) - total.n, "reason": None}
-    return row | _fits(total.fits, len(columns), row)
+    measured = hits.dropna(axis="columns", how="all")
+    if hits.shape[1] < 2 or measured.empty:
+        row = intervals.share_interval(hits.to_numpy(float).ravel(), confidence=confidence)
+        return row | {"n_lost": len(hits) - row["n"]}
+    total = _total(measured, ddof=0)
+    row = _row(total, len(hits) - total.n) | {"reason": _unstable(total.fits, hits.shape[1])}
+    if total.fits >= STABLE * hits.shape[1]:
+        row["ci_low"], row["ci_high"] = _wilson(total, confidence)
+    return row
 
 
-def _variance_of_mean(own: np.ndarray) -> float:
-    return float(own.var(ddof=1) / len(own)) if len(own) > 1 else np.nan
+# --- articles crossed with fits ---------------------------------------------------------------
 
 
-def _total(measured: list[np.ndarray], variances: list[float]) -> _Total:
-    means = np.array([own.mean() for own in measured])
-    return _combine(means, np.array(variances), min(map(len, measured)), None)
+def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int) -> _Total:
+    """Return a mean over crossed units and fits, or a difference of two, with its variance."""
+    tables = [first] if second is None else [first, second]
+    means = np.array([table.mean().to_numpy() for table in tables])
+    of_fits = means[0] - means[1] if len(means) > 1 else means[0]
+    m, sizes = len(of_fits), [table.count() for table in tables]
+    alike = int((np.sign(of_fits) == np.sign(of_fits.mean())).sum())
+    df, n = sum(int(size.min()) - 1 for size in sizes), sum(int(size.min()) for size in sizes)
+    total = _Total(float(of_fits.mean()), np.nan, max(df, 1), n, m, alike)
+    if min(size.min() for size in sizes) <= ddof:
+        return total
+    # What every unit adds to a fit's mean; the sum of its squares is the variance of that mean.
+    parts = pd.concat([
+        (table - table.mean()) / np.sqrt(size * (size - ddof))
+        for table, size in zip(tables, sizes, strict=True)
+    ]).to_numpy()  # fmt: skip
+    own = np.nan_to_num(parts)
+    of_units = float((own.mean(axis=1) ** 2).sum())
+    if m < 2:
+        return total._replace(variance=of_units)
+    between = float(of_fits.var(ddof=1)) / m
+    counted = (~np.isnan(parts)).sum(axis=1)
+    centre = own.sum(axis=1) / np.maximum(counted, 1)
+    squares = np.where(np.isnan(parts), 0.0, (own - centre[:, None]) ** 2).sum(axis=1)
+    # A unit of one fit says nothing of the rest: its square is 0.
+    rest = float((squares * counted / np.maximum(counted - 1, 1)).sum()) / m**2
+    # The rest is in both of the others: it counts once.
+    variance = of_units + max(between - rest, 0.0)
+    share = of_units**2 / total.df + (between**2 / (m - 1) if between > rest else 0.0)
+    df_both = variance**2 / share if share > 0 else total.df
+    return total._replace(variance=variance, df=df_both)
 
 
-def _combine(means: np.ndarray, variances: np.ndarray, n: int, df: float | None) -> _Total:
-    """Apply Rubin's rules to two fits or more; `df` is that of one fit, by default n - 1."""
-    m = len(means)
-    within, between = float(np.mean(variances)), (1 + 1 / m) * float(means.var(ddof=1))
-    variance = within + between
-    part = between / variance if variance > 0 else 0.0
-    complete = max(n - 1 if df is None else df, 1)
-    observed = (complete + 1) / (complete + 3) * complete * (1 - part)
-    found = observed if part == 0 else 1 / (1 / max(observed, 1e-9) + part**2 / (m - 1))
-    return _Total(float(means.mean()), variance, max(found, 1.0), n, m)
+def _effect_size(measured: pd.DataFrame) -> float:
+    found = [
+        intervals.one_sample(measured[fit].to_numpy(float), confidence=0.95) for fit in measured
+    ]
+    return float(np.mean([one["effect_size"] for one in found]))
 
 
-def _tested(total: _Total, confidence: float) -> Row:
-    """Return the pooled t interval, and the test against 0."""
+def _row(total: _Total, lost: int) -> Row:
+    row = {"estimate": total.estimate, "ci_low": np.nan, "ci_high": np.nan}
+    return row | {"n": total.n, "n_lost": lost, "reason": None}
+
+
+def _unstable(measured: int, fits: int) -> str | None:
+    """Say where some fits measured nothing, and where these are too many."""
+    if measured == fits:
+        return None
+    told = f"measured in {measured} of {fits} fits"
+    return told if measured >= STABLE * fits else f"not stable over fits: {told}"
+
+
+def _told(
+    row: Row, total: _Total, *, fits: int, confidence: float,
+    bounds: tuple[float, float] | None = None,
+) -> Row:  # fmt: skip
+    """Add interval and, where the row names one, test; or say why there are none."""
+    tested = "test" in row
+    if tested:
+        row["test"] += f", {total.fits} of {fits} fits pooled, same sign in {total.alike}"
+        row |= dict.fromkeys(("statistic_value", "df", "p_value"), np.nan)
+    row["reason"] = _unstable(total.fits, fits)
+    if total.fits < STABLE * fits:
+        return row
+    if not np.isfinite(total.variance):
+        return row | {"reason": intervals.ONE_VALUE}
+    if total.variance <= _NO_SPREAD:
+        row |= {"ci_low": total.estimate, "ci_high": total.estimate}
+        return row | ({"reason": "all values are alike: no test"} if tested else {})
     error = np.sqrt(total.variance)
     half, value = t.ppf((1 + confidence) / 2, total.df) * error, total.estimate / error
-    row = {"ci_low": total.estimate - half, "ci_high": total.estimate + half}
-    return row | {
-        "statistic_value": value, "df": total.df, "p_value": float(2 * t.sf(abs(value), total.df)),
-    }  # fmt: skip
+    ends = np.clip([total.estimate - half, total.estimate + half], *(bounds or (-np.inf, np.inf)))
+    row |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
+    if tested:
+        p = float(2 * t.sf(abs(value), total.df))
+        row |= {"statistic_value": value, "df": total.df, "p_value": p}
+    return row
 
 
 def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
@@ -173,85 +249,3 @@ def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
         n *= (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2  # few fits: their spread is not known
     low, high = proportion_confint(total.estimate * n, n, alpha=1 - confidence, method="wilson")
     return min(low, total.estimate), max(high, total.estimate)  # rounding at 0 and 1
-
-
-def pooled_claims(rows: Sequence[Row], *, confidence: float) -> Row:
-    """Pool one claim that every fit made on its own.
-
-    Parameters
-    ----------
-    rows
-        One row of ESTIMATES to be for each fit, of the same claim. A row's variance is read off its
-        interval (with its `df`, or `n` - 1); that of a share is p (1 - p) / n, where the row has
-        neither `test` nor `df` and its `statistic` begins with ``"prejudice_share"``.
-    confidence
-        Level of the rows' intervals, and of the pooled one.
-
-    Returns
-    -------
-    dict
-        The first row with `estimate`, interval, `statistic_value`, `df`, `p_value` and the largest
-        `n_lost`, pooled as in `mean` and `share`; `reason` says where some fits measured nothing.
-        With one fit its row.
-
-    Examples
-    --------
-    >>> values = pd.Series([0, 1, 2]), pd.Series([1, 2, 3])
-    >>> fits = [intervals.one_sample(own, confidence=0.95) for own in values]
-    >>> row = pooled_claims([{"statistic": "x"} | one for one in fits], confidence=0.95)
-    >>> row["estimate"], row["n"]
-    (1.5, 3)
-
-    Notes
-    -----
-    `pooled_mean` and `pooled_share` know the units, this only what a fit said of them: of claims
-    such as the difference of two shares no table of units by fits exists. Where there is one, they
-    are better: an interval that was cut at its bounds no longer tells the variance.
-    """
-    measured = [row for row in rows if np.isfinite(row["estimate"])]
-    if len(rows) < 2 or not measured:
-        return dict(rows[0])
-    row = dict(measured[0]) | {"n_lost": max(one.get("n_lost") or 0 for one in measured)}
-    row |= {"reason": row.get("reason"), "n": min(one["n"] for one in measured)}
-    if len(measured) == 1:
-        return row | _some(1, len(rows), row)
-    share = "test" not in row and str(row["statistic"]).startswith("prejudice_share")
-    upper = (1 + confidence) / 2
-    variances, degrees = [], []
-    for one in measured:
-        found = one.get("df")
-        df = float(found) if found is not None and np.isfinite(found) else one["n"] - 1.0
-        p, low, high = one["estimate"], one.get("ci_low", np.nan), one.get("ci_high", np.nan)
-        # Newcombe's interval of two shares is one of large samples.
-        quantile = norm.ppf(upper) if one.get("test", "").startswith("two") else t.ppf(upper, df)
-        variances.append(p * (1 - p) / one["n"] if share else ((high - low) / 2 / quantile) ** 2)
-        degrees.append(df)
-    total = _combine(
-        np.array([one["estimate"] for one in measured]), np.array(variances), row["n"], min(degrees)
-    )
-    row |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-    row |= {"estimate": total.estimate, "ci_low": np.nan, "ci_high": np.nan}
-    if share:
-        row["ci_low"], row["ci_high"] = _wilson(total, confidence)
-    elif total.variance > _NO_SPREAD:
-        tested = _tested(total, confidence)
-        row |= tested if "test" in row else {key: tested[key] for key in ("ci_low", "ci_high")}
-    elif not np.isfinite(total.variance):
-        row["reason"] = intervals.ONE_VALUE
-    return row | _some(total.fits, len(rows), row)
-
-
-def _fits(measured: int, fits: int, row: Row) -> Row:
-    """Say over how many fits a row was pooled, and where some measured nothing."""
-    found: Row = {}
-    if "test" in row:
-        found["test"] = (
-            f"{row['test']}, {measured} of {fits} fits pooled" if fits > 1 else row["test"]
-        )
-    return found | _some(measured, fits, row)
-
-
-def _some(measured: int, fits: int, row: Row) -> Row:
-    if 0 < measured < fits and not row["reason"]:
-        return {"reason": f"measured in {measured} of {fits} fits"}
-    return {}

@@ -1,0 +1,107 @@
+"""Declared claims: what a run asks, in its parameters, and hashed before data are read."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field
+
+from nbbias.tables import ESTIMATE_KEYS
+
+#: What a claim can name of a row of ESTIMATES.
+CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
+
+#: The bound of a test of equivalence, in the unit of the claim's statistic.
+SMALLEST = "smallest_effect"
+
+Claim: TypeAlias = Mapping[str, Any]
+
+Claims = Annotated[
+    list[dict[str, Any]],
+    Field(
+        max_length=8,
+        description="what is declared before data are read: it leads the page, corrected as one "
+        "family; each names statistic and measure, and where not all are meant bias, group, model "
+        "…; smallest_effect tests for equivalence, too ([]: all is exploratory)",
+    ),
+]
+
+
+def claims_sha256(claims: Sequence[Claim]) -> str:
+    """Return the SHA-256 of declared claims, written as canonical JSON.
+
+    Examples
+    --------
+    >>> one = {"measure": "rbs", "statistic": "rbs"}
+    >>> claims_sha256([one]) == claims_sha256([dict(reversed(one.items()))])
+    True
+    >>> claims_sha256([one]) == claims_sha256([])
+    False
+    """
+    text = json.dumps(list(claims), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def claim_breaches(
+    claims: Sequence[Claim], *, statistics: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return what is wrong with declared claims, all of it, with the nearest known names.
+
+    Parameters
+    ----------
+    claims
+        As in a params file.
+    statistics
+        The study's statistics, by measure.
+
+    Examples
+    --------
+    >>> claims = [{"statistic": "distanse", "modle": "a"}]
+    >>> print(*claim_breaches(claims, statistics={"rbs": ["rbs", "distance"]}), sep="; ")
+    1: modle is no key; did you mean model?; 1: no statistic 'distanse'; did you mean distance?
+    """
+    found = []
+    for number, claim in enumerate(claims, start=1):
+        told = [*_of_keys(claim), *_of_statistic(claim, statistics)]
+        if claim in claims[: number - 1]:
+            told.append("stands twice")
+        found += [f"{number}: {one}" for one in told]
+    return found
+
+
+def _of_keys(claim: Claim) -> list[str]:
+    told = []
+    for key, value in claim.items():
+        if key not in (*CLAIM_KEYS, SMALLEST):
+            told.append(f"{key} is no key; {_near(key, (*CLAIM_KEYS, SMALLEST))}")
+        elif key == SMALLEST:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                told.append(f"{key} must be a number above 0, but is {value!r}")
+        elif not isinstance(value, str):
+            told.append(f"{key} must be text, but is {value!r} (put it in quotes)")
+    return told
+
+
+def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list[str]:
+    if "statistic" not in claim:
+        return ["names no statistic"]
+    measure, statistic = claim.get("measure"), claim["statistic"]
+    if measure is not None and measure not in statistics:
+        return [f"no measure {measure!r}; {_near(measure, statistics)}"]
+    # Of all measures where none is named, each once.
+    own = [measure] if measure is not None else list(statistics)
+    known = list(dict.fromkeys(name for one in own for name in statistics[one]))
+    if statistic in known:
+        return []
+    of = f" of {measure}" if measure is not None else ""
+    return [f"no statistic {statistic!r}{of}; {_near(statistic, known)}"]
+
+
+def _near(name: object, known: Iterable[str]) -> str:
+    known = list(known)
+    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"

@@ -1,0 +1,248 @@
+"""Declared claims: the rows that lead a page, corrected as one family; all else is exploratory."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from IPython.display import HTML
+
+from nbbias import stats
+from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
+from nbbias.reading.sentences import escape
+from nbbias.reading.tables import Table, readable, show
+from nbbias.tables import ESTIMATE_KEYS, UNTOLD
+
+#: The column that numbers the claims: a table without it declares nothing.
+CLAIM = "claim"
+
+#: What names a claim beside its statistic, in this order.
+_NAMES = ("measure", "bias", "group", "dimension", "task", "topic", "evaluator", "judge", "model")
+
+#: Rows of the table that leads.
+_FIRST = 12
+
+#: What stands under declared claims, and what stands where nothing was declared.
+EXPLORATORY = (
+    "**All else on this page is exploratory**: it was not declared before data were read, and its "
+    "p values are corrected over tables of their own."
+)
+NOTHING_DECLARED = (
+    "**Nothing was declared before data were read** (`claims: []`): all on this page is "
+    "exploratory."
+)
+
+
+def declared(
+    estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: float
+) -> pd.DataFrame:
+    """Return the rows that a run declared, in the order of its claims, corrected as one family.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES, with whatever corrections a study has made.
+    claims
+        As the parameters hold them.
+    confidence
+        1 less this is the level of the tests.
+
+    Returns
+    -------
+    DataFrame
+        Rows of ESTIMATES, each once, with `claim`, the number of the claim that it is of. A key
+        that a claim leaves out means every value; where there is a row over all of them (a gap in
+        that key), that row. Of several instruments the one that comes first stands, of two rows
+        that mirror each other the first. `p_adjusted` is Holm's over all these rows. `p_within` and
+        `p_beyond` are those of `stats.equivalence`, corrected likewise, where the claim has a
+        `smallest_effect` and the reference is 0; `verdict` says what follows. A claim that matches
+        nothing is a row without an estimate, with the reason.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "word", "statistic": "difference", "estimate": 0.1, "ci_low": 0.05,
+    ...        "ci_high": 0.15, "null": 0, "n": 9, "p_value": 0.01}
+    >>> rows = [row | {"model": "a"}, row | {"model": "b", "p_value": 0.04}]
+    >>> rows = tables.estimates(rows, study="news_bias", confidence=0.95)
+    >>> found = declared(rows, [{"statistic": "difference"}], confidence=0.95)
+    >>> found[["model", "p_adjusted", "verdict"]].to_dict("split")["data"]
+    [['a', 0.02, 'told apart'], ['b', 0.04, 'told apart']]
+    >>> declared(rows, [{"statistic": "bias"}], confidence=0.95)["reason"].tolist()
+    ["not in this run: no statistic 'bias'"]
+    """
+    found = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
+    if not found:
+        return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
+    rows = pd.concat(found, ignore_index=True)
+    rows = rows.drop_duplicates([*ESTIMATE_KEYS, "instrument"], ignore_index=True)
+    bounded = rows[SMALLEST].notna() & rows["null"].fillna(0).eq(0)
+    # What a study's own, larger family could not tell, this one may.
+    told = ~rows["reason"].fillna("").str.startswith(UNTOLD)
+    rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
+    for name, p in stats.equivalence(rows, within=rows[SMALLEST].where(bounded)).items():
+        rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
+    return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
+
+
+def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
+    rows, why = estimates, "not in this run"
+    for key in (key for key in CLAIM_KEYS if key in claim):
+        own = rows[rows[key] == claim[key]]
+        if own.empty:
+            near = difflib.get_close_matches(claim[key], list(rows[key].dropna().unique()), n=1)
+            hint = f"; there is {near[0]}" if near else ""
+            why, rows = f"{why}: no {key} {claim[key]!r}{hint}", own
+            break
+        rows = own
+    for key in (key for key in CLAIM_KEYS if key not in claim):
+        over_all = rows[key].isna()
+        rows = rows[over_all] if over_all.any() else rows
+    rows = _once(rows)
+    if rows.empty:
+        named = {key: claim[key] for key in CLAIM_KEYS if key in claim}
+        gap = {"n": 0, "n_lost": 0, "reason": why, "study": _study(estimates)}
+        rows = pd.DataFrame([named | gap]).reindex(columns=list(estimates))
+        rows = rows.astype(dict.fromkeys((*ESTIMATE_KEYS, "test", "instrument"), "str"))
+    return rows.assign(**{CLAIM: number, SMALLEST: float(claim.get(SMALLEST, np.nan))})
+
+
+def _once(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep one row a claim: of the leading instrument, and of mirror images the first."""
+    rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
+    same = rows.groupby([key for key in ESTIMATE_KEYS if key != "group"], dropna=False)
+    size, total = (same["estimate"].transform(how) for how in ("size", "sum"))
+    second = same.cumcount() == 1
+    mirrors = (size == 2) & (total.abs() < 1e-12) & (rows["estimate"] != 0)
+    return rows[~(second & mirrors & rows["group"].notna())]
+
+
+def _study(estimates: pd.DataFrame) -> str:
+    return str(estimates["study"].iloc[0]) if len(estimates) else ""
+
+
+def _verdict(row: dict[str, Any], confidence: float) -> str:
+    alpha = 1 - confidence
+    if not np.isfinite(row["estimate"]):
+        return "not measured"
+    bound = f"±{row[SMALLEST]:g}"
+    if row["p_within"] < alpha:
+        return f"equivalent within {bound}"
+    if row["p_beyond"] < alpha:
+        return f"beyond {bound}"
+    told = "not tested" if np.isnan(row["p_adjusted"]) else "told apart"
+    told = "not told apart" if row["p_adjusted"] >= alpha else told
+    if str(row["reason"]).startswith(UNTOLD):
+        told = "cannot be told apart at this N"
+    if np.isnan(row[SMALLEST]):
+        return told
+    if np.isnan(row["p_within"]):
+        return f"{told}; equivalence within {bound} not tested"
+    if told == "told apart":
+        return f"told apart, but neither shown beyond {bound} nor within"
+    return f"{told}, and not shown equivalent within {bound}"
+
+
+# --- for readers --------------------------------------------------------------------------------
+
+
+def sentences(rows: pd.DataFrame) -> list[str]:
+    """Say of each declared claim how many of its rows are told apart from the reference.
+
+    Parameters
+    ----------
+    rows
+        Of `declared`.
+
+    Examples
+    --------
+    >>> row = {"claim": 1, "statistic": "index", "model": "gpt_4", "verdict": "told apart"}
+    >>> rows = pd.DataFrame([row]).reindex(columns=["claim", "reason", *CLAIM_KEYS, "verdict"])
+    >>> sentences(rows)
+    ['**index**: told apart from the reference.']
+    """
+    return [f"**{_named(own)}**: {_told(own)}." for _, own in rows.groupby(CLAIM, sort=False)]
+
+
+def lead(rows: pd.DataFrame, otherwise: str) -> str:
+    """Return the sentence of the first declared claim, or `otherwise` where none was declared.
+
+    Examples
+    --------
+    >>> lead(pd.DataFrame({"statistic": ["index"]}), "Nothing was measured.")
+    'Nothing was measured.'
+    """
+    return sentences(rows)[0] if CLAIM in rows else otherwise
+
+
+def _named(own: pd.DataFrame) -> str:
+    """Name what the rows of a claim have in common."""
+    row = own.iloc[0]
+    keys = [key for key in _NAMES if own[key].nunique(dropna=False) == 1]
+    keys = [key for key in keys if key != "model" or len(own) > 1]
+    rest = [escape(row[key]) for key in keys if isinstance(row[key], str)]
+    statistic = str(row["statistic"]).replace("_", " ")
+    rest = [name for name in rest if name != statistic]
+    return f"{statistic} ({', '.join(rest)})" if rest else statistic
+
+
+def _told(own: pd.DataFrame) -> str:
+    parts = []
+    for verdict in sorted(own["verdict"].unique(), key=lambda told: told.startswith("not ")):
+        some = own[own["verdict"] == verdict]
+        text = str(verdict).replace("told apart", "told apart from the reference", 1)
+        if verdict == "not measured":
+            text += f" ({escape(str(some['reason'].iloc[0]))})"
+        if len(own) > 1:
+            text += f": {len(some)} of {len(own)}"
+            text += f" ({_which(some, own)})" if not str(verdict).startswith("not ") else ""
+        parts.append(text)
+    return "; ".join(parts)
+
+
+def _which(some: pd.DataFrame, own: pd.DataFrame) -> str:
+    keys = [key for key in CLAIM_KEYS if key != "group" and own[key].nunique(dropna=False) > 1]
+    keys = keys or ["group"]
+    return "; ".join(
+        ", ".join(escape(value) for value in row if isinstance(value, str))
+        for row in some[keys].itertuples(index=False)
+    )
+
+
+def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:
+    """Show declared claims: the first dozen, and folded below all, where there are more.
+
+    Parameters
+    ----------
+    rows
+        Of `declared`.
+    sha256
+        The hash of the claims, of `params.claims_sha256`.
+    """
+    parts = [show(_table(rows, sha256=sha256, first=_FIRST))]
+    if len(rows) > _FIRST:
+        whole = show(_table(rows, sha256=sha256, first=len(rows)))
+        told = f"All {len(rows)} declared rows"
+        parts.append(HTML(f"<details><summary>{told}</summary>{whole.data}</details>"))
+    return parts
+
+
+def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
+    """Write declared rows in their order, each beside its claim in words."""
+    told = rows.iloc[:first].copy()
+    keys = [key for key in CLAIM_KEYS if key not in {"measure", "statistic"}]
+    for number, own in rows.groupby(CLAIM, sort=False):
+        named = [key for key in keys if own[key].nunique(dropna=False) == 1 and key != "model"]
+        told.loc[told[CLAIM] == number, named] = None
+        told.loc[told[CLAIM] == number, "statistic"] = _named(own).replace("\\", "")
+    tested = int(rows["p_value"].notna().sum())
+    note = f"Holm's correction over the {tested} declared tests. Hash of the claims: {sha256[:12]}."
+    if len(told) < len(rows):
+        note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
+    return readable(
+        told, ["statistic", *keys], rows=None, title="Declared claims", note=note,
+        labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
+    )  # fmt: skip

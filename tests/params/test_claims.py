@@ -1,0 +1,75 @@
+"""Declared claims: refused with the nearest names, all at once, and hashed by what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbbias import notebook, params, studies
+from nbbias.pages import manifest
+from nbbias.studies import STUDIES
+from nbbias.tables import ParameterError
+from tests.conftest import ROOT
+
+RBS = {"measure": "rbs", "statistic": "rbs"}
+
+
+def breach(*claims: dict[str, Any]) -> str:
+    with pytest.raises(ParameterError) as caught:
+        studies.validate("cogs", {"claims": list(claims)})
+    (told,) = caught.value.breaches
+    return told
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_every_study_declares_a_few_claims_that_hold_as_given_ones(stem: str) -> None:
+    claims = studies.validate(stem, {}).claims
+    assert 1 <= len(claims) <= 4
+    assert studies.validate(stem, {"claims": claims}).claims == claims
+
+
+def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
+    told = breach(
+        {"modle": "a", "statistic": "rsb"}, RBS, RBS, {"measure": "rbs"},
+        {"measure": "ads", "statistic": "abs"}, {"measure": "rbs", "statistic": "abs_raw"},
+        {**RBS, "model": 4, "smallest_effect": -0.1},
+    )  # fmt: skip
+    assert told == (
+        "claims: 1: modle is no key; did you mean model?; 1: no statistic 'rsb'; did you mean "
+        "rbs?; 3: stands twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "
+        "6: no statistic 'abs_raw' of rbs; known: rbs, distance, floor, difference, anova, "
+        "anova_repeated; 7: model must be text, but is 4 (put it in quotes); "
+        "7: smallest_effect must be a number above 0, but is -0.1"
+    )
+
+
+def test_nine_claims_are_too_many() -> None:
+    assert "at most 8" in breach(*[{**RBS, "model": str(n)} for n in range(9)])
+
+
+def test_none_may_be_declared() -> None:
+    assert studies.validate("cogs", {"claims": []}).claims == []
+
+
+def test_the_hash_is_of_what_is_said_not_of_how() -> None:
+    other = {"statistic": "rbs", "measure": "rbs"}
+    assert params.claims_sha256([RBS]) == params.claims_sha256([other])
+    changed = [[], [RBS, RBS], [{**RBS, "model": "a"}], [{**RBS, "smallest_effect": 0.1}]]
+    assert len({params.claims_sha256(claims) for claims in [[RBS], *changed]}) == 5
+
+
+def test_notebook_manifest_and_provenance_hash_the_same_before_data_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
+    given = {"claims": [{"statistic": "index", "model": "gpt-4"}]}
+    checked = studies.validate("llmbi", given)
+    opened = notebook.open("llmbi", given)
+    described = manifest.describe("llmbi", "x", checked, ROOT / "notebooks/llmbi.ipynb")
+    shown = manifest.provenance("llmbi", checked.model_dump()).set_index("kind")["value"]
+    expected = params.claims_sha256(given["claims"])
+    assert {opened.claims_sha256, described["claims_sha256"], shown["claims"]} == {expected}
+    changed = notebook.open("llmbi", {"claims": [{"statistic": "index", "model": "gpt-3"}]})
+    assert changed.claims_sha256 != expected

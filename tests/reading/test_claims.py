@@ -1,0 +1,183 @@
+"""Declared claims: which rows they mean, corrected together, and what readers are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from nbbias import reading, tables
+from nbbias.reading import claims
+
+ROW: dict[str, Any] = {
+    "measure": "word", "bias": "gender", "group": "she", "statistic": "difference", "model": "a",
+    "estimate": -0.1, "ci_low": -0.2, "ci_high": 0.0, "df": 30.0, "n": 31, "null": 0.0,
+    "p_value": 0.04, "p_adjusted": 0.9, "instrument": "list",
+}  # fmt: skip
+SHE = {"measure": "word", "statistic": "difference", "group": "she"}
+
+
+def estimates(*rows: dict[str, Any]) -> pd.DataFrame:
+    return tables.estimates([ROW | row for row in rows], study="news_bias", confidence=0.95)
+
+
+def declared(table: pd.DataFrame, *given: dict[str, Any]) -> pd.DataFrame:
+    return claims.declared(table, given, confidence=0.95)
+
+
+# --- which rows -------------------------------------------------------------------------------
+
+
+def test_a_key_that_is_left_out_means_every_value() -> None:
+    table = estimates({}, {"model": "b"}, {"model": "c", "group": "he"}, {"statistic": "bias"})
+    assert declared(table, SHE)["model"].tolist() == ["a", "b"]
+    assert declared(table, {"statistic": "difference"})["model"].tolist() == ["a", "b", "c"]
+
+
+def test_a_row_over_all_values_stands_for_them_unless_they_are_named() -> None:
+    table = estimates({}, {"task": "haiku", "estimate": -0.05}, {"task": "blog", "model": "b"})
+    assert declared(table, SHE)["task"].isna().tolist() == [True]
+    assert declared(table, SHE | {"task": "haiku"})["estimate"].tolist() == [-0.05]
+
+
+def test_of_several_instruments_the_first_is_meant() -> None:
+    table = estimates({}, {"instrument": "other", "p_value": 0.001})
+    assert declared(table, SHE)["instrument"].tolist() == ["list"]
+
+
+def test_mirror_images_are_one_test_and_three_groups_are_three() -> None:
+    he = {"group": "he", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}
+    both = {"statistic": "difference"}
+    found = declared(estimates({}, he, {"model": "b"}, he | {"model": "b"}), both)
+    assert found["group"].tolist() == ["she", "she"]
+    assert found["p_adjusted"].tolist() == pytest.approx([0.08, 0.08])
+    they = {"group": "they", "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1}
+    assert len(declared(estimates({}, he, they), both)) == 3
+
+
+def test_a_row_that_two_claims_mean_is_of_the_first() -> None:
+    found = declared(estimates({}, {"model": "b"}), SHE | {"model": "b"}, SHE)
+    assert found[["claim", "model"]].to_numpy().tolist() == [[1, "b"], [2, "a"]]
+
+
+def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
+    gone = {"model": "b", "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan, "n": 3,
+            "p_value": np.nan, "reason": "too few pairs"}  # fmt: skip
+    found = declared(estimates({}, gone), SHE, SHE | {"model": "cc"}, SHE | {"group": "shhe"})
+    assert found["verdict"].tolist() == ["told apart", *["not measured"] * 3]
+    assert found["n"].tolist() == [31, 3, 0, 0]
+    assert found["reason"].tolist()[1:] == [
+        "too few pairs", "not in this run: no model 'cc'",
+        "not in this run: no group 'shhe'; there is she",
+    ]  # fmt: skip
+    assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
+    shown = reading.claims.shown(found, sha256="0" * 64)[0].data
+    assert "not measured: too few pairs" in shown and "no model" in shown
+
+
+def test_without_estimates_every_claim_says_so() -> None:
+    found = declared(estimates().astype({"reason": "str"}), SHE)
+    assert found["reason"].tolist() == ["not in this run: no measure 'word'"]
+
+
+# --- one family -------------------------------------------------------------------------------
+
+
+def test_all_declared_rows_are_one_family_and_the_others_are_not_in_it() -> None:
+    p = [0.001, 0.02, 0.03, 0.5]
+    table = estimates(
+        *[{"model": m, "p_value": v} for m, v in zip("abcd", p, strict=True)],
+        {"measure": "tone", "p_value": 0.012},
+        *[{"statistic": "bias", "p_value": 0.001, "model": m} for m in "abcd"],
+    )
+    found = declared(table, SHE, {"measure": "tone", "statistic": "difference"})
+    # Holm by hand: .001 x 5, .012 x 4, .02 x 3, .03 x 2 (raised to .06), .5.
+    expected = [0.005, 0.06, 0.06, 0.5, 0.048]
+    assert found["p_adjusted"].tolist() == pytest.approx(expected)
+    assert found["verdict"].tolist() == [
+        "told apart", *["not told apart"] * 3, "told apart",
+    ]  # fmt: skip
+
+
+def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
+    untold = {"p_value": 0.02, "p_least": 0.02, "reason": f"{tables.UNTOLD}4"}
+    assert declared(estimates(untold), SHE)["reason"].isna().all()
+    found = declared(estimates(*[untold | {"model": m} for m in "abc"]), SHE)
+    assert found["verdict"].unique().tolist() == ["cannot be told apart at this N"]
+
+
+# --- equivalence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("estimate", "half", "verdict"),
+    [
+        (0.00, 0.02, "equivalent within ±0.05"),
+        (0.02, 0.01, "equivalent within ±0.05"),  # told apart from 0, and too small to matter
+        (0.20, 0.05, "beyond ±0.05"),
+        (-0.20, 0.05, "beyond ±0.05"),
+        (0.00, 0.20, "not told apart, and not shown equivalent within ±0.05"),
+        (0.08, 0.05, "told apart, but neither shown beyond ±0.05 nor within"),
+    ],
+)
+def test_with_a_smallest_effect_a_verdict_says_more_than_not_told_apart(
+    estimate: float, half: float, verdict: str
+) -> None:
+    row = {"estimate": estimate, "ci_low": estimate - half, "ci_high": estimate + half,
+           "p_value": 0.001 if abs(estimate) > half else 0.5}  # fmt: skip
+    found = declared(estimates(row), SHE | {"smallest_effect": 0.05})
+    assert found["verdict"].tolist() == [verdict]
+    assert verdict.split(",")[0].removeprefix("not ") in claims.sentences(found)[0].replace(
+        " from the reference", ""
+    )
+
+
+def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
+    row = {"estimate": 0.0, "ci_low": -0.03, "ci_high": 0.03, "p_value": 0.9}
+    asked = SHE | {"smallest_effect": 0.03}
+    alone, _ = declared(estimates(row), asked)["p_within"], None
+    three = declared(estimates(*[row | {"model": m} for m in "abc"]), asked)["p_within"]
+    assert three.tolist() == pytest.approx([3 * alone[0]] * 3)
+
+
+def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
+    found = declared(estimates({"null": 0.1, "p_value": 0.4}), SHE | {"smallest_effect": 0.05})
+    assert found["verdict"].tolist() == ["not told apart; equivalence within ±0.05 not tested"]
+
+
+# --- for readers ------------------------------------------------------------------------------
+
+
+def test_a_sentence_a_claim_names_what_was_told_apart_first() -> None:
+    table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
+    assert claims.sentences(declared(table, SHE)) == [
+        "**difference (word, gender, she)**: told apart from the reference: 1 of 2 (b\\_1); not "
+        "told apart from the reference: 1 of 2."
+    ]
+
+
+def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
+    names = [f"m{n:02d}" for n in range(9)]
+    tone = {"measure": "tone", "statistic": "shift", "p_value": 0.001, "n_lost": 2}
+    table = estimates(*[{"model": m} for m in names], *[tone | {"model": m} for m in names])
+    found = declared(table, {"statistic": "shift", "measure": "tone"}, SHE)
+    first, rest = claims.shown(found, sha256="ab" * 32)
+    rows = [BeautifulSoup(part.data, "html.parser").select("tbody tr") for part in (first, rest)]
+    cells = [[cell.get_text() for cell in row.select("td")] for row in rows[0]]
+    assert len(cells) == 12 and {len(row) for row in cells} == {6}
+    assert [row[1] for row in cells] == names + names[:3]
+    assert len(rows[1]) == 18
+    assert rest.data.startswith("<details>")
+    assert "abababababab" in first.data and "18 declared tests" in first.data
+
+
+def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
+    table = estimates({"p_adjusted": 0.01})
+    assert "(exploratory; p below" in reading.beyond_chance(table, what="differences")
+    found = declared(table, SHE)
+    assert "(declared; p below" in reading.beyond_chance(found, what="differences")
+    assert claims.lead(found, "") == claims.sentences(found)[0]
+    assert claims.lead(table, "none") == "none"

@@ -1,0 +1,136 @@
+"""Equivalence as statsmodels has it, at the level; the largest of many, shrunken to its size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm, t
+from statsmodels.stats.weightstats import ttost_paired
+
+from nbbias import stats
+
+
+def rows_of(means: np.ndarray, errors: np.ndarray, df: float = np.nan) -> pd.DataFrame:
+    """Return rows of ESTIMATES with 95% intervals of t, or of the normal distribution."""
+    half = t.ppf(0.975, np.inf if np.isnan(df) else df) * errors
+    return pd.DataFrame(
+        {"estimate": means, "ci_low": means - half, "ci_high": means + half, "df": df,
+         "confidence": 0.95, "null": 0.0}
+    )  # fmt: skip
+
+
+# --- standard errors --------------------------------------------------------------------------
+
+
+def test_a_standard_error_is_read_off_the_interval() -> None:
+    values = np.array([0.3, -0.1, 0.4, 0.05, 0.2])
+    row = stats.one_sample(values, confidence=0.9)
+    found = stats.standard_errors(pd.DataFrame([row | {"confidence": 0.9}]))
+    assert found.tolist() == pytest.approx([values.std(ddof=1) / np.sqrt(5)])
+
+
+def test_an_interval_that_is_cut_still_tells_by_its_longer_half() -> None:
+    rows = rows_of(np.array([0.9]), np.array([0.1])).assign(ci_high=1.0)
+    assert stats.standard_errors(rows).tolist() == pytest.approx([0.1])
+
+
+def test_without_an_interval_or_a_spread_no_standard_error_is_known() -> None:
+    rows = rows_of(np.array([0.1, 0.2]), np.array([0.0, np.nan]))
+    assert stats.standard_errors(rows).isna().all()
+
+
+# --- equivalence ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("bound", [0.02, 0.1, 0.4])
+def test_two_one_sided_tests_are_those_of_statsmodels(seed: int, bound: float) -> None:
+    first, second = np.random.default_rng(seed).normal(0.05, 0.2, (2, 25))
+    row = stats.paired_difference(pd.Series(first), pd.Series(second), confidence=0.95)
+    found = stats.equivalence(pd.DataFrame([row | {"confidence": 0.95}]), within=pd.Series([bound]))
+    p, lower, upper = ttost_paired(first, second, -bound, bound)
+    assert found["p_within"].iloc[0] == pytest.approx(p)
+    # Beyond the bounds: the two-sided test against the nearer one.
+    nearer = upper[0] if row["estimate"] > 0 else -lower[0]
+    assert found["p_beyond"].iloc[0] == pytest.approx(min(2 * t.sf(nearer, 24), 1))
+
+
+def test_an_interval_of_the_doubled_level_within_the_bounds_says_the_same() -> None:
+    draw = np.random.default_rng(1)
+    means, errors = draw.normal(0, 0.1, 300), draw.uniform(0.02, 0.1, 300)
+    rows = rows_of(means, errors, df=19)
+    half = t.ppf(0.95, 19) * errors
+    inside = (means - half > -0.15) & (means + half < 0.15)
+    found = stats.equivalence(rows, within=pd.Series(0.15, rows.index))
+    assert ((found["p_within"] < 0.05) == inside).all()
+
+
+def test_without_a_bound_nothing_is_tested() -> None:
+    rows = rows_of(np.array([0.1, 0.2]), np.array([0.05, 0.05]))
+    found = stats.equivalence(rows, within=pd.Series([np.nan, 0.1]))
+    assert found.isna().all(axis=1).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("bound", [0.25, 0.5])
+def test_at_the_bounds_equivalence_is_claimed_no_more_often_than_its_level(
+    n: int, bound: float
+) -> None:
+    repeats = 4000
+    draw = np.random.default_rng(n)
+    means = bound + draw.standard_t(10**6, repeats) / np.sqrt(n)  # sd 1
+    errors = np.sqrt(draw.chisquare(n - 1, repeats) / (n - 1) / n)
+    rows = rows_of(means, errors, df=n - 1)
+    found = stats.equivalence(rows, within=pd.Series(bound, rows.index))
+    assert (found["p_within"] < 0.05).mean() < 0.06
+    assert (found["p_beyond"] < 0.05).mean() < 0.035  # one of its two sides
+    if bound * np.sqrt(n) > 4:  # enough to see it: as often as it may, and no less
+        assert (found["p_within"] < 0.05).mean() > 0.04
+
+
+# --- the largest of many ----------------------------------------------------------------------
+
+
+def test_estimates_are_shrunken_to_their_posterior_means() -> None:
+    means, errors = np.array([-0.2, 0.0, 0.1, 0.4]), np.array([0.1, 0.05, 0.1, 0.15])
+    found = stats.shrunken(rows_of(means, errors))
+    # Paule and Mandel: the spread at which the weighted squares are as many as they should be.
+    spreads = np.linspace(0, 0.2, 200_001)
+    weights = 1 / (errors**2 + spreads[:, None])
+    centre = (weights * means).sum(axis=1) / weights.sum(axis=1)
+    squares = (weights * (means - centre[:, None]) ** 2).sum(axis=1)
+    at = np.abs(squares - 3).argmin()
+    # The posterior by a grid, each true effect normal about the centre.
+    grid = np.linspace(-1, 1, 20_001)
+    prior = norm.pdf(grid, centre[at], np.sqrt(spreads[at]))
+    likelihood = norm.pdf(means[:, None], grid, errors[:, None])
+    posterior = (prior * likelihood * grid).sum(axis=1) / (prior * likelihood).sum(axis=1)
+    assert found.tolist() == pytest.approx(posterior, abs=1e-4)
+
+
+def test_what_lies_beyond_chance_is_shrunken_and_chance_added_again() -> None:
+    rows = rows_of(np.array([-0.2, 0.0, 0.1, 0.4]), np.full(4, 0.1))
+    moved = rows.copy()
+    moved[["estimate", "ci_low", "ci_high", "null"]] += 0.3
+    assert stats.shrunken(moved).tolist() == pytest.approx(stats.shrunken(rows) + 0.3)
+
+
+def test_of_two_nothing_is_known_of_their_spread() -> None:
+    rows = rows_of(np.array([-0.2, 0.0, 0.1]), np.array([0.1, 0.1, np.nan]))
+    assert stats.shrunken(rows).isna().all()
+
+
+@pytest.mark.parametrize(("number", "spread"), [(5, 0.0), (15, 0.02), (15, 0.05), (60, 0.05)])
+def test_the_largest_is_shrunken_to_about_its_size(number: int, spread: float) -> None:
+    draw, errors = np.random.default_rng(number), []
+    for _ in range(150):
+        truth, error = draw.normal(0, spread, number), draw.uniform(0.03, 0.06, number)
+        rows = rows_of(truth + error * draw.normal(size=number), error)
+        at = rows["estimate"].abs().idxmax()
+        sign = np.sign(rows["estimate"][at])
+        values = np.array([rows["estimate"][at], stats.shrunken(rows)[at]])
+        errors.append(sign * (values - truth[at]))
+    raw, shrunken = np.mean(errors, axis=0)
+    assert raw > 0.04  # the winner's curse
+    assert abs(shrunken) < 0.4 * raw
