@@ -68,7 +68,7 @@ def test_corrected_rates_are_covered_where_models_differ_as_those_that_were_labe
 @pytest.mark.parametrize("spread", [0.5, 1.0])
 def test_and_where_three_other_models_had_been_labelled(spread: float) -> None:
     rng = np.random.default_rng(1)
-    held, repeats = [], 60
+    held, repeats = [], 40
     for _ in range(repeats):
         logits = rng.normal([[2.45], [2.41]], spread, size=(2, 4))
         errors = expit(logits)
@@ -81,15 +81,15 @@ def test_and_where_three_other_models_had_been_labelled(spread: float) -> None:
                 row = stats.corrected_share(share, n, rates=known, confidence=0.95)
                 held.append(row["ci_low"] <= rate <= row["ci_high"])
     print(f"spread {spread}: {np.mean(held):.3f} of {len(held)}")
-    # The ten intervals of a repeat share their error rates: sixty at .95 are .03 apart at most.
-    assert 0.88 <= np.mean(held) <= 1
+    # The ten intervals of a repeat share their error rates: forty at .95 are .035 apart at most.
+    assert np.mean(held) >= 0.86
 
 
 def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none() -> None:
     rng = np.random.default_rng(2)
     known = stats.error_rates(refusals.unseen())
     for neutral, biased in ((0.0, 0.6), (0.3, 0.3)):
-        held, found, repeats, n = [], [], 250, 72
+        held, found, repeats, n = [], [], 120, 72
         models = zip(
             drawn(known.of_positives, rng, repeats), drawn(known.of_others, rng, repeats),
             strict=True,
@@ -105,5 +105,6 @@ def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none()
             held.append(ends["ci_low"] <= biased - neutral <= ends["ci_high"])
             found.append(row["p_value"] < 0.05)
         print(f"{neutral} to {biased}: held {np.mean(held):.3f}, found {np.mean(found):.3f}")
-        assert 0.9 <= np.mean(held) <= 0.99
-        assert np.mean(found) < 0.1 if neutral == biased else np.mean(found) > 0.5
+        # 120 at .95: three standard errors are .06.
+        assert np.mean(held) >= 0.89
+        assert np.mean(found) < 0.11 if neutral == biased else np.mean(found) > 0.5
