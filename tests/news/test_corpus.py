@@ -437,7 +437,9 @@ def test_the_summary_of_nothing_is_empty() -> None:
 
 def test_the_sample_is_the_simulated_corpus_with_its_faults() -> None:
     found = corpus.read("sample", "sample")
-    expected = sample.corpus(desks_apart=True, faults=True, seed=corpus.SAMPLE_SEED)
+    expected = sample.corpus(
+        writing=sample.SAMPLE_WRITING, desks_apart=True, faults=True, seed=corpus.SAMPLE_SEED
+    )
     for one, other in zip(found, expected, strict=True):
         pd.testing.assert_frame_equal(one, other)
     lost = corpus.pair(*found)["lost"].value_counts().to_dict()

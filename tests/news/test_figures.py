@@ -33,6 +33,7 @@ def chance_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_sentence(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with what leads in `chance_of`."""
     return tables.with_chance(table, chance_of(table), lead=["sentences"])
 
 
@@ -121,30 +122,37 @@ def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
 # --- distances --------------------------------------------------------------------------------
 
 
-def test_distances_stand_beside_both_chance_levels() -> None:
-    found = panels(distances(TABLE))
-    assert list(found) == [
-        "gender, by words", "gender, by sentences", "race, by words", "race, by sentences",
-    ]  # fmt: skip
-    for bias in ("gender", "race"):
-        assert_draws(found[f"{bias}, by words"], of(TABLE, "bias", bias), band=True)
-        rows = of(by_sentence(TABLE), "bias", bias)
-        assert_draws(found[f"{bias}, by sentences"], rows, band=True)
-
-
-def test_distances_without_chance_by_sentences_are_one_panel_a_bias() -> None:
-    chance = chance_of(TABLE).query("reference == 'words'")
+def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None:
+    chance = chance_of(TABLE)
     found = panels(figures.distances(TABLE, chance).figure)
     assert list(found) == ["gender", "race"]
+    for bias in ("gender", "race"):
+        assert_draws(found[bias], of(by_sentence(TABLE), "bias", bias), band=True)
+    of_words = chance.query("reference == 'words'")
+    found = panels(figures.distances(TABLE, of_words).figure)
+    for bias in ("gender", "race"):
+        assert_draws(found[bias], of(TABLE, "bias", bias), band=True)
+
+
+def test_replicates_lead_and_the_legend_names_them() -> None:
+    chance = chance_of(TABLE)
+    named = chance.query("reference == 'words'").assign(
+        reference="replicate", null_high=0.9, test="one model asked twice, 12 articles"
+    )
+    drawn = figures.distances(TABLE, pd.concat([chance, named], ignore_index=True))
+    assert (drawn.rows["null_high"] == 0.9).all()
+    legend = drawn.figure.legends[0]
+    assert "one model asked twice" in [text.get_text() for text in legend.get_texts()]
+    assert "one model asked twice" in drawn.alt
 
 
 def test_rows_are_named_by_what_tells_them_apart() -> None:
     columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
     table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
-    ax = panels(distances(table))["b, by words"]
+    ax = panels(distances(table))["b"]
     assert labels(ax) == ["x · p", "x · q", "y · p", "y · q"]
     one = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4), 2)
-    ax = panels(distances(one))["b, by words"]
+    ax = panels(distances(one))["b"]
     assert labels(ax) == ["m"]
 
 
@@ -192,9 +200,9 @@ DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "panels"), [("differences", 15), ("distances", 10)])
+@pytest.mark.parametrize(("name", "panels"), [("differences", 15), ("distances", 5)])
 def test_five_biases_are_drawn_panel_by_panel(name: str, panels: int) -> None:
-    # A panel for either bias of two groups, three and five for the others; two chance levels.
+    # A panel for either bias of two groups, three and five for the others.
     figure = DRAW[name](MANY)
     drawn = [ax for ax in figure.axes if ax.axison]
     assert [len(markers(ax)) for ax in drawn] == [2] * panels
@@ -240,12 +248,9 @@ def test_a_model_s_name_is_no_mathematics() -> None:
 def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> None:
     drawn = figures.distances(TABLE, chance_of(TABLE))
     rows, expected = drawn.rows, TABLE[TABLE["statistic"] == "bias"]
-    assert sorted(rows["estimate"]) == sorted([*expected["estimate"]] * 2)
-    assert "by words and by sentences" in drawn.alt
-    assert rows["panel"].tolist() == [
-        f"{bias}, by {what}" for bias in ("gender", "race") for what in ("words", "sentences")
-        for _ in "xy"
-    ]  # fmt: skip
+    assert rows["estimate"].tolist() == expected["estimate"].tolist()
+    assert "sentences dealt anew" in drawn.alt
+    assert rows["panel"].tolist() == ["gender", "gender", "race", "race"]
 
 
 def test_mirrored_rows_are_left_out_and_others_kept() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -107,7 +108,7 @@ def test_a_probability_outside_0_to_1_is_refused(shifts: dict[str, float], outsi
 
 def test_an_unknown_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="unit"):
-        sample.corpus({"m": {}}, unit="words")
+        sample.corpus({"m": {}}, writing=sample.Writing(unit="words"))
 
 
 def test_a_model_named_human_is_refused() -> None:
@@ -152,12 +153,66 @@ def test_shares_in_the_texts_are_the_planted_ones() -> None:
 def test_words_of_a_sentence_share_their_gender_unless_words_are_the_unit() -> None:
     mixed = {}
     for unit in ("sentence", "word"):
-        texts = sample.corpus({"m": {}}, unit=unit, seed=1)[1]["text"]
+        texts = sample.corpus({"m": {}}, writing=sample.Writing(unit=unit), seed=1)[1]["text"]
         sentences = re.split(r"[.!?]", " ".join(texts))
         groups = [{GROUP_OF[w] for w in words(s) if w in GROUP_OF} for s in sentences]
         mixed[unit] = sum(len(own) == 2 for own in groups)
     assert mixed["sentence"] == 0
     assert mixed["word"] > 50
+
+
+def shares(texts: pd.Series, group: str) -> np.ndarray:
+    """By text, the share of its group words (or of its descriptors) that are the group's."""
+    if group == "female":
+        found = [[GROUP_OF[w] for w in words(one) if w in GROUP_OF] for one in texts]
+    else:
+        found = [re.findall(r"\b(white|Black|Asian)\b", one) for one in texts]
+    return np.array([one.count(group) / len(one) for one in found if one])
+
+
+@pytest.mark.parametrize("clustered", [sample.Writing(runs=0.6), sample.Writing(focus=0.3)])
+def test_runs_and_focus_leave_the_expected_share_and_spread_the_texts(
+    clustered: sample.Writing,
+) -> None:
+    models = {"m": {"female": -0.15, "White": 0.2}}
+    plain, apart = (
+        sample.corpus(models, copies=8, writing=one, seed=5)[1]["text"]
+        for one in (sample.Writing(), clustered)
+    )
+    for group, expected in (("female", 0.25), ("white", 0.7)):
+        own = shares(apart, group)
+        assert own.mean() == pytest.approx(expected, abs=4 * own.std() / np.sqrt(len(own)))
+        assert own.std() > 1.15 * shares(plain, group).std()
+
+
+def test_a_run_goes_on_about_one_person_within_a_text_and_not_into_the_next() -> None:
+    def alike(writing: sample.Writing) -> float:
+        same = []
+        for text in sample.corpus({}, copies=4, writing=writing, seed=2)[0]["text"]:
+            sentences = [{GROUP_OF[w] for w in words(s) if w in GROUP_OF} for s in text.split(".")]
+            told = [own for own in sentences if own]
+            same += [one == other for one, other in pairwise(told)]
+        return float(np.mean(same))
+
+    # .4 of women: two sentences are alike with .52, and in runs with .5 + .5 x .52.
+    assert alike(sample.Writing()) == pytest.approx(0.52, abs=0.05)
+    assert alike(sample.Writing(runs=0.5)) == pytest.approx(0.76, abs=0.05)
+
+
+def test_stories_have_as_many_answers_and_originals_as_asked_for() -> None:
+    several = sample.Writing(answers=3, originals=2)
+    originals, generations = sample.corpus({"m": {}}, writing=several, seed=1)
+    tables.check(generations, tables.GENERATIONS)
+    assert originals.groupby("sample").size().to_dict() == {1: 72, 2: 72}
+    assert generations.groupby("sample").size().to_dict() == {1: 72, 2: 72, 3: 72}
+    assert originals["text"].is_unique and generations["text"].is_unique
+    assert originals["sample"].is_monotonic_increasing  # the first of each story stand first
+
+
+@pytest.mark.parametrize("wrong", [{"runs": 1.0}, {"focus": -0.1}])
+def test_texts_that_could_not_be_written_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="below 1"):
+        sample.corpus({}, writing=sample.Writing(**wrong))
 
 
 # --- rendering --------------------------------------------------------------------------------

@@ -115,25 +115,39 @@ def test_common_articles_are_told_by_default() -> None:
 # --- distances --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("confidence", [0.95, 0.6])
-def test_distances_are_told_beside_chance_by_words_and_by_sentences(confidence: float) -> None:
+def replicated(own: pd.DataFrame, kind: str) -> pd.DataFrame:
+    levels = claims.reference(own.assign(null=0.1, null_low=0.0), "replicate")
+    return levels.assign(test=f"{kind}, 12 articles")
+
+
+def test_distances_are_told_beside_every_reference_and_only_replicates_say_what_is_beyond() -> None:
     own = FOUND[3][FOUND[3]["statistic"] == "bias"]
-    apart = claims.reference(own.assign(null=0.1, p_adjusted=[0.01, 0.2]), "sentences")
-    by_word, by_sentence = distances(own, apart, confidence=confidence)
+    tested = own.assign(null=0.1, p_adjusted=[0.01, 0.2])
+    between, beyond = distances(tested, replicated(tested, "one model asked twice"))
     low, high = own["estimate"].min(), own["estimate"].max()
-    for told in (by_word, by_sentence):
-        assert f"lie between {low:.3f} and {high:.3f}" in told
-    assert f"dealing out words at random gives {own['null'].min():.3f} to" in by_word
-    beyond = (own["p_adjusted"] < 1 - confidence).sum()
-    assert f"{beyond} of 2 cells" in by_word
-    assert "dealing out whole sentences at random gives 0.100 to 0.100" in by_sentence
-    assert f"{1 if confidence == 0.95 else 2} of 2 cells" in by_sentence
+    assert f"mean distances are {low:.3f} to {high:.3f}" in between
+    assert "one model asked twice give 0.100 at these lengths" in between
+    assert "lower bounds: words dealt anew" in between
+    assert beyond.startswith("1 of 2 mean distances are beyond chance")
+    assert "the floor is 0.100" in beyond
+    none = distances(
+        tested.assign(p_adjusted=0.2), replicated(tested, "one model asked twice")
+    )[1]  # fmt: skip
+    assert none.startswith("0 of 2 mean distances are beyond chance: none exceeds its floor")
+
+
+def test_halves_and_dealt_words_call_no_distance_beyond_chance() -> None:
+    own = FOUND[3][FOUND[3]["statistic"] == "bias"]
+    between, none = distances(own, replicated(own, "halves of the originals"))
+    assert "halves of the originals give 0.100" in between
+    assert none.startswith("2 of 2 mean distances have no floor")
+    assert "beyond chance" not in between
 
 
 def test_a_cell_without_a_distance_is_not_counted_and_a_bias_without_any_is_not_told() -> None:
     table = estimated(scored([[0, 0], [2, 1]], [[1, 1]] * 2, model=["x", "y"]), 2)
-    (told,) = distances(table)
-    assert "of 1 cell" in told
+    _, none = distances(table)
+    assert none.startswith("1 of 1 mean distances")
     assert distances(estimated(scored([[0, 0]], [[1, 1]]), 2)) == []
 
 

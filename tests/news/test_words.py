@@ -352,11 +352,6 @@ def test_two_biases_are_one_family(statistic: str) -> None:
     assert once["p_adjusted"].tolist() == pytest.approx(holm(once["p_value"].tolist()))
 
 
-def test_holm_corrects_the_distances_over_cells() -> None:
-    own = FOUND[5][FOUND[5]["statistic"] == "bias"]
-    assert own["p_adjusted"].tolist() == pytest.approx(holm(own["p_value"].tolist()))
-
-
 def test_swapped_sides_turn_every_signed_difference_round() -> None:
     rng = np.random.default_rng(8)
     h, o = rng.poisson(2, (2, 20, 3))
@@ -481,14 +476,6 @@ def test_chance_of_the_distance_is_that_of_shuffled_words() -> None:
     assert (row["null_low"], row["null_high"]) == pytest.approx((low, high), abs=0.03)
 
 
-def test_p_of_the_distance_is_the_share_of_shuffles_as_far() -> None:
-    row, distances = row_of(of_small(), "bias"), shuffled()["distances"]
-    share = (distances >= row["estimate"] - 1e-9).mean()
-    assert 0.01 < share < 0.99
-    # Two shares of 4,000 draws each: four standard errors of their difference.
-    assert row["p_value"] == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 2000))
-
-
 @pytest.mark.parametrize("group", [0, 1, 2])
 def test_chance_of_prejudice_is_that_of_shuffled_words(group: int) -> None:
     drawn = shuffled()
@@ -519,11 +506,12 @@ def test_chance_of_a_tiny_pair_is_exact() -> None:
 
 def test_texts_alike_lie_nearer_than_chance_and_texts_apart_lie_beyond() -> None:
     alike = row_of(estimated(scored([[3, 3]] * 4, [[3, 3]] * 4), 2), "bias")
-    assert (alike["estimate"], alike["p_value"]) == (0, 1)
+    assert alike["estimate"] == 0
     assert alike["excess"] < 0
     apart = row_of(estimated(scored([[9, 0]] * 4, [[0, 9]] * 4), 2), "bias")
-    assert (apart["estimate"], apart["p_value"]) == (1, 1 / 51)
+    assert apart["estimate"] == 1
     assert apart["estimate"] > apart["null_high"]
+    assert np.isnan([alike["p_value"], apart["p_value"]]).all()  # a lower bound is no test
 
 
 def test_signed_and_squared_differences_have_a_chance_level_of_zero() -> None:

@@ -22,8 +22,8 @@ Row = dict[str, Any]
 TESTED = ("prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change",
           "share_difference_change", "mean_difference_change")  # fmt: skip
 
-#: The chance levels that stand beside share and extent.
-_LEAD = ("sentences", "topics")
+#: The references that stand beside share and extent.
+_LEAD = ("replicate", "sentences", "topics")
 
 _CELL = ["source", "model", "measure", "bias", "instrument"]
 
@@ -63,8 +63,8 @@ def compare(
         study: at the word level its original has words of the group. By `statistic`:
 
         - ``prejudice_share``, ``prejudice_extent``: of each prompt, as in the news study. Extents
-          are of articles selected for falling: chance alone is far below 0. Chance: whole sentences
-          dealt out, or the words of topics.
+          are of articles selected for falling: chance alone is far below 0. Null: the leading
+          reference, for words replicates (`news.replicates`).
         - ``prejudice_share_change``: difference of the shares as of two samples, as printed;
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
           that count under both prompts.

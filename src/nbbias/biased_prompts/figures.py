@@ -117,13 +117,13 @@ def prejudice(
         ax.set_xlabel("share of articles" if share else "mean change")
 
     figure = figures.panels(rows, draw, by="panel", width=12, height=_height(rows), share_x=False)
-    band = Patch(color=figures.BAND, label="chance alone")
+    band = Patch(color=figures.BAND, label="the reference in null")
     figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), band])
     return Drawn(
         figure, rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
-        "range that chance gives; a panel a measure.",
+        "range that the reference gives; a panel a measure.",
     )  # fmt: skip
 
 

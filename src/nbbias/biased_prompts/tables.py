@@ -44,8 +44,8 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         ["prejudice_share", "prejudice_extent"],
         "Share and extent of prejudice under both prompts",
         "Words: of the articles whose original names the group. Tone: it is worse than in the "
-        "original. Topics: of all scored articles, as the paper counts at this level. By chance: "
-        "whole sentences, a group's scores, or the words of a sample of pairs dealt out anew.",
+        "original. Topics: of all scored articles, as the paper counts at this level. Null: "
+        "replicates at equal lengths; of tone and topics, scores or words of pairs dealt out anew.",
     ),
     "changes": (
         ["prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change"],

@@ -7,6 +7,7 @@ from . import (
     models as models,
     params as params,
     prejudice as prejudice,
+    replicates as replicates,
     robustness as robustness,
     sample as sample,
     sentences as sentences,
@@ -23,4 +24,5 @@ from .corpus import (
     lexicon as lexicon,
     pair as pair,
     read as read,
+    twins as twins,
 )

@@ -43,8 +43,9 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     Parameters
     ----------
     path
-        A table with `article_id` and `text` (and `source`, `headline` where there are any), or
-        one of the JSON layouts of `tables.read_table`.
+        A table with `article_id` and `text` (and `source`, `headline`, and `sample`, the number of
+        the human text where a story has several), or one of the JSON layouts of
+        `tables.read_table`.
 
     Returns
     -------
@@ -224,6 +225,36 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     return table[["pair_id", *columns]]
 
 
+def twins(originals: pd.DataFrame) -> pd.DataFrame:
+    """Pair the further human texts on a story with its first one.
+
+    Parameters
+    ----------
+    originals
+        ORIGINALS; a story's human texts are numbered in the column `sample`. Without that column an
+        article that stands twice is a fault of the table.
+
+    Returns
+    -------
+    DataFrame
+        PAIRS as of `pair`, the further text as `generated_text` of the `model` ``"human"``; none
+        without several texts. They are no answers: they say what two humans differ by.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> story = {"source": "s", "article_id": "1"}
+    >>> written = pd.DataFrame([story | {"sample": i, "text": text} for i, text in enumerate("ab")])
+    >>> news.twins(written)[["original_text", "generated_text"]].values.tolist()
+    [['a', 'b']]
+    """
+    further = originals.duplicated(ARTICLE) if "sample" in originals else slice(0)
+    answers = originals[further].assign(model="human", prompt="-")
+    if "sample" not in originals:
+        answers = answers.assign(sample=1)
+    return pair(originals, answers)
+
+
 def _blank(texts: pd.Series) -> pd.Series:
     return (texts.fillna("").str.strip() == "").to_numpy()
 
@@ -241,10 +272,12 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
     >>> from nbbias import news
     >>> originals, generations = news.read("sample", "sample")
     >>> len(originals), generations["model"].nunique()
-    (72, 5)
+    (144, 5)
     """
     if originals_path == "sample":
-        return sample.corpus(desks_apart=True, faults=True, seed=SAMPLE_SEED)
+        return sample.corpus(
+            writing=sample.SAMPLE_WRITING, desks_apart=True, faults=True, seed=SAMPLE_SEED
+        )
     return read_originals(originals_path), read_generations(generations_path)
 
 

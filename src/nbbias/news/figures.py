@@ -20,12 +20,16 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from nbbias import tables
-from nbbias.news import claims
+from nbbias.news import claims, replicates
+from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
 from nbbias.reading import Drawn, figures
 
-#: What a chance level is called in a panel.
-_BY = {"words": "by words", "sentences": "by sentences", "topics": "by words of topics"}
+#: The references, the leading one first, and what they are called in a legend.
+_BY = {
+    "replicate": "texts without a difference between writers", "sentences": "sentences dealt anew",
+    "words": "words dealt anew", "topics": "words of a pair dealt anew",
+}  # fmt: skip
 
 _WHAT = {"word": "words", "document": "topics"}
 
@@ -53,39 +57,26 @@ def share_differences(
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
-    """Draw the mean distance of each cell beside what each chance level gives."""
-    own = estimates[estimates["statistic"] == "bias"]
-    levels = chance.loc[chance["statistic"] == "bias", "reference"].unique()
-    by_reference = [
-        tables.with_chance(own, chance, lead=[name]).assign(reference=name) for name in levels
-    ]
-    # Without a reference nothing was measured: the rows stand there and say so.
-    rows = pd.concat(by_reference or [own.assign(reference=None)])
-    several = rows["reference"].nunique() > 1
-    names = ", " + rows["reference"].map(_BY) if several else ""
-    rows = _cells(rows).assign(panel=rows["bias"] + names)
-    order = [figures.first_seen(rows[key]) for key in ("bias", "reference")]
-    rows = rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
+    """Draw the mean distance of each cell beside its leading reference, a panel a bias."""
+    rows = _beside(estimates[estimates["statistic"] == "bias"], chance)
+    rows = _cells(rows).assign(panel=rows["bias"])
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.intervals(own, ax, label="cell")
         ax.set_xlabel("mean distance")
 
     figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
+    by = _by(rows)
     return Drawn(
-        _with_chance(figure), rows,
-        "Mean distance of each model and prompt with its interval, and the range that chance gives "
-        f"({' and '.join(rows['reference'].dropna().map(_BY).unique())}), for each bias.",
+        _with_chance(figure, by), rows,
+        "Mean distance of each model and prompt with its interval, and the range that "
+        f"{by} would give, for each bias.",
     )  # fmt: skip
 
 
 def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[str, str]) -> Drawn:
-    """Draw share and extent of prejudice against one group of each bias, beside chance.
-
-    Chance by sentences where it was asked, else by the words of topics.
-    """
-    own = estimates[estimates["statistic"].isin(KINDS)]
-    own = tables.with_chance(own, chance, lead=["sentences", "topics"])
+    """Draw share and extent of prejudice against one group of each bias, beside a reference."""
+    own = _beside(estimates[estimates["statistic"].isin(KINDS)], chance)
     measure = own["measure"].iloc[0] if len(own) else "word"
     rows = _cells(own[own["group"] == own["bias"].map(_focus(own, focus))])
     what = rows["statistic"].str.removeprefix("prejudice_")
@@ -99,10 +90,11 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
     figure = figures.panels(
         rows, draw, by="panel", width=11, height=_height(rows), share_x=False
     )  # fmt: skip
+    by = _by(rows)
     return Drawn(
-        _with_chance(figure), rows,
+        _with_chance(figure, by), rows,
         f"Share of answers in which a group's share of {_WHAT[measure]} is smaller than in the "
-        "original, and the mean change in those, with the ranges that chance gives.",
+        f"original, and the mean change in those, with the ranges that {by} would give.",
     )  # fmt: skip
 
 
@@ -192,7 +184,7 @@ def printed(rows: pd.DataFrame) -> Drawn:
     )
     keys: list[Artist] = [figures.interval_key(label="ours, with its interval")]
     if own["null_low"].notna().any():
-        keys.append(_band())
+        keys.append(_band("the leading reference of chance"))
     if (own["side"] == "printed").any():
         label = "printed: other corpus, other human side"
         keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
@@ -239,10 +231,28 @@ def _zero(ax: Axes) -> None:
     ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
 
 
-def _with_chance(figure: Figure) -> Figure:
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), _band()])
+def _beside(estimates: pd.DataFrame, chance: pd.DataFrame) -> pd.DataFrame:
+    """Put the leading reference into the rows, and its name (`reference`)."""
+    keys = ["bias", "statistic", "group", "instrument", *CELL]
+    rank = chance["reference"].map({name: i for i, name in enumerate(_BY)})
+    first = chance.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates(keys)
+    names = estimates[keys].merge(first[[*keys, "reference"]], on=keys, how="left")["reference"]
+    rows = tables.with_chance(estimates, chance, lead=list(_BY))
+    return rows.assign(reference=names.to_numpy())
+
+
+def _by(rows: pd.DataFrame) -> str:
+    """Name what the ranges of the rows are by."""
+    replicated = rows["reference"] == "replicate"
+    kinds = rows.loc[replicated, "test"].map(replicates.named).unique()
+    return " or ".join([*kinds, *rows.loc[~replicated, "reference"].dropna().map(_BY).unique()])
+
+
+def _with_chance(figure: Figure, by: str) -> Figure:
+    extra = [figures.interval_key(), _band(by or "chance alone")]
+    figures.legend_below(figure, figure.axes[0], extra=extra)
     return figure
 
 
-def _band() -> Patch:
-    return Patch(color=figures.BAND, label="chance alone")
+def _band(by: str) -> Patch:
+    return Patch(color=figures.BAND, label=by)

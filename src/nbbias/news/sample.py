@@ -1,11 +1,13 @@
 """News with a planted, known bias: what a measure should find, because it was put there.
 
 Articles are put together from templates written for this project. Every
-sentence about a person draws that person's group on its own, and has as many group
+sentence about a person draws that person's group, and has as many group
 words for either group; so the expected share of a group's words in a text is
-the probability that was planted, whatever the length. Words of one sentence share
-their group, as they do in real text; `unit="word"` draws each on its own, which reads
-badly but is what the chance levels of distances assume.
+the probability that was planted, whatever the length.
+
+How texts cluster is said by `Writing`: words of one sentence share their group; sentences may come
+in runs about one person, and a text may have a focus of its own, as real texts do. All of it leaves
+every expected share as it was, and none of it is a difference between writers.
 
 >>> from nbbias import news
 >>> originals, generations = news.sample.corpus({"fewer": {"female": -0.2}}, seed=1)
@@ -16,9 +18,9 @@ badly but is what the chance levels of distances assume.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -66,6 +68,32 @@ SAMPLE_MODELS: dict[str, dict[str, float]] = {
 
 #: Share of the sentences about a person that take a tone; the others are untoned.
 TONED = 0.5
+
+
+class Writing(NamedTuple):
+    """How texts are written, whoever writes them.
+
+    `runs`: how likely a sentence goes on about the group of the one before (of its kind), 0 to
+    below 1. `focus`: how much a text has a share of its own: the correlation that this alone gives
+    two of its sentences, 0 to below 1; the text's probabilities are drawn from a Beta (or
+    Dirichlet) distribution around the writer's. `answers` of a model, and `originals` by humans,
+    to one story. `unit`: what draws its gender: a ``"sentence"``, or each ``"word"`` on its own,
+    which reads badly but is what chance by words assumes.
+    """
+
+    runs: float = 0.0
+    focus: float = 0.0
+    answers: int = 1
+    originals: int = 1
+    unit: str = "sentence"
+
+
+#: Texts whose sentences are drawn on their own, one of every writer to a story.
+PLAIN = Writing()
+
+#: The sample's texts: mild runs and focus, and a second human text on every story, so that the
+#: sample shows what two writers without any difference differ by.
+SAMPLE_WRITING = Writing(runs=0.2, focus=0.05, originals=2)
 
 _RACES = ("White", "Black", "Asian")
 _DESCRIPTORS = {"White": "white", "Black": "Black", "Asian": "Asian"}
@@ -148,7 +176,7 @@ def corpus(
     models: Mapping[str, Mapping[str, float]] | None = None,
     *,
     copies: int = 1,
-    unit: str = "sentence",
+    writing: Writing = PLAIN,
     desks_apart: bool = False,
     faults: bool = False,
     seed: int = 0,
@@ -161,8 +189,8 @@ def corpus(
         Model → what is added to the probability of a group (`SAMPLE_MODELS` by default).
     copies
         Articles per headline; there are 72 headlines.
-    unit
-        What draws its gender on its own: a ``"sentence"`` or a ``"word"``.
+    writing
+        How texts cluster, and how many answers and originals a story has.
     desks_apart
         Whether desks are about different people (`DESKS_APART`), so that topics belong to groups.
         It is the same for all writers: differences between them stay what they are.
@@ -175,11 +203,14 @@ def corpus(
     Returns
     -------
     originals, generations : DataFrame
-        ORIGINALS and GENERATIONS (`prompt` is ``"neutral"``).
+        ORIGINALS (with `sample` where a story has several) and GENERATIONS (`prompt` is
+        ``"neutral"``).
     """
     models = SAMPLE_MODELS if models is None else models
-    if unit not in {"sentence", "word"}:
-        raise ValueError(f"unit must be 'sentence' or 'word', but is {unit!r}")
+    if writing.unit not in {"sentence", "word"}:
+        raise ValueError(f"unit must be 'sentence' or 'word', but is {writing.unit!r}")
+    if not (0 <= writing.runs < 1 and 0 <= writing.focus < 1):
+        raise ValueError("runs and focus must be at least 0 and below 1")
     if "human" in models:
         raise ValueError("no model can be called 'human': that is the side it is compared with")
     writers = {"human": {}, **models}
@@ -192,42 +223,91 @@ def corpus(
             for copy in range(copies):
                 article = f"{desk['desk']}-{number + 1:02d}" + (f"-{copy + 1}" if copy else "")
                 for writer, chance in chances.items():
-                    text = _article(desk, headline, chance, unit, rng)
-                    rows.append((desk["desk"], article, headline, writer, text))
-    columns = ["source", "article_id", "headline", "writer", "text"]
-    table = pd.DataFrame(rows, columns=columns)
-    table["source"] = SOURCE
+                    times = writing.originals if writer == "human" else writing.answers
+                    for number_of in range(1, times + 1):
+                        text = _article(desk, headline, chance, writing, rng)
+                        rows.append((SOURCE, article, headline, writer, number_of, text))
+    columns = ["source", "article_id", "headline", "writer", "sample", "text"]
+    table = pd.DataFrame(rows, columns=columns).sort_values("sample", kind="stable")
     human = table["writer"] == "human"
     originals = table[human].drop(columns="writer").reset_index(drop=True)
+    if writing.originals == 1:
+        originals = originals.drop(columns="sample")
     generations = table[~human].rename(columns={"writer": "model"}).reset_index(drop=True)
-    generations = generations.drop(columns="headline").assign(prompt="neutral", sample=1)
+    generations = generations.drop(columns="headline").assign(prompt="neutral")
     if faults:
         originals, generations = _spoil(originals, generations)
     return originals, generations
 
 
 def _article(
-    desk: Mapping[str, Any], headline: str, chance: Mapping[str, float], unit: str,
+    desk: Mapping[str, Any], headline: str, chance: Mapping[str, float], writing: Writing,
     rng: np.random.Generator,
 ) -> str:  # fmt: skip
     """Write one article: an opener, sentences of three kinds in any order, a closer."""
     shared = templates()
+    chance = _focused(chance, writing.focus, rng)
     away = chance["subject"] if desk["desk"] != SUBJECT else 0.0
     low_high = {"people": (3, 7), "described": (2, 5), "plain": (3, 6)}
     sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
     own = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
     other = {kind: size - own[kind] for kind, size in sizes.items()}
     (subject,) = (one for one in shared["desks"] if one["desk"] == SUBJECT)
-    body: list[str] = []
+    drawn = _Drawn(chance, writing, rng)
+    body: list[tuple[str, str]] = []
     for about, n in ((desk, own), (subject, other)):
-        body += [_person(line, chance, unit, rng) for line in _people(about, n["people"], rng)]
-        described = _pick(about["descriptor"], n["described"], rng)
-        body += [_described(line, about["occupations"], chance, rng) for line in described]
-        body += _pick(about["neutral"], n["plain"], rng)
+        people = _people(about, n["people"], rng)
+        if writing.runs:
+            rng.shuffle(people)
+        body += [("people", _person(line, drawn)) for line in people]
+        for line in _pick(about["descriptor"], n["described"], rng):
+            body.append(("described", _described(line, about["occupations"], drawn)))
+        body += [("plain", line) for line in _pick(about["neutral"], n["plain"], rng)]
+    # Runs are of the order in which sentences are read: mixed are only the kinds.
+    ordered = {kind: iter([line for one, line in body if one == kind]) for kind in low_high}
     rng.shuffle(body)
+    lines = [next(ordered[kind]) if writing.runs else line for kind, line in body]
     opener = str(rng.choice(shared["openers"])).replace("{headline_lower}", headline.lower())
     closer = str(rng.choice(shared["closers"]))
-    return f"{headline}\n\n" + " ".join([opener, *body, closer])
+    return f"{headline}\n\n" + " ".join([opener, *lines, closer])
+
+
+def _focused(
+    chance: Mapping[str, float], focus: float, rng: np.random.Generator
+) -> Mapping[str, float]:
+    """Draw a text's own probabilities of the groups around the writer's."""
+    if not focus:
+        return chance
+    weight = (1 - focus) / focus
+    own = dict(chance)
+    if 0 < chance["female"] < 1:
+        own["female"] = rng.beta(*(weight * np.array([chance["female"], 1 - chance["female"]])))
+    races = [race for race in _RACES if chance[race] > 0]
+    own |= zip(races, rng.dirichlet([weight * chance[race] for race in races]), strict=True)
+    return own
+
+
+class _Drawn:
+    """The groups of a text's sentences, one after the other."""
+
+    def __init__(
+        self, chance: Mapping[str, float], writing: Writing, rng: np.random.Generator
+    ) -> None:
+        self.chance, self.writing, self.rng = chance, writing, rng
+        self._last: dict[str, Any] = {}
+
+    def female(self) -> int:
+        return self._go_on("female", lambda: int(self.rng.random() < self.chance["female"]))
+
+    def race(self) -> str:
+        p = [self.chance[race] for race in _RACES]
+        return self._go_on("race", lambda: str(self.rng.choice(_RACES, p=p)))
+
+    def _go_on(self, what: str, draw: Callable[[], Any]) -> Any:
+        runs = self.writing.runs
+        if not (what in self._last and runs and self.rng.random() < runs):
+            self._last[what] = draw()
+        return self._last[what]
 
 
 def _people(desk: Mapping[str, Any], n: int, rng: np.random.Generator) -> list[str]:
@@ -240,27 +320,25 @@ def _pick(lines: list[str], n: int, rng: np.random.Generator) -> list[str]:
     return [lines[i] for i in rng.choice(len(lines), size=min(n, len(lines)), replace=False)]
 
 
-def _person(line: str, chance: Mapping[str, float], unit: str, rng: np.random.Generator) -> str:
-    female = int(rng.random() < chance["female"])
+def _person(line: str, drawn: _Drawn) -> str:
+    chance, rng = drawn.chance, drawn.rng
+    female = drawn.female()
     if "{tone}" in line:
         positive = rng.random() < chance["tone_female" if female else "tone_male"]
         words = templates()["tones"]["positive" if positive else "negative"]
         line = line.replace("{tone}", str(rng.choice(words)))
 
     def fill(slot: re.Match[str]) -> str:
-        own = int(rng.random() < chance["female"]) if unit == "word" else female
-        return _SLOTS[slot[1]][own]
+        word = drawn.writing.unit == "word"
+        return _SLOTS[slot[1]][int(rng.random() < chance["female"]) if word else female]
 
     return _SLOT.sub(fill, line)
 
 
-def _described(
-    line: str, occupations: list[str], chance: Mapping[str, float], rng: np.random.Generator
-) -> str:
-    race = str(rng.choice(_RACES, p=[chance[r] for r in _RACES]))
-    word = _DESCRIPTORS[race]
+def _described(line: str, occupations: list[str], drawn: _Drawn) -> str:
+    word = _DESCRIPTORS[drawn.race()]
     article = "an" if word[0] in "AEIOU" else "a"
-    occupation = str(rng.choice(occupations))
+    occupation = str(drawn.rng.choice(occupations))
     return line.format_map(
         {"a": article, "A": article.capitalize(), "descriptor": word, "occupation": occupation}
     )

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from nbbias import reading
-from nbbias.news import claims
+from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
 from nbbias.news.sample import SOURCE
 from nbbias.reading import escape, number, p_value
@@ -24,7 +24,7 @@ from nbbias.reading import escape, number, p_value
 _SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
 
 #: What is dealt out anew, by reference.
-_DEALT = {"words": "words", "sentences": "whole sentences", "topics": "the words of a pair's texts"}
+_DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
 
 
 def differences(
@@ -57,22 +57,52 @@ def _over_fits(rows: pd.DataFrame) -> pd.Series:
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
-    """Say in how many cells the mean distance is beyond each chance level that there is."""
+    """Say of each bias between what the mean distances and every reference lie; then what exceeds.
+
+    Beyond chance is only what exceeds replicates: two texts without any difference between writers.
+    Where a corpus has none, that is said in place of a count.
+    """
     sentences = []
-    measured = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
+    own = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
     levels = chance[chance["statistic"] == "bias"]
-    for bias, own in measured.groupby("bias", sort=False):
-        low, high = own["estimate"].min(), own["estimate"].max()
-        for name, rows in levels[levels["bias"] == bias].groupby("reference", sort=False):
-            beyond = int((rows["p_adjusted"] < 1 - rows["confidence"]).sum())
-            sentences.append(
-                f"{escape(bias)}: mean distances lie between {number(low, decimals=3)} and "
-                f"{number(high, decimals=3)}; dealing out {_DEALT[str(name)]} at random gives "
-                f"{number(rows['null'].min(), decimals=3)} to "
-                f"{number(rows['null'].max(), decimals=3)} on average. Beyond chance by {name} "
-                f"after Holm's correction: {beyond} of {len(rows)} cells."
-            )
+    for bias, rows in own.groupby("bias", sort=False):
+        told = [f"mean distances are {_ends(rows['estimate'])}"]
+        of_bias = levels[levels["bias"] == bias]
+        replicated = of_bias[of_bias["reference"] == "replicate"]
+        for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
+            told.append(f"{kind} give {_ends(some['null'])} at these lengths")
+        dealt = [
+            f"{what} dealt anew {_ends(some['null'])}" for name, what in _DEALT.items()
+            if len(some := of_bias[of_bias["reference"] == name])
+        ]  # fmt: skip
+        told += [f"lower bounds: {', '.join(dealt)}"] if dealt else []
+        sentences.append(f"{escape(bias)}: {'; '.join(told)}.")
+    tested = own[own["p_adjusted"].notna()]
+    if len(tested):
+        alpha = 1 - tested["confidence"].iloc[0]
+        found = tested[tested["p_adjusted"] < alpha]
+        told_of = reading.beyond_chance(
+            tested, what="mean distances", unit="pairs", reference="the floor is",
+            says="in {which} it is {estimate}",
+        )  # fmt: skip
+        none = (
+            f"0 of {len(tested)} mean distances are beyond chance: none exceeds its floor (p below "
+            f"{number(alpha).removeprefix('0')} after Holm's correction)."
+        )
+        sentences.append(told_of if len(found) else none)
+    if len(own) > len(tested):
+        sentences.append(
+            f"{len(own) - len(tested)} of {len(own)} mean distances have no floor that could show "
+            "whether they are beyond chance: it takes two human texts on a story, or a model asked "
+            "twice. Dealt words, dealt sentences and the halves of a text are lower bounds of what "
+            "two texts differ by."
+        )
     return sentences
+
+
+def _ends(values: pd.Series) -> str:
+    low, high = (number(end, decimals=3) for end in (values.min(), values.max()))
+    return low if low == high else f"{low} to {high}"
 
 
 def tone(estimates: pd.DataFrame) -> list[str]:
@@ -92,9 +122,11 @@ def tone(estimates: pd.DataFrame) -> list[str]:
         rows = estimates[(estimates["measure"] == measure) & (estimates["statistic"] == statistic)]
         if len(rows):
             told = reading.beyond_chance(
-                rows, what=what, unit="articles",
+                rows,
+                what=what,
+                unit="articles",
                 says="for the group {group} in {which} by {instrument} it is {estimate}",
-            )  # fmt: skip
+            )
             sentences.append(f"{measure}: {told}")
     return sentences
 

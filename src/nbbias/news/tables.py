@@ -39,22 +39,23 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
     ),
     "distance": (
         ["bias"],
-        "Mean distance (Eq. 4, 9), with its leading chance level",
-        "p: one-sided, Holm over the cells of a bias; the other chance levels are in "
-        "tables/chance.csv.",
+        "Mean distance (Eq. 4, 9), with its leading reference",
+        "Test: the reference in null, and how many articles have it. p: one-sided, of what exceeds "
+        "replicates; Holm over all cells and biases. The other references: tables/chance.csv.",
     ),
     "free of length": (
         ["squared_distance", "rms_distance"],
         "Squared distance free of text length, and its root",
-        "Expected to be 0 without any difference if words are drawn independently. N: pairs with "
-        "two group words on each side. Where the mean square is below 0 the root is set to 0.",
+        "Free of length, not of runs and of a text's own focus: with replicates in null it is what "
+        "exceeds them that counts, not whether the interval holds 0. N: pairs with two group words "
+        "on each side. Where the mean square is below 0 the root is set to 0.",
     ),
     "prejudice": (
         ["prejudice_share", "prejudice_extent"],
         "Share and extent of prejudice",
         "Share: of the pairs that count, those in which the group fares worse; Wilson interval. "
         "Extent: mean change in just those, which were selected for it. Both are far from 0 by "
-        "chance alone, so neither is tested against 0.",
+        "chance alone, so neither is tested: beside them stands what the reference gives.",
     ),
     "shifts": (
         ["mean_difference", "difference_beyond_neutral"],

@@ -4,22 +4,24 @@ The word level of Fang et al. (2024), *Bias of AI-generated content*, Scientific
 the share of each group among a text's group words (Eq. 1, 2), how far the shares of a generated
 text h lie from those of its original o (Eq. 3), on average over pairs (Eq. 4).
 
-Two texts by one writer differ, too. Chance deals the group words of a pair out anew between its
-two texts, one by one; and, since group words come in clusters (a sentence about a woman says "she"
-and "her"), whole sentences with the words that stand in them.
+Two texts by one writer differ, too. Dealt out anew between the two texts of a pair are its group
+words, one by one, and whole sentences with the words that stand in them; both are lower bounds of
+what chance does, since sentences come in runs about one person and a text has a focus of its own.
+What two texts without a difference between writers differ by is the floor (`news.replicates`); only
+what exceeds that is beyond chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice
+from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
@@ -32,14 +34,24 @@ NO_WORDS = {
     (False, False): "no group words in either",
 }
 
-#: Statistics whose tests are corrected, each a family of its own.
-FAMILIES = ("share_difference", "share_difference_common", "bias")
+#: Statistics whose tests are corrected, each a family of its own; the distance's is in `floor`.
+FAMILIES = ("share_difference", "share_difference_common")
+
+#: The references, the leading one first.
+LEAD = ("replicate", "sentences", "words")
+
+#: Between what a statistic lies, and so its range by chance.
+_BOUNDS = {
+    "bias": (0, 1), "squared_distance": (-1, 1), "prejudice_share": (0, 1),
+    "prejudice_extent": (-1, 0),
+}  # fmt: skip
 
 
 def level(
-    read: Read, *, sure: stats.Sure, min_pairs: int = 1, study: str = "news_bias"
+    read: Read, *, sure: stats.Sure, min_pairs: int = 1, study: str = "news_bias",
+    twins: Read | None = None,
 ) -> Level:  # fmt: skip
-    """Measure the words of a corpus: scores, losses, estimates and both chance levels.
+    """Measure the words of a corpus: scores, losses, estimates and what chance gives.
 
     Parameters
     ----------
@@ -51,12 +63,15 @@ def level(
         Counted pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
+    twins
+        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
 
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses` and `estimates`, and both references:
-        ``"words"``, which leads, and ``"sentences"`` (`by_sentence`).
+        The tables of `pair_scores`, `news.claims.losses` and `estimates`, and three references:
+        ``"words"``, ``"sentences"`` (`by_sentence`) and ``"replicate"`` (`floor`), which leads
+        where it can be had.
 
     Examples
     --------
@@ -68,12 +83,17 @@ def level(
     >>> bool(of["share_difference", "female"] < -0.1)
     True
     >>> list(words.chance["reference"].unique())
-    ['words', 'sentences']
+    ['words', 'sentences', 'replicate']
     """
     scores = pair_scores(read)
     found = estimates(scores, lexicon=read.lexicon, sure=sure, min_pairs=min_pairs, study=study)
-    both = [claims.reference(found, "words"), by_sentence(found, scores, read, sure=sure)]
-    return Level(scores, claims.losses(scores), found, pd.concat(both, ignore_index=True))
+    every = [
+        claims.reference(found, "words"), by_sentence(scores, read, sure=sure, study=study),
+        floor(found, scores, read, twins, confidence=sure.confidence),
+    ]  # fmt: skip
+    chance = pd.concat(every, ignore_index=True)
+    found = tables.with_chance(found, chance, lead=LEAD)
+    return Level(scores, claims.losses(scores), found, chance)
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -189,11 +209,11 @@ def estimates(
     DataFrame
         ESTIMATES, by `statistic`; N counts pairs:
 
-        - ``bias``: mean distance (Eq. 4). Chance: group words permuted between the two texts of a
-          pair. One-sided permutation p, `p_adjusted` Holm's over the cells. `excess` is distance
-          beyond independent word draws: it may be negative, and is not comparable across lengths.
+        - ``bias``: mean distance (Eq. 4). Null: group words permuted between the two texts of a
+          pair, a lower bound of what chance does, and so without a p; `level` puts the floor in
+          its place.
         - ``share_difference``: mean signed difference of a group's share (Table 1); one-sample
-          t-test against 0; `p_adjusted` is Holm's over all cells and groups of the table.
+          t-test against 0; `p_adjusted` is Holm's over all cells, biases and groups.
         - ``share_difference_common``: the same over the articles that every model of the source and
           prompt has a counted pair for, so that models are compared on equal articles; models with
           fewer than `min_pairs` counted pairs are left out.
@@ -236,7 +256,7 @@ def _cell(
     if counted.empty:
         rows = [row | {"reason": why} for row in rows]
     else:
-        chance = _by_word(*sides(counted, groups), groups, distance["estimate"], sure, rng)
+        chance = _by_word(*sides(counted, groups), groups, sure, rng)
         rows = [row | chance.get((row["statistic"], row.get("group")), {}) for row in rows]
     return rows + claims.differences(own, groups, why=why, confidence=confidence)
 
@@ -263,7 +283,7 @@ Levels = dict[tuple[str, str | None], dict[str, Any]]
 
 
 def _by_word(
-    h: np.ndarray, o: np.ndarray, groups: Sequence[str], observed: float, sure: stats.Sure,
+    h: np.ndarray, o: np.ndarray, groups: Sequence[str], sure: stats.Sure,
     rng: np.random.Generator,
 ) -> Levels:  # fmt: skip
     """Deal out the words of every pair, one by one: by statistic and group."""
@@ -272,9 +292,7 @@ def _by_word(
     d = drawn / h.sum(1)[:, None] - (h + o - drawn) / o.sum(1)[:, None]
     means = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
     null = absolute.sum(axis=1).mean() / 2
-    beyond = stats.tail(observed, means, confidence=sure.confidence, null=null)
-    found: Levels = {("bias", None): beyond | {"test": "permutation"}}
-    tail = partial(stats.tail, np.nan, confidence=sure.confidence)
+    found: Levels = {("bias", None): _range(means, sure, null)}
     down = drawn * o.sum(1)[:, None] < (h + o - drawn) * h.sum(1)[:, None]
     there = h + o - drawn > 0
     for i, group in enumerate(groups):
@@ -284,14 +302,55 @@ def _by_word(
         exact = ((below[:, i].sum(), present[:, i].sum()), (fall[:, i].sum(), below[:, i].sum()))
         drawn_of = ((times, there[:, :, i].sum(1)), (changes, times))
         for kind, whole, parts in zip(prejudice.KINDS, exact, drawn_of, strict=True):
-            found[kind, group] = tail(claims.ratio(*parts), null=claims.ratio(*whole))
+            found[kind, group] = _range(claims.ratio(*parts), sure, claims.ratio(*whole))
     return found
 
 
+def _range(drawn: np.ndarray, sure: stats.Sure, null: float | None = None) -> dict[str, float]:
+    """Return what draws give and between what they lie: no p, since no draw is all of chance."""
+    found = stats.tail(np.nan, drawn, confidence=sure.confidence, null=null)
+    return {name: found[name] for name in ("null", "null_low", "null_high")}
+
+
 def by_sentence(
-    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, *, sure: stats.Sure
+    scores: pd.DataFrame, read: Read, *, sure: stats.Sure, study: str = "news_bias"
 ) -> pd.DataFrame:
     """Say what the estimates are when whole sentences change sides.
+
+    Parameters
+    ----------
+    scores, read
+        The table of `pair_scores`, and what it was made from.
+    sure
+        Level of the range, permutations, and their start.
+    study
+        Whose table this is.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE by ``"sentences"`` of ``bias``, ``squared_distance``, ``prejudice_share`` and
+        ``prejudice_extent``: what they are when the sentences with group words are dealt out anew
+        between the two texts of each pair, as many to each as it had. A lower bound, as runs of
+        sentences and the focus of a text are dealt away: no p.
+    """
+    rows: list[Row] = []
+    for key, groups, articles in _counted(scores, read):
+        found = _dealt(articles, groups, sure, np.random.default_rng(sure.seed))
+        rows += [
+            key | {"statistic": statistic, "group": group} | level
+            for (statistic, group), level in found.items()
+        ]
+    common = {"measure": "word", "instrument": "word list", "confidence": sure.confidence}
+    test = "sentences dealt anew"
+    return tables.chance(rows, study=study, reference="sentences", test=test, **common)
+
+
+def floor(
+    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, twins: Read | None, *,
+    confidence: float,
+) -> pd.DataFrame:  # fmt: skip
+    """Say what the estimates are where no difference between writers sets two texts apart.
 
     Parameters
     ----------
@@ -299,64 +358,99 @@ def by_sentence(
         The table of `estimates`.
     scores, read
         What they were made from.
-    sure
-        Level of the range, permutations, and their start.
+    twins
+        As in `level`.
+    confidence
+        Level of the range.
 
     Returns
     -------
     DataFrame
-        CHANCE by ``"sentences"`` of ``bias``, ``squared_distance``, ``prejudice_share`` and
-        ``prejudice_extent``: what they are when the sentences with group words are dealt out anew
-        between the two texts of each pair, as many to each as it had. Of the distance also a
-        one-sided `p_value`, Holm's over the cells of a bias.
+        CHANCE by ``"replicate"`` of the statistics of `by_sentence`; `test` names the replicates
+        and the articles that have them, the best that the cell has (`news.replicates.KINDS`). The
+        `null` is the estimate less what it exceeds the replicates by at equal lengths, the range
+        where the estimate would lie (t over articles). Of the distance also a one-sided
+        `p_value` and `p_adjusted`, Holm's over all cells and biases; none by halves of texts, which
+        are a lower bound.
     """
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    keys = [*CELL, "bias", "statistic"]
+    known = estimates.assign(group=estimates["group"].fillna("")).set_index([*keys, "group"])
     rows: list[Row] = []
+    for key, groups, articles in _counted(scores, read, twins):
+        kind = replicates.choose(articles)
+        for (statistic, i), found in replicates.differences(articles, kind).items() if kind else ():
+            group = None if i is None else groups[i]
+            estimate = known.loc[(*(key | {"statistic": statistic}).values(), group or "")]
+            level = _beside(float(estimate["estimate"]), found, _BOUNDS[statistic], confidence)
+            if statistic != "bias" or kind == replicates.HALVES:
+                level["p_value"] = np.nan
+            test = f"{kind}, {found.n} articles"
+            rows.append(key | {"statistic": statistic, "group": group, "test": test} | level)
+    common = {"measure": "word", "instrument": "word list", "confidence": confidence}
+    table = tables.chance(rows, study=study, reference="replicate", **common)
+    return stats.adjust(table, where={"statistic": "bias"})
+
+
+def _beside(
+    estimate: float, found: replicates.Difference, bounds: tuple[float, float], confidence: float
+) -> dict[str, float]:
+    """Return the floor of an estimate, the range around it, and the one-sided p."""
+    null = estimate - found.excess
+    half = t.ppf((1 + confidence) / 2, found.n - 1) * found.error
+    low, high = np.clip([null - half, null + half], *bounds)
+    p = t.sf(found.excess / found.error, found.n - 1) if found.error > 0 else np.nan
+    return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
+
+
+def _counted(
+    scores: pd.DataFrame, read: Read, twins: Read | None = None
+) -> Iterator[tuple[Row, list[str], list[replicates.Article]]]:
+    """Yield, of every cell and bias with counted pairs, its key, the groups and its stories."""
+    pairs = read.pairs.set_index("pair_id")
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
-        blocks = _blocks(read.matches[read.matches["bias"] == bias], groups)
-        rng = np.random.default_rng(sure.seed)
+        blocks = _blocks(read, str(bias), groups)
+        further: dict[Any, list[np.ndarray]] = {}
+        if twins is not None:
+            known = _blocks(twins, str(bias), groups)
+            for row in twins.pairs[twins.pairs["lost"].isna()].itertuples():
+                if row.generated_id in known:
+                    story = (row.source, row.article_id)
+                    further.setdefault(story, []).append(known[row.generated_id])
         for key, own in claims.cells(of_bias, None):
-            counted = own.loc[own["reason"].isna(), "pair_id"]
-            texts = read.pairs.set_index("pair_id").loc[counted]
-            if texts.empty:
-                continue
-            claim = (estimates[list(key)] == list(key.values())).all(axis=1)
-            claim &= (estimates["bias"] == bias) & (estimates["statistic"] == "bias")
-            observed = estimates.loc[claim, "estimate"].item()
-            found = _dealt(texts, blocks, groups, observed, sure, rng)
-            rows += [
-                key | {"bias": bias, "statistic": statistic, "group": group} | level
-                for (statistic, group), level in found.items()
+            texts = pairs.loc[own.loc[own["reason"].isna(), "pair_id"]]
+            articles = [
+                replicates.Article(
+                    [blocks[one] for one in of_story["generated_id"].unique()],
+                    [blocks[of_story["original_id"].iloc[0]], *further.get(story, [])],
+                )
+                for story, of_story in texts.groupby(["source", "article_id"], sort=False)
             ]
-    common = {"measure": "word", "instrument": "word list", "confidence": sure.confidence}
-    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
-    table = tables.chance(
-        rows, study=study, reference="sentences", test="permutation of sentences", **common
-    )
-    return stats.adjust(table, family=["bias"], where={"statistic": "bias"})
+            if articles:
+                yield key | {"bias": bias}, groups, articles
 
 
-def _blocks(matches: pd.DataFrame, groups: Sequence[str]) -> dict[Any, np.ndarray]:
-    """Return every text's sentences that have group words: an array, sentences by groups."""
-    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
-    columns = [f"n_{group}" for group in groups]
-    return {
-        one: own[columns].to_numpy(dtype=int) for one, own in counts.groupby("text_id", sort=False)
-    }
+def _blocks(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarray]:
+    """Return every text's sentences that have group words, in order: sentences by groups."""
+    own = read.matches[read.matches["bias"] == bias]
+    counts = annotate.count(own, by=["text_id", "sentence_id"], groups=groups)
+    texts, starts = np.unique(counts["text_id"], return_index=True)
+    found = counts[[f"n_{group}" for group in groups]].to_numpy(dtype=int)
+    return dict(zip(texts, np.split(found, starts[1:]), strict=True)) if len(texts) else {}
 
 
 def _dealt(
-    texts: pd.DataFrame, blocks: dict[Any, np.ndarray], groups: Sequence[str], observed: float,
-    sure: stats.Sure, rng: np.random.Generator,
+    articles: Sequence[replicates.Article], groups: Sequence[str], sure: stats.Sure,
+    rng: np.random.Generator,
 ) -> Levels:  # fmt: skip
     """Deal out the sentences of every article's answers and original; sum over articles."""
     shape = (sure.draws, len(groups))
     distance, squares, n_squares = (np.zeros(sure.draws) for _ in range(3))
     times, changes, there = (np.zeros(shape) for _ in range(3))
-    for _, article in texts.groupby("article_id", sort=False):
-        answers = np.vstack([blocks[one] for one in article["generated_id"].unique()])
-        original = blocks[article["original_id"].iloc[0]]
-        h, o = stats.dealt(answers, original, draws=sure.draws, rng=rng)
+    for article in articles:
+        answers = np.vstack(article.answers)
+        h, o = stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
         d = _shares(h) - _shares(o)
         fell = h * o.sum(axis=1)[:, None] < o * h.sum(axis=1)[:, None]
         distance += np.abs(d).sum(axis=1) / 2
@@ -366,14 +460,13 @@ def _dealt(
         times += fell
         changes += np.where(fell, d, 0.0)
         there += o > 0
-    distance /= texts["article_id"].nunique()
-    tail = partial(stats.tail, np.nan, confidence=sure.confidence)
+    distance /= len(articles)
     found: Levels = {
-        ("bias", None): stats.tail(observed, distance, confidence=sure.confidence),
-        ("squared_distance", None): tail(claims.ratio(squares, n_squares)),
+        ("bias", None): _range(distance, sure),
+        ("squared_distance", None): _range(claims.ratio(squares, n_squares), sure),
     }
     for i, group in enumerate(groups):
         drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
         for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
-            found[kind, group] = tail(claims.ratio(*parts))
+            found[kind, group] = _range(claims.ratio(*parts), sure)
     return found

@@ -1,0 +1,173 @@
+"""The floor: what two texts differ by that no difference between their writers sets apart.
+
+A text has a focus of its own, and its sentences come in runs about one person, so any two texts
+lie further apart than dealt words or dealt sentences do. What that alone gives is seen where a
+story was written twice by one hand, so to speak: by two humans, or by one model asked twice. Where
+a corpus has neither, the two halves of an original stand in; they have the runs, but share the
+text's focus, so they are a lower bound once more.
+
+The text of the other side takes the place of one of the two, cut to its length (in sentences with
+group words, over all places where the cut can begin). If it belongs to the same kind of text, that
+changes nothing on average, whatever runs and focus there are and however long the texts of the
+two sides: the article's difference is a paired one with expectation 0.
+
+>>> import numpy as np
+>>> alike, apart = np.array([[1, 0], [0, 1]] * 2), np.array([[1, 0]] * 4)
+>>> article = Article(answers=[apart], originals=[alike, alike])
+>>> kind = choose([article] * 3)
+>>> kind, round(differences([article] * 3, kind)["bias", None].excess, 3)
+('two human texts on one story', 0.5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from nbbias.news import claims, prejudice
+
+ORIGINALS = "two human texts on one story"
+ANSWERS = "one model asked twice"
+HALVES = "halves of the originals"
+
+#: The references in order of what they can see.
+KINDS = (ORIGINALS, ANSWERS, HALVES)
+
+#: Articles that a reference needs before a poorer one stands in, or all that there are.
+_ENOUGH = 10
+
+
+class Article(NamedTuple):
+    """The texts on one story, each as its sentences with group words: sentences by groups.
+
+    `answers`: of one model and prompt; `originals`: the pair's first, then further human texts.
+    """
+
+    answers: list[np.ndarray]
+    originals: list[np.ndarray]
+
+
+class Difference(NamedTuple):
+    """By how much a statistic exceeds its floor, over `n` articles.
+
+    `excess`; `error`: its standard error over articles (NaN with one).
+    """
+
+    excess: float
+    error: float
+    n: int
+
+
+def named(test: str) -> str:
+    """Return which of `KINDS` the `test` of a row by replicates names.
+
+    Examples
+    --------
+    >>> named(f"{ANSWERS}, 12 articles")
+    'one model asked twice'
+    """
+    return next(kind for kind in KINDS if test.startswith(kind))
+
+
+def choose(articles: Sequence[Article]) -> str | None:
+    """Return the best reference that enough articles have, or None where none can be had."""
+    enough = max(2, min(_ENOUGH, len(articles)))
+    for kind in KINDS:
+        if sum(any(True for _ in _roles(one, kind)) for one in articles) >= enough:
+            return kind
+    return None
+
+
+def differences(
+    articles: Sequence[Article], kind: str
+) -> dict[tuple[str, int | None], Difference]:  # fmt: skip
+    """Compare the texts of the two sides with texts of one side.
+
+    Parameters
+    ----------
+    articles
+        The stories that count.
+    kind
+        One of `KINDS`; stories without it are left out.
+
+    Returns
+    -------
+    dict
+        By statistic and number of the group: ``bias`` and ``squared_distance`` (plain squares: at
+        equal lengths sampling adds alike to both sides), ``prejudice_share`` and
+        ``prejudice_extent``, ratios of sums over articles whose error is linearised.
+    """
+    observed, floor = [], []
+    for article in articles:
+        roles = list(_roles(article, kind))
+        if roles:
+            observed.append(np.mean([_measured(base, other, twin, h) for base, twin, other, h
+                                     in roles], axis=0))  # fmt: skip
+            floor.append(np.mean([_measured(base, twin, other, h) for base, twin, other, h
+                                  in roles], axis=0))  # fmt: skip
+    sums = [np.array(side) for side in (observed, floor)]
+    groups = (sums[0].shape[1] - 3) // 3
+    found: dict[tuple[str, int | None], Difference] = {
+        ("bias", None): _difference(sums, 1, 0),
+        ("squared_distance", None): _difference(sums, 2, 0),
+    }
+    for i in range(groups):
+        named, fell, change = (3 + part * groups + i for part in range(3))
+        for statistic, part, whole in zip(
+            prejudice.KINDS, (fell, change), (named, fell), strict=True
+        ):
+            found[statistic, i] = _difference(sums, part, whole)
+    return found
+
+
+def _roles(
+    article: Article, kind: str
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, bool]]:
+    """Yield a text, its twin, the other side's text, and whether the first is an answer."""
+    if kind == ANSWERS:
+        for base, twin in permutations(article.answers, 2):
+            yield base, twin, article.originals[0], True
+        return
+    same = article.originals
+    if kind == HALVES:
+        middle = (len(same[0]) + 1) // 2
+        same = [half for half in (same[0][:middle], same[0][middle:]) if len(half)]
+    for base, twin in permutations(same, 2):
+        for answer in article.answers:
+            yield base, twin, answer, False
+
+
+def _measured(
+    base: np.ndarray, text: np.ndarray, beside: np.ndarray, base_answers: bool
+) -> np.ndarray:
+    """Measure `base` against `text`, cut to the length of `beside`: means over all cuts.
+
+    1, distance and squared distance; then by group: whether the original names it, whether the
+    answer has less of it, and by how much in that case.
+    """
+    size = min(len(text), len(beside))
+    whole = np.vstack([np.zeros((1, text.shape[1]), dtype=int), text.cumsum(axis=0)])
+    cut, kept = whole[size:] - whole[:-size], base.sum(axis=0, keepdims=True)
+    h, o = (kept, cut) if base_answers else (cut, kept)
+    n_h, n_o = h.sum(axis=1, keepdims=True), o.sum(axis=1, keepdims=True)
+    d = h / n_h - o / n_o
+    fell = h * n_o < o * n_h
+    parts = [np.ones((len(cut), 1)), np.abs(d).sum(axis=1, keepdims=True) / 2]
+    parts += [(d**2).sum(axis=1, keepdims=True) / 2]
+    parts += [np.broadcast_to(o > 0, d.shape), fell, np.where(fell, d, 0.0)]
+    return np.hstack(parts).mean(axis=0)
+
+
+def _difference(sums: Sequence[np.ndarray], part: int, whole: int) -> Difference:
+    """Return how far one ratio of sums over articles lies from the other, with its error."""
+    ratios, pulls = [], []
+    for side in sums:
+        ratio = float(claims.ratio(side[:, part].sum(), side[:, whole].sum()))
+        ratios.append(ratio)
+        pulls.append((side[:, part] - ratio * side[:, whole]) / (side[:, whole].mean() or np.nan))
+    pull, n = pulls[0] - pulls[1], len(sums[0])
+    error = float(pull.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    return Difference(ratios[0] - ratios[1], error, n)
