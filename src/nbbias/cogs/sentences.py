@@ -232,7 +232,8 @@ def visibility(table: pd.DataFrame) -> list[str]:
         most = own.loc[own["obvious"].idxmax()]
         sentences.append(
             f"{escape(model)}: of {n:,} answers with an identity {shares['obvious']:.0%} say it "
-            f"and {shares['nuanced']:.0%} hint at it. Said most: {escape(most['identity'])} "
+            f"and {shares['nuanced']:.0%} hint at it. Said most, of {len(own)} identities: "
+            f"{escape(most['identity'])} "
             f"({most['obvious']:.0%}; {most['obvious_default']:.0%} of the defaults hold the same "
             "words)."
         )
