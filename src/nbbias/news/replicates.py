@@ -198,7 +198,7 @@ def beside(
     Examples
     --------
     >>> level = beside(0.4, Difference(0.1, 0.02, 30), bounds=(0, 1), confidence=0.95)
-    >>> {name: round(value, 3) for name, value in level.items()}
+    >>> {name: round(float(value), 3) for name, value in level.items()}
     {'null': 0.3, 'null_low': 0.259, 'null_high': 0.341, 'p_value': 0.0}
     """
     null = estimate - found.excess
