@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.llmbi import measure, neutral, ranking
 from nbbias.news import corpus, fits, sample, topics, words
 from nbbias.text import lexicons, topics as text_topics
-from tests.build import GENDER, study_of
+from tests.build import GENDER, lexicon_of, study_of
 from tests.llmbi.test_estimates import estimated, only
 from tests.llmbi.test_ranking import measured_as, tried
 from tests.news.test_tone import of
@@ -192,6 +192,67 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     # Fits differ in size, not in direction: in each the dose raises the response.
     measured = by_fit.dropna(axis="columns")
     assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
+
+
+@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("of_fits", [0.0, 0.1, 0.5, 1.0])
+def test_means_over_articles_and_fits_are_held_as_often_as_they_say(
+    n: int, of_fits: float
+) -> None:
+    """Five fits, of which every tenth measures nothing; beside it what one fit would have held."""
+    rng, repeats = np.random.default_rng(n), 500
+    covered, alone, told = 0, 0, 0
+    for _ in range(repeats):
+        values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
+        table = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
+        one = stats.pooled_mean(table[[0]], confidence=0.95)
+        alone += one["ci_low"] < 0.5 < one["ci_high"]
+        table.loc[:, rng.random(5) < 0.1] = np.nan
+        row = stats.pooled_mean(table, confidence=0.95)
+        told += np.isfinite(row["ci_low"])
+        covered += row["ci_low"] < 0.5 < row["ci_high"]
+    print(f"{n}, {of_fits}: {covered / told:.3f} of {told}; by one fit {alone / repeats:.3f}")
+    # 500 draws at .95: three standard errors are .03.
+    assert 0.92 <= covered / told <= 0.98
+    assert of_fits < 0.5 or alone / repeats < 0.9
+
+
+@pytest.mark.parametrize("n", [10, 30, 80])
+@pytest.mark.parametrize("kind", ["originals", "answers"])
+def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str, n: int) -> None:
+    """Texts with a focus of their own, which every fit sees through topics of its own."""
+    rng, repeats = np.random.default_rng(n), 250
+    lexicon = lexicon_of(2)
+    names = [f"{i}" for i in range(n)]
+    p_values, dealt = [], 0
+    for _ in range(repeats):
+        focus = rng.normal(rng.normal(0, 1, (n, 1)), 1.0, (n, 3))  # three texts on every story
+        seen = focus + rng.normal(0, 0.5, (5, 1, 1)) + rng.normal(0, 0.5, (5, n, 3))
+        share = 1 / (1 + np.exp(-seen))
+        parts, further = [], []
+        for seed in range(5):
+            h, o, third = (share[seed][:, i] for i in range(3))
+            own = {"source": "s", "model": "m", "prompt": "p", "article_id": names, "seed": seed,
+                   "measure": "document", "bias": "b", "instrument": "i", "reason": None,
+                   "pair_id": range(n)}  # fmt: skip
+            answers = [h, third] if kind == "answers" else [h]
+            for sample_number, one in enumerate(answers):
+                parts.append(pd.DataFrame(own | {
+                    "sample": sample_number, "h_a": one, "h_b": 1 - one, "o_a": o, "o_b": 1 - o,
+                    "score": np.abs(one - o), "difference_a": one - o, "difference_b": o - one,
+                    "content_h": 1.0,
+                }).assign(pair_id=lambda t, k=sample_number: t["pair_id"] * 2 + k))  # fmt: skip
+            further.append(pd.DataFrame(own | {"h_a": third, "h_b": 1 - third}))
+        scores = pd.concat(parts, ignore_index=True)
+        found = topics.estimates(scores, lexicon=lexicon, sure=stats.Sure())
+        twins = pd.concat(further, ignore_index=True) if kind == "originals" else None
+        floor = topics.floor(found, scores, twins, lexicon=lexicon, confidence=0.95)
+        p_values.append(floor["p_value"].item())
+        dealt += found.loc[found["statistic"] == "bias", "ci_low"].item() > 0
+    rate = float(np.mean(np.array(p_values) < 0.05))
+    print(f"{kind}, {n}: {rate:.3f} below .05, least {min(p_values):.2g}; above 0: {dealt}")
+    # 250 draws of .05: three standard errors are .041.
+    assert 0.01 <= rate <= 0.091 and min(p_values) > 1e-6
 
 
 # --- models against each other ----------------------------------------------------------------

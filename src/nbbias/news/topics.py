@@ -398,10 +398,9 @@ def _beyond_replicates(
 ) -> tuple[str | None, pd.DataFrame]:
     """Return the kind of replicates, and what distances exceed theirs by: articles by fits."""
     answers, original = (_texts(own, side, groups) for side in SIDES)
-    original = original.drop_duplicates(_STORY).assign(text=-1)
-    humans = original
+    original = humans = original.drop_duplicates(_STORY)
     if twins is not None:
-        humans = pd.concat([original, _texts(twins, "h", groups)])
+        humans = pd.concat([original, _texts(twins, "h", groups, written_by="human")])
     enough = max(2, min(10, own["article_id"].nunique()))
     for kind, others, alike in (
         (replicates.ORIGINALS, humans, humans), (replicates.ANSWERS, original, answers),
@@ -415,11 +414,14 @@ def _beyond_replicates(
 _STORY = ["source", "article_id", "seed"]
 
 
-def _texts(scores: pd.DataFrame, side: str, groups: Sequence[str]) -> pd.DataFrame:
-    """Return one side's texts: the story, the fit, the number of the text, and its shares."""
+def _texts(
+    scores: pd.DataFrame, side: str, groups: Sequence[str], *, written_by: str = ""
+) -> pd.DataFrame:
+    """Return one side's texts: the story, the fit, the text's name, and its shares."""
     shares = {f"{side}_{group}": f"share_{group}" for group in groups}
-    named = scores[[*_STORY, "pair_id", *shares]].rename(columns={"pair_id": "text", **shares})
-    return named.dropna()
+    named = scores[[*_STORY, *shares]].rename(columns=shares)
+    name = written_by + side + scores["pair_id"].astype(str)
+    return named.assign(text=name).dropna()
 
 
 def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
