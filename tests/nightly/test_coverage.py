@@ -158,8 +158,6 @@ def test_over_many_corpora_intervals_hold_the_planted_tone_and_chance_leaves_not
     assert abs(excess) <= 4 * error
     # With nothing planted the raw bias is far from 0 all the same.
     assert bias["estimate"].mean() > 40 * error
-    # One p in twenty is below .05 by chance; a binomial of 200 exceeds 21 in 1 of 3,000.
-    assert (bias["p_value"] <= 0.05).sum() <= 21
     colder = of(table, "prejudice_share", "female", model="colder-on-women")["excess"]
     assert not within(colder, 0, 4) and colder.mean() > 0
 
