@@ -31,7 +31,9 @@ class News(Parameters):
     """What the studies of generated news share: texts, word lists, instruments, topics."""
 
     originals_path: InputFile = Field(
-        SAMPLE, description="human articles: columns article_id, text (source, headline)"
+        SAMPLE,
+        description="human articles: columns article_id, text (source, headline, and sample where "
+        "a story has several)",
     )
     generations_path: InputFile = Field(
         SAMPLE,
