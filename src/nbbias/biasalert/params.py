@@ -27,7 +27,7 @@ class Biasalert(Parameters):
             *("accuracy", "f1", "accuracy_lost_wrong", "f1_lost_wrong", "precision", "recall"),
             *("specificity", "classification_score", "attribution_score", "overall_score_joint"),
             *("overall_score_joint_lost_wrong", "overall_score_product"),
-            *("overall_score_product_lost_wrong", "accuracy_difference"),
+            *("overall_score_product_lost_wrong", "accuracy_selected", "accuracy_difference"),
         ),
         "calibration": ("brier", "calibration_error"),
         "checks": ("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),

@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value, selected
 
 Row = Mapping[str, Any]
 
@@ -196,7 +196,7 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     sentences = []
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        judge, known = escape(name), part[part["estimate"].notna()]
+        judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
         if known.empty:
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
@@ -209,6 +209,8 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
         if best["estimate"] == worst["estimate"]:
             alike = number(best["estimate"])
             text = f"{judge}: {statistic} is {alike} on every type that was measured"
+        elif parts := selected(known, known["estimate"].idxmax()):
+            text += f" (the highest: {parts[0]})"
         within = known.loc[known["ci_low"] <= known["null"], "bias"]
         if len(within):
             text += f"; not beyond chance on {', '.join(map(escape, within))}"
@@ -354,18 +356,22 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page: of what was declared, or about the best judge.
+    """Return the sentence that leads a page: of the declared judge, or else about the best."""
+    if "claim" not in estimates:
+        return best(estimates)
+    scored = estimates[estimates["statistic"] == "accuracy"]
+    compared = estimates[estimates["statistic"] == "accuracy_difference"]
+    said = detection(scored)[:1] if len(scored) else []
+    said += differences(compared)[:1] if len(compared) else []
+    return " ".join(said) or claims.lead(estimates, "")
 
-    The best judge is picked on the very texts that it is scored on, and a declared one is not.
+
+def best(estimates: pd.DataFrame) -> str:
+    """Write which judge is the best on these texts, and what choosing it there adds.
+
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
-    if "claim" in estimates:
-        scored = estimates[estimates["statistic"] == "accuracy"]
-        compared = estimates[estimates["statistic"] == "accuracy_difference"]
-        said = [*(detection(scored) if len(scored) else [])]
-        said += differences(compared) if len(compared) else []
-        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]
