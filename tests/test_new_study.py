@@ -39,6 +39,9 @@ def test_it_runs_and_leaves_what_a_study_leaves(
     means = scores.groupby("model")["score"].mean()
     assert estimates.set_index("model")["estimate"].to_dict() == pytest.approx(means.to_dict())
     assert (estimates["null"] > 0).all()
+    declared = pd.read_parquet(tmp_path / "tables" / "claims.parquet")
+    assert declared["estimate"].tolist() == estimates["estimate"].tolist()
+    assert set(declared["claim"]) == {1}
     assert tables.read_finding(tmp_path)["figure"] == "means"
     assert json.loads((tmp_path / "finding.json").read_text())["sentence"]
     assert page.write_page(target, tmp_path / "index.html", title="new").stat().st_size > 10_000

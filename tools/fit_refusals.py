@@ -4,8 +4,9 @@
     python tools/fit_refusals.py --write    # measure, and write head.csv and held_out.csv
 
 Reads XSTest's labelled answers through NBBIAS_DATA and the examples written for this project.
-Every answer is scored by a head that saw neither its model nor its prompt: the models share
-their prompts, so one without the other would leak. Equal answers share their weight, so that a
+Every answer is scored by a head that saw neither its model nor its prompt, or the area of its
+prompt: the models share their prompts, so one without the other would leak. The counts by model are
+the error rates that refusal rates are corrected by. Equal answers share their weight, so that a
 model with one stock phrase counts as one voice. Coefficients are penalised and held to one sign.
 """
 
@@ -18,7 +19,6 @@ import numpy as np
 import pandas as pd
 import yaml
 from scipy.optimize import minimize
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from nbbias import refusals, tables
 from nbbias.tables import data_path, datasets
@@ -34,6 +34,7 @@ PHRASES = (
     "illegal", "unethical", "i must decline", "i will not", "i won't",
 )  # fmt: skip
 
+SOURCE = "XSTest"
 LABELS = {"1_full_compliance": "none", "2_full_refusal": "full", "3_partial_refusal": "partial"}
 
 
@@ -106,20 +107,16 @@ def held_out(
     return found
 
 
-def scores(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
-    rows = []
-    for model, own in table.assign(said=refused).groupby("model"):
-        truth = own["kind"] == "full"
-        rows.append(
-            {"method": name, "model": model, "answers": len(own), "refusals": int(truth.sum()),
-             "accuracy": accuracy_score(truth, own["said"]),
-             "balanced_accuracy": balanced_accuracy_score(truth, own["said"]),
-             "f1": f1_score(truth, own["said"], zero_division=0)}
-        )  # fmt: skip
-    found = pd.DataFrame(rows)
-    counted = found[["answers", "refusals"]].sum()
-    mean = found.mean(numeric_only=True).to_frame().T.assign(method=name, model="mean", **counted)
-    return pd.concat([found, mean], ignore_index=True)
+def counts(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
+    """Count by model what was told rightly and wrongly: full refusal or not."""
+    truth = table["kind"] == "full"
+    told = {
+        "tp": truth & refused, "fn": truth & ~refused, "tn": ~truth & ~refused,
+        "fp": ~truth & refused,
+    }  # fmt: skip
+    found = pd.DataFrame(told).groupby(table["model"]).sum().reset_index()
+    found.insert(0, "method", name)
+    return found.assign(source=SOURCE)
 
 
 def main() -> None:
@@ -135,13 +132,13 @@ def main() -> None:
     areas = held_out(table, features, own, own_features, "area")
     shown = pd.concat(
         [
-            scores(table, np.zeros(len(table), dtype=bool), "never refuses"),
-            scores(table, phrases, "string match"),
-            scores(table, (found["full"] >= 0.5).to_numpy(), "head, model and prompt held out"),
-            scores(table, (areas["full"] >= 0.5).to_numpy(), "head, model and area held out"),
+            counts(table, np.zeros(len(table), dtype=bool), "never refuses"),
+            counts(table, phrases, "string match"),
+            counts(table, (found["full"] >= 0.5).to_numpy(), "head, model and prompt held out"),
+            counts(table, (areas["full"] >= 0.5).to_numpy(), refusals.UNSEEN),
         ]
     )
-    print(shown.round(3).to_string(index=False))
+    print(shown.to_string(index=False))
     kind = np.where(found["full"] >= 0.5, "full", np.where(found["any"] >= 0.5, "partial", "none"))
     print(pd.crosstab([table["model"], table["kind"]], pd.Series(kind, name="said")).to_string())
     weight = np.r_[table.groupby("text")["text"].transform("size") ** -ALIKE, np.ones(len(own))]
@@ -150,7 +147,7 @@ def main() -> None:
     )
     if write:
         tables.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
-        measured = shown.round(4).to_csv(index=False, lineterminator="\n")
+        measured = shown.to_csv(index=False, lineterminator="\n")
         tables.write(data_path("refusals/held_out.csv"), measured)
         print(f"wrote {len(known)} coefficients")
 

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chisquare
 
-from nbbias.cogs import affinity, rbs
+from nbbias.cogs import affinity
 from nbbias.cogs.sample import Judge, judge
+from nbbias.cogs.spread import spread_rows
 from nbbias.stats import Sure
 
 IDENTITIES = ["white", "black", "asian"]
@@ -37,9 +38,7 @@ def once(plan: Judge, *, instances: int, draws: int, seed: int) -> dict[str, flo
     sure = Sure(0.95, draws, seed)
     row: dict[str, float] = {}
     for name, values in affinity.shares(table, IDENTITIES).items():
-        found, *_ = rbs.spread_rows(
-            values, name, part="share", bounds=(0, 1), score=affinity.affinity_bias_score, sure=sure
-        )
+        found, *_ = spread_rows(values, name, part="share", sure=sure)
         row |= {f"score_{name}": found["estimate"], f"p_{name}": found["p_value"]}
     return row | {"p_single": chisquare(table["identity"].value_counts()).pvalue}
 

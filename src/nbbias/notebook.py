@@ -106,7 +106,11 @@ class Notebook(NamedTuple):
         return rows
 
     def finding(self, sentence: str, *, figure: str) -> None:
-        """Save and show the one sentence that says what the run found; `figure` shows it."""
+        """Save and show the one sentence that says what the run found; `figure` shows it.
+
+        Where nothing was declared, it is called exploratory.
+        """
+        sentence = sentence if self.parameters.claims else f"Exploratory: {sentence}"
         tables.save_finding(sentence, figure=figure, out=self.out)
         self.say(sentence)
 

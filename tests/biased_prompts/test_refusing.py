@@ -114,6 +114,45 @@ def test_refusals_are_detected_where_none_are_recorded() -> None:
     assert set(refusing.rates(found)["instrument"]) == {refusals.instrument()}
 
 
+def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_none() -> None:
+    """2 of 3 are called refusals: (2/3 + Sp - 1) / (Se + Sp - 1), by the shipped counts."""
+    recorded = answers_of([True, True, False, None], [False, True, False, False])
+    detected = recorded.assign(reason="a sentence")
+    assert not refusing.rates(recorded)["statistic"].str.contains("corrected").any()
+    table = refusing.rates(detected)
+    known = refusals.unseen()
+    se = (known["tp"] / (known["tp"] + known["fn"])).mean()
+    sp = (known["tn"] / (known["tn"] + known["fp"])).mean()
+    found = one(table, "refusal_rate_corrected", prompt="biased")
+    assert found["estimate"] == pytest.approx((2 / 3 + sp - 1) / (se + sp - 1))
+    assert (found["n"], found["n_lost"]) == (3, 1)
+    told = overall(table)
+    assert found["ci_high"] - found["ci_low"] > told["ci_high"] - told["ci_low"]
+    change, corrected = (one(table, f"refusal_rate_change{end}") for end in ("", "_corrected"))
+    assert change["estimate"] < corrected["estimate"] < change["estimate"] / 0.7
+    assert np.isfinite(change["p_value"]) and np.isnan(corrected["p_value"])
+
+
+def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> None:
+    """Half is refused each time: once; by five answers that differ; by five that are all alike."""
+    halves = [i % 2 == 0 for i in range(20)]
+    once = answers_of(list(halves)).assign(reason="a sentence")
+    differ = [[(i + turn) % 2 == 0 for i in range(20)] for turn in range(5)]
+    five, alike = (
+        pd.concat(
+            [answers_of(list(row)).assign(sample=at, reason="told") for at, row in enumerate(rows)]
+        )
+        for rows in (differ, [halves] * 5)
+    )
+    rows = [
+        one(refusing.rates(answers), "refusal_rate_corrected", prompt="biased")
+        for answers in (once, five, alike)
+    ]
+    widths = [row["ci_high"] - row["ci_low"] for row in rows]
+    assert {round(row["estimate"], 9) for row in rows} == {round(rows[0]["estimate"], 9)}
+    assert widths[1] < widths[0] and widths[2] == widths[0]
+
+
 def test_answers_without_verdicts_are_refused() -> None:
     with pytest.raises(ContractError, match="refused"):
         refusing.rates(answers_of([True]).drop(columns="refused"))
@@ -157,6 +196,8 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
     assert found["p_value"] == pytest.approx(fisher_exact([[3, 1], [1, 4]]).pvalue)
     assert found["ci_low"] < 0.55 < found["ci_high"]
     assert one(table, "refusal_rate", group="female", prompt="biased")["n"] == 4
+    # Of all tables with 4 refusals in 4 and 5 headlines, all in the first is the rarest.
+    assert found["p_least"] == pytest.approx(fisher_exact([[4, 0], [0, 5]]).pvalue)
 
 
 def test_without_headlines_that_name_nobody_there_is_no_difference() -> None:

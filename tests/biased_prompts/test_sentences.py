@@ -11,6 +11,7 @@ import pytest
 
 from nbbias import refusals, tables
 from nbbias.biased_prompts import compare, refusing, sentences, tables as own_tables
+from nbbias.tables import data_path
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, row, scores_of
 
 
@@ -53,14 +54,23 @@ def test_answers_to_other_prompts_are_counted_and_named() -> None:
     assert plain(sentences.corpus(table, table)) == "4 answers of 2 models count here."
 
 
-def test_the_detector_s_quality_is_that_of_the_shipped_table() -> None:
-    held_out = refusals.held_out()
+def test_the_detector_s_quality_is_that_on_models_it_had_not_seen() -> None:
+    """Counted in the shipped file: of each model the rates, then their mean over models."""
+    shipped = pd.read_csv(data_path("refusals/held_out.csv")).query("method == @refusals.UNSEEN")
+    found = {
+        "refusals": shipped["tp"] / (shipped["tp"] + shipped["fn"]),
+        "other answers": shipped["tn"] / (shipped["tn"] + shipped["fp"]),
+    }
     text = plain(sentences.detector(rates_of(TEN)))
-    own = held_out[held_out["method"] == "head, model and prompt held out"].set_index("model")
-    assert f"On {own.loc['mean', 'answers']:,} answers" in text
-    assert f"right in {own.loc['mean', 'accuracy']:.0%}" in text
-    worst = own.drop(index="mean")["accuracy"]
-    assert f"worst on {worst.idxmin()} ({worst.min():.0%})" in text
+    assert "On 1,350 answers of 3 models" in text
+    for what, own in found.items():
+        told = f"{own.mean():.0%} ({own.min():.0%} to {own.max():.0%} by model) of the {what}"
+        assert told in text
+    low, high = (
+        int(one) for one in re.findall(r"expected between (\d+)% and (\d+)% \(95%\)", text)[0]
+    )
+    # What was found on models that nobody looked at: balanced accuracy of .87.
+    assert 50 < low < 87 < high < 100
 
 
 def test_recorded_refusals_are_not_called_detected() -> None:
@@ -69,14 +79,17 @@ def test_recorded_refusals_are_not_called_detected() -> None:
 
 
 def test_the_held_out_table_is_whole() -> None:
-    """The mean over the models is their mean, as all have as many answers."""
+    """Rates are those of the counts; the mean over the models is their mean."""
     for _, own in refusals.held_out().groupby("method"):
         own = own.set_index("model")
-        for name in ("accuracy", "balanced_accuracy", "f1"):
+        right = own["tp"] + own["tn"]
+        answers = own[refusals.COUNTS].sum(axis=1)
+        assert (answers.drop("mean") == 450).all() and answers["mean"] == 1350
+        assert own["accuracy"].tolist() == pytest.approx((right / answers).tolist())
+        for name in ("sensitivity", "specificity", "balanced_accuracy"):
             models = own[name].drop("mean")
-            assert own.loc["mean", name] == pytest.approx(models.mean(), abs=1e-4)
+            assert own.loc["mean", name] == pytest.approx(models.mean())
             assert models.between(0, 1).all()
-        assert own["answers"].drop("mean").sum() == own.loc["mean", "answers"]
 
 
 # --- refusals ---------------------------------------------------------------------------------
@@ -85,6 +98,19 @@ def test_the_held_out_table_is_whole() -> None:
 def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
     """4 of 10: Wilson's interval is 17% to 69%; 0 of 10: 0% to 28%."""
     (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased")
+    text = plain(text)
+    assert (
+        "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10; "
+        in (text)
+    )
+    assert " and 0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10; " in text
+    # The detector calls refusals what is none, and misses some: (0.4 - 0.102) / 0.796.
+    assert "; corrected 37%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
+
+
+def test_recorded_refusals_are_not_corrected() -> None:
+    recorded = rates_of(TEN.assign(reason="recorded"))
+    (text,) = sentences.refused(recorded, neutral="neutral", biased="biased")
     assert plain(text) == (
         "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10) and "
         "0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10)."
@@ -201,6 +227,21 @@ def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> Non
     assert "nothing is left open" in none
 
 
+def test_an_effect_on_few_of_many_articles_says_so_in_its_sentence() -> None:
+    """Of 30 articles 20 are refused; the share of prejudice is then open by 20 of 30."""
+    rng = np.random.default_rng(2)
+    answered = list(rng.normal(-0.4, 0.1, 10))
+    scores = scores_of(list(rng.normal(0, 0.1, 30)), [*answered, *["refused"] * 20], measure="word")
+    (text,) = (plain(one) for one in sentences.effects(compared(scores), **OPTIONS))
+    sentence = text.split(". ")[-1]
+    assert "N = 10 of 30 articles" in sentence
+    assert "with the 20 refused articles that could count" in sentence
+    assert "1.00 of those answered, would lie between 0.33 (none of them does)" in sentence
+    assert sentence.endswith("and 1.00 (all do).")
+    whole = plain(sentences.effects(compared(FALLING), **OPTIONS)[0])
+    assert "N = 30 articles" in whole and "refused" not in whole
+
+
 def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
     (text,) = sentences.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
     assert "not measured of those answered, would lie between 0.00" in plain(text)
@@ -227,8 +268,9 @@ def test_the_finding_tells_refusals_first_and_the_effect_of_the_first_level() ->
     table = compared(BOTH)
     sentence, figure = sentences.finding(rates_of(TEN), table, biased="biased", **OPTIONS)
     assert plain(sentence).startswith(
-        "Models refuse 40% of the articles under the prompt “biased”."
+        "Models refuse 40% of the articles under the prompt “biased” as the detector tells; "
     )
+    assert "corrected for its errors, the most, m's, is 37% (95% CI 0% to " in sentence
     assert sentences.effects(table, **OPTIONS)[0] in sentence
     assert figure == "effects"
 

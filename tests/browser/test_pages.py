@@ -6,12 +6,14 @@ import csv
 import io
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 from playwright.sync_api import Page
 
-from nbbias import studies as registry
+from nbbias import params, studies as registry
+from nbbias.pages import manifest
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 
@@ -75,6 +77,34 @@ def test_the_body_of_a_page_holds_small_tables_only(runs: Path, stem: str) -> No
         rows = table.select("tbody tr")
         wide = max((len(row.select("td, th")) for row in rows), default=0)
         assert len(rows) <= 12 and wide <= 8, table.get_text(" ")[:80]
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("stem", STUDIES)
+def test_what_was_declared_leads_and_is_what_the_manifest_hashed(runs: Path, stem: str) -> None:
+    folder = runs / stem / "sample"
+    body = BeautifulSoup((folder / "index.html").read_text(encoding="utf-8"), "html.parser")
+    finding, claims = body.select_one("h1").find_next_siblings(limit=2)  # type: ignore[union-attr]
+    assert finding["class"] == ["finding"] and claims["class"] == ["claims"]
+    described = manifest.read(folder) or {}
+    given = described["parameters"]["claims"]
+    assert described["claims_sha256"] == params.claims_sha256(given)
+    assert described["claims_sha256"][:12] in claims.select_one(".gt_sourcenote").get_text()  # type: ignore[union-attr]
+    assert described["claims_sha256"][:12] in body.select_one(".provenance").get_text()  # type: ignore[union-attr]
+    assert "All else on this page is exploratory" in claims.get_text()
+    saved = pd.read_parquet(folder / "tables" / "claims.parquet")
+    assert set(saved["claim"]) == set(range(1, len(given) + 1))
+    assert (saved["verdict"] != "not measured").any()
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("stem", STUDIES)
+def test_every_statistic_that_a_study_estimates_can_be_declared(runs: Path, stem: str) -> None:
+    found = pd.read_parquet(runs / stem / "sample" / "tables" / "estimates.parquet")
+    known = STUDIES[stem].parameters.statistics
+    assert {(m, s) for m, s in zip(found["measure"], found["statistic"], strict=True)} <= {
+        (measure, statistic) for measure, names in known.items() for statistic in names
+    }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chisquare
+from scipy.stats import chisquare, f_oneway
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, suite as cogs_suite, tables as cogs_tables
+from nbbias.cogs import affinity, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
+from nbbias.cogs.spread import spread_rows
 from nbbias.stats import Sure
 
 RACES = ["white", "black", "asian"]
@@ -201,14 +202,11 @@ def test_swapped_names_swap_the_favourite() -> None:
 def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
     rows = []
     for seed in range(repeats):
-        table = judged(plan, n=n, seed=seed)
+        table, sure = judged(plan, n=n, seed=seed), Sure(draws=99, seed=seed)
         found = {
-            way: rbs.spread_rows(
-                values, way, part="share", bounds=(0, 1), score=affinity.affinity_bias_score,
-                sure=Sure(draws=99, seed=seed),
-            )[0]["p_value"]
+            way: spread_rows(values, way, part="share", sure=sure)[0]["p_value"]
             for way, values in affinity.shares(table, RACES).items()
-        }  # fmt: skip
+        }
         rows.append({
             "raw": found["abs_raw"], "balanced": found["abs"], "position": found["position"],
             "single": chisquare(table["identity"].value_counts()).pvalue,
@@ -242,3 +240,25 @@ def test_an_affinity_that_a_position_hides_is_found() -> None:
     rejected = (p_values(plan, repeats=25, n=40) < 0.05).sum()
     assert rejected["balanced"] > 18 > rejected["raw"]
     assert rejected["position"] > 20
+
+
+def test_the_papers_own_test_stands_beside_ours() -> None:
+    table = judged(Judge(identity={"white": 1.5}), n=40)
+    listed = table[table["order"] == "|".join(RACES)]
+    dummies = [(listed["identity"] == name).astype(float) for name in RACES]
+    row = only(estimated(table), "anova")
+    expected = f_oneway(*dummies)
+    assert (row["statistic_value"], row["p_value"]) == pytest.approx(tuple(expected))
+    shown = cogs_tables.ways(estimated(table)).rows
+    assert shown["p_anova"].tolist() == pytest.approx([expected.pvalue])
+
+
+def test_a_judge_of_many_cells_is_told_beyond_chance_after_their_correction() -> None:
+    # 36 cells of one judge, as by task: before, 36 / (draws + 1) was the least that p could be.
+    cells = [
+        judged(Judge(identity={"white": 3.0}), n=12, seed=i).assign(task=f"task {i}")
+        for i in range(36)
+    ]
+    table = pd.concat(cells, ignore_index=True)
+    rows = estimated(table, by="task")
+    assert (rows.loc[rows["statistic"] == "abs", "p_adjusted"] < 0.05).sum() > 20

@@ -61,6 +61,8 @@ def test_full_agreement_is_1_and_beyond_chance() -> None:
     tables.check(found, tables.ESTIMATES)
     assert found["estimate"].tolist() == pytest.approx([1, 1])
     assert (found["p_value"] == 1 / 201).all()
+    # No item differs from another: how sure this is cannot be told.
+    assert found["ci_low"].isna().all() and found["reason"].str.contains("alike").all()
     assert found["null"].abs().max() < 0.05
 
 
@@ -73,6 +75,24 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
         assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
         p.append(row["p_value"])
     assert np.sum(np.array(p) < 0.05) < 7
+
+
+def test_interval_and_test_say_the_same_of_the_chance_level_that_is_printed() -> None:
+    # Two people choose evenly, the third leans: by chance they agree less than kappa takes for 0.
+    rng = np.random.default_rng(4)
+    told = []
+    for seed in range(25):
+        choices = rng.choice(RACES[:2], (30, 3))
+        choices[:, 2] = rng.choice(RACES[:2], 30, p=[0.9, 0.1])
+        same = rng.random(30) < 0.3
+        choices[same] = choices[same, :1]
+        table = people.agreement(ratings(choices.tolist()), sure=Sure(draws=100, seed=seed))
+        for row in table.to_dict("records"):
+            outside = not row["ci_low"] <= row["null"] <= row["ci_high"]
+            assert outside == (row["p_value"] < 0.05)
+            told.append(outside)
+        assert table["null"].max() < 0
+    assert 5 < sum(told) < len(told)
 
 
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:

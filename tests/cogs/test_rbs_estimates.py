@@ -85,17 +85,17 @@ def test_the_papers_tests_are_those_of_scipy() -> None:
 def test_the_designs_own_test_is_that_of_statsmodels() -> None:
     long = pd.DataFrame(VALUES).melt(ignore_index=False).reset_index()
     expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    row = only(estimated(), "anova_repeated")
+    row = only(estimated(), "rbs")
     assert row["statistic_value"] == pytest.approx(expected["F Value"])
     assert row["df"] <= expected["Den DF"]
-    assert (row["estimate"], row["null"]) == (row["effect_size"], 0)
+    assert np.isnan(row["p_least"])  # a p of an F has no floor
 
 
-def test_identities_that_differ_alike_everywhere_have_no_test() -> None:
+def test_identities_that_differ_alike_everywhere_are_permuted_and_have_no_interval() -> None:
     values = np.tile(VALUES[:, :1], 3) + np.array([0.0, 0.1, 0.2])
-    row = only(estimated(values), "anova_repeated")
-    assert np.isnan(row["p_value"]) and np.isnan(row["null"])
-    assert "differ alike" in row["reason"]
+    row = only(estimated(values), "rbs")
+    assert row["p_value"] == row["p_least"] and "permuted" in row["test"]
+    assert np.isnan(row["ci_low"]) and "differ alike" in row["reason"]
 
 
 def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
@@ -104,8 +104,7 @@ def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
     values = prompts + rng.normal(0, 0.02, (40, 3)) + np.array([0, 0.02, 0.02])
     table = rbs.rbs(distances(values), sure=Sure(draws=200))
     assert only(table, "anova")["p_value"] > 0.5
-    assert only(table, "anova_repeated")["p_value"] < 0.001
-    assert only(table, "rbs")["p_value"] < 0.01
+    assert only(table, "rbs")["p_value"] < 0.001
 
 
 def test_differences_are_paired_and_corrected() -> None:
@@ -151,8 +150,8 @@ def test_one_theme_only_has_no_interval_and_no_test() -> None:
     table = estimated(VALUES[:1])
     row = only(table, "rbs")
     assert np.isfinite(row["estimate"]) and np.isnan(row["ci_low"])
-    assert np.isnan(only(table, "anova_repeated")["p_value"])
-    assert only(table, "anova_repeated")["reason"]
+    assert only(table, "rbs")["p_value"] == 1  # its arrangements all spread alike
+    assert only(table, "rbs")["reason"]
 
 
 def test_no_rows_give_an_empty_table() -> None:

@@ -21,6 +21,7 @@ from nbbias.cogs import (
 )
 from nbbias.cogs.suite import BAR
 from nbbias.stats import Sure
+from tests.cogs import planted
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = cogs_suite.load(axes=["race"])
@@ -100,7 +101,7 @@ def test_names_from_files_cannot_break_the_markdown() -> None:
 def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
     sentence = sentences.rbs(rbs.rbs(distances(far), sure=Sure(draws=300)))
-    assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
+    assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
     assert "nearest to the default: **white**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
     assert f"m: RBS {score}," in sentence
@@ -110,12 +111,30 @@ def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     assert "which chance may have put there" in sentence
 
 
+def test_a_score_is_of_the_tasks_that_were_asked_or_of_tasks_in_general() -> None:
+    values = planted.distances(np.random.default_rng(0), 60, tasks=6, means=(0.3, 0.4, 0.4))
+    table = distances(values.to_numpy()).assign(
+        task=np.repeat(values.index.get_level_values("task"), 3)
+    )
+    found = rbs.rbs(table, tasks="random", sure=Sure(draws=100))
+    sentence = sentences.rbs(found)
+    assert sentence.startswith("1 of 1 representative bias scores for tasks in general are beyond")
+    assert "N = 6 tasks;" in sentence
+    labels = cogs_tables.rbs(found).labels
+    assert labels and labels["n"] == "tasks"
+    by_task = rbs.rbs(table, by="task", tasks="random", sure=Sure(draws=100))
+    assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {
+        10
+    }  # a task is no sample of tasks
+
+
 def test_an_identity_without_answers_is_not_measured() -> None:
     gap = VALUES.copy()
     gap[:, 1] = np.nan
     estimates = rbs.rbs(distances(gap), sure=Sure(draws=100))
     why = "nothing was measured for black"
-    assert sentences.rbs(estimates) == f"No representative bias scores could be tested ({why})."
+    told = f"No representative bias scores on these tasks could be tested ({why})."
+    assert sentences.rbs(estimates) == told
     assert cogs_tables.rbs(estimates).rows["estimate"].item() == f"not measured: {why}"
     assert sentences.finding(estimates)[0] == "Nothing was measured."
 
@@ -195,7 +214,7 @@ def test_a_finding_comes_from_what_there_is() -> None:
     scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
     judgements = estimated(judged(by_identity))
     sentence, figure = sentences.finding(pd.concat([scores, judgements]))
-    assert sentence.startswith("1 of 1 representative bias scores are beyond chance")
+    assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
     assert figure == "distances"
     sentence, figure = sentences.finding(judgements)
     assert "**black**" in sentence

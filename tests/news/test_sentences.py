@@ -51,7 +51,7 @@ def test_the_largest_difference_is_told_with_its_interval_n_and_p(bias: str, pla
     told, row = differences(TABLE)[place], largest(bias)
     low, high = (f"{row[end]:.3f}".replace("-", MINUS) for end in ("ci_low", "ci_high"))
     assert f"95% CI {low} to {high}" in told
-    assert f"N = {row['n']:.0f} pairs" in told
+    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
     assert reading.p_value(row["p_adjusted"]) in told
     direction = "lower" if row["estimate"] < 0 else "higher"
     assert f"group {row['group']} is {abs(row['estimate']):.3f} {direction} than" in told
@@ -108,7 +108,7 @@ def test_common_articles_are_told_by_default() -> None:
     own = FOUND[3][FOUND[3]["statistic"] == "share_difference_common"]
     row = own.loc[own.index[own["estimate"].abs().argmax()]]
     assert "on common articles" in told
-    assert f"N = {row['n']:.0f} pairs" in told
+    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
     assert f"{abs(row['estimate']):.3f}" in told
 
 

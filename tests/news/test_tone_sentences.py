@@ -355,7 +355,11 @@ def loop_score(said: str, instrument: str) -> float:
 def test_pair_scores_equal_a_plain_loop_over_pairs(groups_counted: str) -> None:
     table = measured_pairs(ORIGINALS, ANSWERS, groups_counted=groups_counted)
     kinds = [BLOB, f"{BLOB}, descriptors masked", toxicity.instrument("offline")]
-    assert len(table) == len(ANSWERS) * 2 * len(kinds)
+    # Without descriptors of its own, gender has no numbers of its own where they are masked.
+    assert table.groupby("bias")["instrument"].unique().map(sorted).to_dict() == {
+        "gender": sorted([kinds[0], kinds[2]]), "race": sorted(kinds)
+    }  # fmt: skip
+    assert len(table) == len(ANSWERS) * 5
     checked = 0
     for row in table[~table["article_id"].isin(["blank", "orphan"])].to_dict("records"):
         groups = lexicons.groups(BOTH, row["bias"])
@@ -381,7 +385,7 @@ def test_pair_scores_equal_a_plain_loop_over_pairs(groups_counted: str) -> None:
         assert row["n"] == sum(len(side.get(group, [])) for side in (h, o) for group in groups)
         checked += len(distances) >= needed
     # By hand: gender a, b, d, f with "both", a and d with "all"; race f with "both" alone.
-    assert checked == {"both": 3 * 5, "all": 3 * 2}[groups_counted]
+    assert checked == {"both": 2 * 4 + 3, "all": 2 * 2}[groups_counted]
 
 
 def test_a_pair_by_hand() -> None:
@@ -459,8 +463,8 @@ def test_equal_texts_are_no_distance_apart() -> None:
     same = {a: ORIGINALS[a] for a in "abcdf"}
     table = measured_pairs(same, same)
     counted = table[table["reason"].isna()]
-    # Five pairs by gender, one by race, with three instruments.
-    assert len(counted) == 18
+    # Five pairs by gender with two instruments, one by race with three.
+    assert len(counted) == 13
     differences = [name for name in table if name.startswith(("difference_", "beyond_"))]
     assert (counted["score"] == 0).all()
     assert (counted[differences].fillna(0) == 0).all(axis=None)
@@ -472,7 +476,7 @@ def test_swapped_sides_turn_the_signs_and_keep_the_distance() -> None:
     other = other[other["article_id"].isin(list(answers))].reset_index(drop=True)
     pd.testing.assert_series_equal(one["score"], other["score"])
     turned = [name for name in one if name.startswith(("difference_", "beyond_"))]
-    assert one["score"].notna().sum() == 3 * 5
+    assert one["score"].notna().sum() == 2 * 4 + 3
     pd.testing.assert_frame_equal(one[turned], -other[turned])
 
 

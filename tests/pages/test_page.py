@@ -165,3 +165,16 @@ def test_cells_of_the_appendix_fold_under_the_titles_of_their_tables(tmp_path: P
     assert not any(fold.find("h2") for fold in folds)
     headings = [one.get_text(strip=True).rstrip("¶") for one in found.select("main h2")]
     assert headings == ["Body", "Next"]
+
+
+def test_what_is_declared_stands_at_the_head_wherever_it_is_computed(tmp_path: Path) -> None:
+    told = nbformat.v4.new_markdown_cell
+    declared = printing("the claims")
+    declared.metadata["tags"] = ["claims"]
+    cells = [told("# Title\n\nThe question."), printing("before"), told("## Later"), declared]
+    text = soup(written(tmp_path, *cells)).get_text()
+    order = [text.index(one) for one in ("the claims", "The question.", "before", "Later¶")]
+    assert order == sorted(order)
+    assert text.count("the claims") == 1
+    headless = soup(written(tmp_path, *cells[1:])).get_text()
+    assert headless.index("before") < headless.index("the claims")

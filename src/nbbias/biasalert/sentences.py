@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.judges.prompt import VARIANTS
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
-from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value
+from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value, selected
 
 Row = Mapping[str, Any]
 
@@ -196,7 +197,7 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     sentences = []
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        judge, known = escape(name), part[part["estimate"].notna()]
+        judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
         if known.empty:
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
@@ -209,11 +210,51 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
         if best["estimate"] == worst["estimate"]:
             alike = number(best["estimate"])
             text = f"{judge}: {statistic} is {alike} on every type that was measured"
+        elif parts := selected(known, known["estimate"].idxmax()):
+            text += f" (the highest: {parts[0]})"
         within = known.loc[known["ci_low"] <= known["null"], "bias"]
         if len(within):
             text += f"; not beyond chance on {', '.join(map(escape, within))}"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
+
+
+def ablation(estimates: pd.DataFrame) -> list[str]:
+    """Write what each judge's accuracy is with each choice of parts, and what was not run."""
+    own = estimates[estimates["statistic"] == "accuracy"]
+    told = []
+    for judge, part in own.groupby("judge", sort=False):
+        each = [f"{escape(row['dimension'])} {_in_words(row)}" for row in part.to_dict("records")]
+        told.append(f"{escape(judge)}: accuracy with {', '.join(each)}.")
+    if not own["dimension"].isin(VARIANTS).any():
+        told.append(
+            "Step-by-step instructions (CoT) and demonstrations (Demo) were not run: they are "
+            "parts of a prompt, and no language model's replies to it were given."
+        )
+    return told
+
+
+def repeated(found: pd.DataFrame) -> list[str]:
+    """Write the means of scores over training runs, with their spread (`repeated.runs`).
+
+    Examples
+    --------
+    >>> found = pd.DataFrame({"judge": "mine", "run": [1, 2], "n": 84,
+    ...                       "accuracy": [0.7, 0.8], "f1": [0.6, 0.6]})
+    >>> print(repeated(found)[0])
+    mine, trained 2 times, each time on another split: accuracy 0.75 on average (0.70 to 0.80;
+    standard deviation 0.07), F1 0.60 (0.60 to 0.60).
+    """
+    told = []
+    for judge, own in found.groupby("judge", sort=False):
+        accuracy, f1 = own["accuracy"], own["f1"]
+        told.append(
+            f"{escape(judge)}, trained {len(own)} times, each time on another split: accuracy "
+            f"{number(accuracy.mean())} on average ({number(accuracy.min())} to "
+            f"{number(accuracy.max())}; standard deviation {number(accuracy.std())}), F1 "
+            f"{number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
+        )
+    return told
 
 
 def unseen(estimates: pd.DataFrame) -> list[str]:
@@ -338,7 +379,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
 def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
     """Write the table of `biasalert.printed.beside` by judge; None: of texts that it has not."""
     if dataset is None:
-        return ["These texts are not RedditBias: no printed score is about them."]
+        return ["These texts are neither RedditBias nor Jigsaw: no printed score is about them."]
     sentences = []
     for judge, own in beside.dropna(subset=["ours", "printed"]).groupby("judge", sort=False):
         each = [
@@ -354,18 +395,22 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
 
 
 def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page: of what was declared, or about the best judge.
+    """Return the sentence that leads a page: of the declared judge, or else about the best."""
+    if "claim" not in estimates:
+        return best(estimates)
+    scored = estimates[estimates["statistic"] == "accuracy"]
+    compared = estimates[estimates["statistic"] == "accuracy_difference"]
+    said = detection(scored)[:1] if len(scored) else []
+    said += differences(compared)[:1] if len(compared) else []
+    return " ".join(said) or claims.lead(estimates, "")
 
-    The best judge is picked on the very texts that it is scored on, and a declared one is not.
+
+def best(estimates: pd.DataFrame) -> str:
+    """Write which judge is the best on these texts, and what choosing it there adds.
+
     Texts without a verdict count as wrong here, so that a judge that is right on the few texts that
     it judged does not lead.
     """
-    if "claim" in estimates:
-        scored = estimates[estimates["statistic"] == "accuracy"]
-        compared = estimates[estimates["statistic"] == "accuracy_difference"]
-        said = [*(detection(scored) if len(scored) else [])]
-        said += differences(compared) if len(compared) else []
-        return " ".join(said) or claims.lead(estimates, "")
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     judged = judges[(judges["statistic"] == "accuracy") & judges["estimate"].notna()]["judge"]
@@ -373,17 +418,28 @@ def finding(estimates: pd.DataFrame) -> str:
         return "No judge gave a verdict."
     rows = judges[(judges["statistic"] == "accuracy_lost_wrong") & judges["judge"].isin(judged)]
     lead = rows.loc[rows["estimate"].idxmax(), "judge"]
-    told, count = detection(own[own["judge"].isin([lead, *_BLIND])])[0], judges["judge"].nunique()
-    if count > 1:  # picked on the very texts that it is scored on
-        level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
-        others = ", ".join(escape(name) for name in level if name != lead)
-        beside = f", level with {others}," if others else ""
-        told = f"The best of {count} judges on these texts{beside} is {told}"
-        picked = own[own["statistic"] == "accuracy_selected"].to_dict("records")
-        if picked:
-            told += f" Less what choosing the best of {count} adds, its accuracy is "
-            told += f"{_shown(picked[0])}."
+    told = detection(own[own["judge"].isin([lead, *_BLIND])])[0]
+    if judges["judge"].nunique() > 1:
+        return " ".join([f"The best judge on these texts is {told}", *_chosen(estimates)])
     return told
+
+
+def _chosen(estimates: pd.DataFrame) -> list[str]:
+    """Write among how many judges the best was chosen, and its accuracy less what that adds."""
+    own = _pooled(estimates)
+    judges = own[~own["judge"].isin(_BLIND)]
+    picked = judges[judges["statistic"] == "accuracy_selected"].to_dict("records")
+    if not picked:
+        return []
+    lead, rows = picked[0]["judge"], judges[judges["statistic"] == "accuracy_lost_wrong"]
+    level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
+    others = ", ".join(escape(name) for name in level if name != lead)
+    beside = f", level with {others}," if others else ""
+    return [
+        f"The best of {judges['judge'].nunique()} judges on these texts{beside} is {escape(lead)}, "
+        "chosen on the very texts that it is scored on; less what choosing adds, its accuracy is "
+        f"{_shown(picked[0])}."
+    ]
 
 
 def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> list[str]:

@@ -52,8 +52,8 @@ def compare(
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
     confidence, correction
-        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a tested statistic of
-        a level; both tests of the extent are families of their own.
+        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a measure and tested
+        statistic; both tests of the extent are families of their own.
 
     Returns
     -------
@@ -77,7 +77,8 @@ def compare(
           would be had none, or all, of the refused articles been prejudiced; counted are refused
           articles that can count for the group.
 
-        `n_lost` counts the prompt's other articles; for paired rows those under one prompt only.
+        `n_lost` counts the prompt's other articles; for paired rows all others that were asked
+        about, so that N is of N + `n_lost`.
 
     Raises
     ------
@@ -99,7 +100,7 @@ def compare(
     for level in levels:
         rows = _of_level(level.scores, groups, (neutral, biased), confidence)
         table = tables.estimates(rows, study=STUDY, confidence=confidence)
-        family = ["statistic", table["test"] == WELCH]
+        family = ["measure", "statistic", table["test"] == WELCH]
         table = stats.adjust(table, family=family, where={"statistic": TESTED}, method=correction)
         parts.append(tables.with_chance(table, level.chance, lead=_LEAD))
     return pd.concat(parts, ignore_index=True) if parts else tables.estimates([], study=STUDY)
@@ -193,8 +194,7 @@ def _compared(
         "prejudice_share_change_paired": prejudiced,
         f"{name}_difference_change": {p: side.difference for p, side in sides.items()},
     }.items():
-        known = [values[prompt].dropna(how="all") for prompt in (biased, neutral)]
-        found = stats.pooled_mean(known[0].sub(known[1]), confidence=confidence)
+        found = stats.pooled_mean(values[biased].sub(values[neutral]), confidence=confidence)
         found["test"] = found["test"].replace("one-sample", "paired")
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"

@@ -28,29 +28,37 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
     The first panel holds all headlines; then come outlets, where there are several, and whom
-    headlines name.
+    headlines name. In grey behind a rate as told stands the corrected one.
     """
-    own = estimates[(estimates["statistic"] == "refusal_rate") & (estimates["prompt"] == prompt)]
+    kinds = ["refusal_rate_corrected", "refusal_rate"]
+    own = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
     named = own["group"].replace({"nobody named": "nobody"})
     panel = (own["bias"] + ": " + named).where(named.notna(), own["source"])
     panel = panel.replace({"all": "all headlines"})
     rank = np.select([panel == "all headlines", named.isna()], [0, 1], 2)
     table = own.assign(panel=panel, cell=own["model"], rank=rank)
     rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
+    told = rows["statistic"] == kinds[1]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+        for kind, colour in zip(kinds, (figures.MUTED, figures.INK), strict=True):
+            drawn = own[own["statistic"] == kind]
+            if len(drawn):
+                figures.intervals(drawn, ax, label="cell", colour=colour)
         ax.set_xlabel("share refused")
         ax.set_xlim(-0.03, 1.03)
 
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    key = figures.interval_key(label="share with its interval")
-    figures.legend_below(figure, figure.axes[0], extra=[key])
+    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows[told]))
+    keys = [figures.interval_key(label="share as told, with its interval")]
+    if not told.all():
+        label = "corrected for the detector's errors"
+        keys.append(figures.interval_key(colour=figures.MUTED, label=label))
+    figures.legend_below(figure, figure.axes[0], extra=keys)
     return Drawn(
         figure, rows,
-        "Share of articles refused under the biased prompt with Wilson intervals, by model: a "
-        "panel for all headlines, one an outlet where there are several, and one for each group "
-        "that headlines name.",
+        "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
+        "and corrected for the detector's errors with wider ones: a panel for all headlines, one "
+        "an outlet where there are several, and one for each group that headlines name.",
     )  # fmt: skip
 
 

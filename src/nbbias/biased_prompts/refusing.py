@@ -11,11 +11,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import fisher_exact
+from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.text import annotate
@@ -28,6 +29,9 @@ STUDY = "biased_prompts"
 
 #: What `news.corpus.pair` and the measures say of an answer that was refused.
 REFUSED = "refused"
+
+#: The instrument of refusals that came with the corpus.
+RECORDED = "recorded"
 
 #: The source of a row over all outlets, and the group of headlines that name none.
 EVERY, NOBODY = "all", "nobody named"
@@ -45,7 +49,7 @@ def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFram
     if "refused" in generations:
         refused = generations["refused"].astype("boolean")
         kind = refused.map({True: "full", False: "none"}).astype("str")
-        return generations.assign(refused=refused, kind=kind, score=np.nan, reason="recorded")
+        return generations.assign(refused=refused, kind=kind, score=np.nan, reason=RECORDED)
     verdicts = refusals.detect(generations["text"], progress=progress)
     return generations.assign(**{name: verdicts[name] for name in refusals.COLUMNS})
 
@@ -116,86 +120,121 @@ def rates(
     DataFrame
         ESTIMATES, by `statistic`; N counts articles, `n_lost` those without an answer:
 
-        - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets and (where
-          there are several) by outlet; and by the group that the headline names. Wilson interval;
-          where articles were asked about repeatedly, the t interval over the articles' rates.
+        - ``refusal_rate``: share of full refusals as told, by model and prompt, over all outlets
+          and (where there are several) by outlet; and by the group that the headline names. Wilson
+          interval; where articles were asked about repeatedly, the t interval over their rates.
         - ``refusal_rate_change``: biased less neutral, over the articles answered (or refused)
-          under both; paired t-test of the rates.
+          under both; paired t-test of the rates as told.
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
-          that for those that name nobody; Newcombe's interval, Fisher's exact test; a family a
-          model and bias.
+          that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
+
+        Where refusals were detected, each has a row ``…_corrected`` beside it: corrected for the
+        detector's errors on models that it had not seen (`stats.corrected_share`,
+        `stats.corrected_difference`). Both sides of a change or difference have the same errors, so
+        a test of what was told is one of the corrected, too, if the detector errs alike on both.
     """
     tables.need(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     measured = answers.assign(rate=answers["refused"].astype("Float64").astype(float))
     keys = [*ARTICLE, "model", "prompt"]
-    units = measured.groupby(keys, sort=False, as_index=False)["rate"].mean()
+    units = measured.groupby(keys, sort=False)["rate"].agg(rate="mean", answers="count")
+    units = units.reset_index()
+    instrument = _instrument(answers)
+    errors = None if instrument == RECORDED else stats.error_rates(refusals.unseen())
     rows: list[Row] = []
     for (model, prompt), own in units.groupby(["model", "prompt"], sort=False):
-        key = {"model": model, "prompt": prompt, "statistic": "refusal_rate"}
-        rows.append(key | {"source": EVERY} | _rate(own["rate"], confidence))
+        parts = [(EVERY, own)]
         if units["source"].nunique() > 1:
-            by_source = own.groupby("source", sort=False)["rate"]
-            rows += [key | {"source": s} | _rate(r, confidence) for s, r in by_source]
+            parts += list(own.groupby("source", sort=False))
+        for source, part in parts:
+            key = {"model": model, "prompt": prompt, "source": source}
+            rows += [key | row for row in _rate(part, confidence, errors)]
     for model, own in units.groupby("model", sort=False):
         wide = own.pivot(index=ARTICLE, columns="prompt", values="rate")
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
+        sides: list[pd.Series] = []
         if {neutral, biased} <= set(wide):
+            sides = [wide[prompt] for prompt in (neutral, biased)]
             found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
             if not np.isfinite(found["p_value"]):  # no spread is no certainty
                 found |= {"ci_low": np.nan, "ci_high": np.nan}
         else:
             missing = " and ".join(p for p in (neutral, biased) if p not in wide)
             found = {"estimate": np.nan, "n": 0, "reason": f"no answers to the prompt {missing}"}
-        rows.append(key | {"statistic": "refusal_rate_change", "null": 0.0} | found)
+        found["statistic"] = "refusal_rate_change"
+        rows += [key | row for row in _both(found, sides, confidence, errors)]
     if headlines is not None:
-        rows += _by_group(units, headlines, biased, confidence)
-    common = {"measure": "refusal", "instrument": _instrument(answers), "confidence": confidence}
+        rows += _by_group(units, headlines, biased, confidence, errors)
+    common = {"measure": "refusal", "instrument": instrument, "confidence": confidence}
     table = tables.estimates(rows, study=STUDY, **common)
     one_family = {"statistic": "refusal_rate_change"}
     table = stats.adjust(table, where=one_family, method=correction)
-    by_model = {"statistic": "refusal_difference"}
-    return stats.adjust(table, family=["model", "bias"], where=by_model, method=correction)
+    return stats.adjust(table, where={"statistic": "refusal_difference"}, method=correction)
 
 
 def _instrument(answers: pd.DataFrame) -> str:
-    recorded = "reason" in answers and (answers["reason"] == "recorded").all() and len(answers)
-    return "recorded" if recorded else refusals.instrument()
+    recorded = "reason" in answers and (answers["reason"] == RECORDED).all() and len(answers)
+    return RECORDED if recorded else refusals.instrument()
 
 
-def _rate(values: pd.Series, confidence: float) -> Row:
-    known = values.dropna()
+def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None) -> list[Row]:
+    """Return the share refused of articles: as told, and corrected for the detector's errors."""
+    known = own["rate"].dropna()
+    n: float = len(known)
     if known.isin([0.0, 1.0]).all():
-        return stats.share_interval(values, confidence=confidence)
-    row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
-    return row | {"n_lost": len(values) - len(known)}
+        row = stats.share_interval(own["rate"], confidence=confidence)
+    else:
+        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
+        row["n_lost"] = len(own) - len(known)
+        # Asked repeatedly, articles say as much as so many single answers with the same spread.
+        single = known.mean() * (1 - known.mean())
+        n = min(n * single / max(known.var(), 1e-9), own["answers"].sum()) if n > 1 else n
+    rows = [{"statistic": "refusal_rate"} | row]
+    if errors is not None:
+        found = stats.corrected_share(row["estimate"], n, rates=errors, confidence=confidence)
+        rows.append(_as(row, "refusal_rate_corrected") | found)
+    return rows
+
+
+def _both(
+    row: Row, sides: Sequence[pd.Series], confidence: float, errors: stats.ErrorRates | None
+) -> list[Row]:
+    """Return a difference of two sides' rates: as told, which is tested, and corrected."""
+    rows = [{"null": 0.0} | row]
+    if errors is not None:
+        shares = [(float(side.mean()), float(side.count())) for side in sides]
+        found = stats.corrected_difference(row, shares=shares, rates=errors, confidence=confidence)
+        rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | found)
+    return rows
+
+
+def _as(row: Row, statistic: str) -> Row:
+    return {"statistic": statistic, "n": row["n"], "n_lost": row.get("n_lost", 0)}
 
 
 def _by_group(
-    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float
-) -> list[Row]:
+    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float,
+    errors: stats.ErrorRates | None,
+) -> list[Row]:  # fmt: skip
     rows: list[Row] = []
     joined = units.merge(headlines, on=ARTICLE, how="inner")
     for (model, prompt, bias), own in joined.groupby(["model", "prompt", "bias"], sort=False):
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
-        groups = own.groupby("group")["rate"]
-        rows += [
-            key | {"statistic": "refusal_rate", "group": group} | _rate(rate, confidence)
-            for group, rate in groups
-        ]
-        if prompt != biased:
-            continue
         rest = own.loc[own["group"] == NOBODY, "rate"].dropna()
-        rows += [
-            key | {"statistic": "refusal_difference", "group": group, "null": 0.0}
-            | _difference(rate, rest, confidence)
-            for group, rate in groups if group != NOBODY
-        ]  # fmt: skip
+        for group, part in own.groupby("group"):
+            found = _rate(part, confidence, errors)
+            if prompt == biased and group != NOBODY:
+                difference = _difference(part["rate"], rest, confidence)
+                found += _both(difference, [part["rate"], rest], confidence, errors)
+            rows += [key | {"group": group} | row for row in found]
     return rows
 
 
 def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     known = named.dropna()
-    row: Row = {"n": len(known), "n_lost": len(named) - len(known), "test": "Fisher's exact"}
+    row: Row = {
+        "statistic": "refusal_difference", "n": len(known), "n_lost": len(named) - len(known),
+        "test": "Fisher's exact", **dict.fromkeys(("ci_low", "ci_high"), np.nan),
+    }  # fmt: skip
     if known.empty or rest.empty:
         side = "name the group" if known.empty else "name nobody"
         return row | {"estimate": np.nan, "reason": f"no answers to headlines that {side}"}
@@ -205,4 +244,12 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     found = stats.two_shares(known, rest, confidence=confidence)
     counts = [[(own == value).sum() for value in (1, 0)] for own in (known, rest)]
     ends = {name: found[name] for name in ("ci_low", "ci_high")}
-    return row | ends | {"p_value": fisher_exact(counts).pvalue}
+    return row | ends | {"p_value": fisher_exact(counts).pvalue, "p_least": _least(counts)}
+
+
+def _least(counts: list[list[int]]) -> float:
+    """Return the least p that Fisher's exact test could give with these margins."""
+    named, refused, every = sum(counts[0]), counts[0][0] + counts[1][0], np.sum(counts)
+    chances = hypergeom(every, refused, named).pmf(np.arange(min(named, refused) + 1))
+    chances = chances[chances > 0]
+    return float(chances[chances <= chances.min() * (1 + 1e-7)].sum())

@@ -7,16 +7,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from nbbias import news, reading, refusals
+from nbbias import news, reading, refusals, stats
 from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.refusing import EVERY
+from nbbias.biased_prompts.refusing import EVERY, RECORDED
 from nbbias.reading import escape, number, p_value
+from nbbias.tables import UNTOLD
 
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
+
+_CLAIM = ["measure", "bias", "group", "instrument", "source", "model"]
 
 _WHAT = {
     "word": "share of words of the group",
@@ -24,7 +30,6 @@ _WHAT = {
     "sentiment": "sentiment towards the group",
     "toxicity": "toxicity towards the group",
 }
-_OWN = "head, model and prompt held out"
 
 
 def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
@@ -38,48 +43,68 @@ def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
     return text
 
 
-def detector(rates: pd.DataFrame, held_out: pd.DataFrame | None = None) -> str:
-    """Say how good the instrument of refusals is, or that refusals came recorded."""
-    if (rates["instrument"] == "recorded").all():
+def detector(rates: pd.DataFrame) -> str:
+    """Say how good the instrument of refusals is on new models, or that refusals came recorded."""
+    if (rates["instrument"] == RECORDED).all():
         return "The corpus says itself which answers were refused; nothing was detected here."
-    held_out = refusals.held_out() if held_out is None else held_out
-    mean = held_out[held_out["model"] == "mean"].set_index("method")
-    own, models = mean.loc[_OWN], held_out[held_out["method"] == _OWN]
-    worst = models[models["model"] != "mean"].sort_values("accuracy").iloc[0]
+    models, means = refusals.unseen(), refusals.held_out().query("model == 'mean'")
+    mean, plain = (
+        means.set_index("method").loc[name] for name in (refusals.UNSEEN, "string match")
+    )
+    known = stats.error_rates(models)
+    level = float(rates["confidence"].iloc[0])
+    low, high = (1 + known.quantiles([(1 - level) / 2, (1 + level) / 2])) / 2
+    spans = {
+        rate: f"{mean[rate]:.0%} ({models[rate].min():.0%} to {models[rate].max():.0%} by model)"
+        for rate in ("sensitivity", "specificity")
+    }
+    answers = int(mean[refusals.COUNTS].sum())
     return (
-        f"The detector is {escape(rates['instrument'].iloc[0])}. On {own['answers']:,.0f} answers "
-        f"labelled by people (XSTest), each by a model and to a prompt that the detector had not "
-        f"seen, it is right in {own['accuracy']:.0%} (balanced {own['balanced_accuracy']:.0%}, "
-        f"F1 {number(own['f1'])}); a plain match of phrases is in "
-        f"{mean.loc['string match', 'accuracy']:.0%} (balanced "
-        f"{mean.loc['string match', 'balanced_accuracy']:.0%}), always saying “not refused” in "
-        f"{mean.loc['never refuses', 'accuracy']:.0%}. It is worst on {escape(worst['model'])} "
-        f"({worst['accuracy']:.0%}). No interval below holds the detector's own errors."
+        f"The detector is {escape(rates['instrument'].iloc[0])}. On {answers:,} answers of "
+        f"{known.models} models, labelled by people (XSTest), each by a model and to a kind of "
+        f"prompt that the detector had not seen, it tells {spans['sensitivity']} of the "
+        f"refusals and {spans['specificity']} of the other answers, on average "
+        f"{mean['balanced_accuracy']:.0%}; a plain match of phrases, "
+        f"{plain['balanced_accuracy']:.0%}. So few models tell little of a new one: there that "
+        f"average is expected between {low:.0%} and {high:.0%} ({level:.0%}). Rates stand as told, "
+        "and corrected for these errors."
     )
 
 
 def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
-    """Say for every model how often it refuses either prompt."""
-    own = rates[(rates["statistic"] == "refusal_rate") & (rates["source"] == EVERY)]
-    own = own[own["group"].isna()]
+    """Say for every model how often it refuses either prompt, as told and corrected."""
     sentences = []
-    for model, rows in own.groupby("model", sort=False):
-        by_prompt = {row["prompt"]: row for row in rows.to_dict("records")}
+    for model, rows in _overall(rates).groupby("model", sort=False):
+        told, corrected = (
+            rows[rows["statistic"] == name].set_index("prompt").to_dict("index")
+            for name in ("refusal_rate", "refusal_rate_corrected")
+        )
         parts = [
             f"{row['estimate']:.0%} of the articles under the prompt “{escape(prompt)}” "
-            f"({_percent(row)}; N = {row['n']:.0f})"
+            f"({_percent(row)}; N = {row['n']:.0f}{_corrected(corrected.get(prompt))})"
             for prompt in (biased, neutral)
-            if (row := by_prompt.get(prompt)) is not None and np.isfinite(row["estimate"])
+            if (row := told.get(prompt)) is not None and np.isfinite(row["estimate"])
         ]
-        told = " and ".join(parts) or "nothing that could be told"
-        sentences.append(f"{escape(model)} refuses {told}.")
+        what = " and ".join(parts) or "nothing that could be told"
+        sentences.append(f"{escape(model)} refuses {what}.")
     return sentences
 
 
-def _percent(row: dict[str, float]) -> str:
+def _overall(rates: pd.DataFrame) -> pd.DataFrame:
+    return rates[(rates["source"] == EVERY) & rates["group"].isna()]
+
+
+def _percent(row: Mapping[str, Any]) -> str:
     if not np.isfinite(row["ci_low"]):
         return "no interval"
     return f"{row['confidence']:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%}"
+
+
+def _corrected(row: Mapping[str, Any] | None) -> str:
+    """Write a corrected share or difference behind the one as told; nothing where there is none."""
+    if row is None or not np.isfinite(row["estimate"]):
+        return ""
+    return f"; corrected {row['estimate']:.0%}, {_percent(row)}"
 
 
 def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
@@ -97,43 +122,81 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
             continue
         alpha = 1 - tested["confidence"].iloc[0]
         found = tested[tested["p_adjusted"] < alpha]
+        untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+        few = f"; {untold} cannot be told, since too few or too many are refused" if untold else ""
         text = (
             f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
-            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]} (a "
-            "family each model)."
+            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]}{few}."
         )
+        corrected = rates[rates["statistic"] == "refusal_difference_corrected"]
+        corrected = corrected.set_index(["model", "bias", "group"]).to_dict("index")
         for row in found.sort_values("estimate", key=abs, ascending=False).to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
             points = f"{abs(row['estimate']) * 100:.0f} percentage points"
             text += (
                 f" {escape(row['model'])} refuses headlines that name the group "
                 f"{escape(row['group'])} {more} often, by {points} "
-                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row)})."
+                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row)}"
+                f"{_corrected(corrected.get((row['model'], bias, row['group'])))})."
             )
         sentences.append(text)
     return sentences
 
 
-def effects(estimates: pd.DataFrame, *, correction: str) -> list[str]:
+def effects(
+    estimates: pd.DataFrame, *, correction: str, bounds: pd.DataFrame | None = None
+) -> list[str]:
     """Write the effect of the prompt on the articles answered under both, by bias and instrument.
 
-    The primary result: how many effects are beyond chance, and the largest.
+    The primary result: how many effects are beyond chance, and the largest. Where articles were
+    refused, the same sentence says between what the share of prejudice lies if they counted: by the
+    rows of `bounds`, or of `estimates`, where these are all.
     """
     sentences = []
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
+    open_ends = _open(estimates if bounds is None else bounds)
     for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
         several = rows["instrument"].nunique() > 1
         name = escape(bias) + (f", {escape(instrument)}" if several else "")
         prompts = [escape(p) for p in str(own["prompt"].iloc[0]).split(" − ")]
         biased, neutral = (p.replace("{", "{{").replace("}", "}}") for p in prompts)
+        refused = [
+            f"; with the {ends['n_refused']:.0f} refused articles that could count, the share of "
+            f"articles in which the group fares worse than in the original, "
+            f"{number(ends['estimate'])} of those answered, would lie between "
+            f"{number(ends['low'])} (none of them does) and {number(ends['high'])} (all do)"
+            if (ends := open_ends.get(tuple(key))) else ""
+            for key in own[_CLAIM].itertuples(index=False)
+        ]  # fmt: skip
         told = reading.beyond_chance(
-            own, what="effects of the prompt", unit="articles", correction=correction,
+            own.assign(refused=refused), what="effects of the prompt", unit="articles",
+            correction=correction,
             says=f"in {{which}} the {_WHAT[own['measure'].iloc[0]]} {{group}} is {{size}} "
             f"{{direction}} under the prompt “{biased}” than under “{neutral}”, on the same "
-            "articles",
+            "articles {numbers}{refused}",
         )  # fmt: skip
         sentences.append(f"{name}: {told}")
     return sentences
+
+
+def _open(estimates: pd.DataFrame) -> dict[tuple[Hashable, ...], dict[str, float]]:
+    """Return by claim what refused articles leave open: the share of prejudice and its two ends.
+
+    Claims without a refused article that could have counted are left out.
+    """
+    shares = {
+        name: estimates[estimates["statistic"] == f"prejudice_share{name}"]
+        for name in ("", "_if_none", "_if_all")
+    }
+    ends = shares["_if_none"].merge(shares["_if_all"], on=[*_CLAIM, "prompt"])
+    both = ends.merge(shares[""], on=[*_CLAIM, "prompt"])
+    found = pd.DataFrame(
+        {"low": both["estimate_x"], "high": both["estimate_y"], "estimate": both["estimate"],
+         "n": both["n"], "n_refused": both["n_x"] - both["n"]}
+    )  # fmt: skip
+    found.index = pd.MultiIndex.from_frame(both[_CLAIM])
+    left_open = found[found["high"] - found["low"] > news.prejudice.ROUNDING]
+    return left_open.to_dict("index")
 
 
 def two_samples(estimates: pd.DataFrame) -> list[str]:
@@ -170,28 +233,15 @@ def bounds(estimates: pd.DataFrame) -> list[str]:
     By the first instrument of each measure, toxicity apart.
     """
     estimates = leading(estimates)
-    keys = ["bias", "group", "instrument", "source", "model"]
-    ends = {
-        name: estimates[estimates["statistic"] == f"prejudice_share_{name}"].set_index(keys)
-        for name in ("if_none", "if_all")
-    }
-    answered = estimates[estimates["statistic"] == "prejudice_share"].set_index([*keys, "prompt"])
-    sentences = []
-    for key, row in ends["if_none"].iterrows():
-        low, high = row["estimate"], ends["if_all"].loc[key, "estimate"]
-        assert isinstance(key, tuple)
-        if not high - low > news.prejudice.ROUNDING:
-            continue
-        known = answered.loc[(*key, row["prompt"])]
-        several = estimates["instrument"].nunique() > 1
-        where = f" ({escape(key[2])})" if several else ""
-        sentences.append(
-            f"{_cell(key[4], key[3], estimates)}, "
-            f"{escape(key[1])}{where}: {row['n'] - known['n']:.0f} refused articles could have "
-            f"counted beside the {known['n']:.0f} that do. The share of prejudice, "
-            f"{number(known['estimate'])} of those answered, would lie between {number(low)} (none "
-            f"of the refused were prejudiced) and {number(high)} (all were)."
-        )
+    several = estimates["instrument"].nunique() > 1
+    sentences = [
+        f"{_cell(str(model), str(source), estimates)}, {escape(group)}"
+        f"{f' ({escape(instrument)})' if several else ''}: {ends['n_refused']:.0f} refused "
+        f"articles could have counted beside the {ends['n']:.0f} that do. The share of prejudice, "
+        f"{number(ends['estimate'])} of those answered, would lie between {number(ends['low'])} "
+        f"(none of the refused were prejudiced) and {number(ends['high'])} (all were)."
+        for (*_, group, instrument, source, model), ends in _open(estimates).items()
+    ]
     return sentences or ["No refused article could have counted, so nothing is left open."]
 
 
@@ -222,19 +272,36 @@ def _cell(model: str, source: str, rows: pd.DataFrame) -> str:
 
 
 def finding(
-    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str
-) -> tuple[str, str]:
-    """Return the sentence that leads a run's page, and the name of the figure that shows it."""
-    own = rates[(rates["statistic"] == "refusal_rate") & (rates["prompt"] == biased)]
-    own = own[(own["source"] == EVERY) & own["group"].isna()]["estimate"].dropna()
+    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str,
+    bounds: pd.DataFrame | None = None,
+) -> tuple[str, str]:  # fmt: skip
+    """Return the sentence that leads a run's page, and the name of the figure that shows it.
+
+    `estimates` are those that lead, such as the declared ones; `bounds` as in `effects`.
+    """
+    own = _overall(rates)
+    own = own[(own["prompt"] == biased) & own["estimate"].notna()]
+    told, corrected = (
+        own[own["statistic"] == name].set_index("model")
+        for name in ("refusal_rate", "refusal_rate_corrected")
+    )
     lead = ""
-    if len(own):
-        low, high = f"{own.min():.0%}", f"{own.max():.0%}"
+    if len(told):
+        low, high = f"{told['estimate'].min():.0%}", f"{told['estimate'].max():.0%}"
         spread = low if low == high else f"{low} to {high}"
-        lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”. "
+        lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”"
+        most = told["estimate"].idxmax()
+        if most in corrected.index and told["estimate"].max() > 0:
+            row = corrected.loc[most].to_dict()
+            lead += (
+                f" as the detector tells; corrected for its errors, the most, {escape(most)}'s, is "
+                f"{row['estimate']:.0%} ({_percent(row)}; N = {row['n']:.0f})"
+            )
+        lead += ". "
     correction = "holm" if "claim" in estimates else correction
     for measure in ("word", "document", "sentiment"):
-        found = effects(estimates[estimates["measure"] == measure], correction=correction)
+        own = estimates[estimates["measure"] == measure]
+        found = effects(own, correction=correction, bounds=bounds)
         if found:
             return lead + found[0], "effects"
     return reading.claims.lead(estimates, lead or "Nothing was measured."), "refusals"

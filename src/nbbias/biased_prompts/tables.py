@@ -14,29 +14,31 @@ import pandas as pd
 from nbbias import refusals
 from nbbias.biased_prompts import corpus
 from nbbias.biased_prompts.refusing import NOBODY
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, p_column, readable
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
 
 #: Name → statistics, title, note: what a reader may want of the estimates.
 _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
     "refusals": (
-        ["refusal_rate"],
+        ["refusal_rate", "refusal_rate_corrected"],
         "Refusal rates, over all outlets and by outlet",
-        "Wilson intervals over articles. Source all: over all outlets. Lost: articles without an "
-        "answer.",
+        "As told: Wilson intervals over articles. Corrected: for the detector's errors, which "
+        "differ between models. Source all: over all outlets. Lost: articles without an answer.",
     ),
     "refusals changed": (
-        ["refusal_rate_change"],
+        ["refusal_rate_change", "refusal_rate_change_corrected"],
         "What the prompt changes: the refusal rate, biased less neutral",
-        "Over the articles asked about under both prompts; paired t-test. Without any spread there "
-        "is no interval and no test.",
+        "Over the articles asked about under both prompts; paired t-test of what was told, which "
+        "holds for the corrected change if the detector errs alike under both prompts: where next "
+        "to none is called refused under one, few are called so wrongly under the other. Without "
+        "any spread there is no interval and no test.",
     ),
     "effects": (
         ["share_difference_change", "mean_difference_change"],
         "The effect of the prompt on the same articles",
         "Biased less neutral; below 0: less of the group, or colder; toxicity above 0: worse. N: "
-        "articles measured under both prompts; lost: under one only. Paired t-test.",
+        "articles measured under both prompts; lost: all others. Paired t-test.",
     ),
     "prejudice": (
         ["prejudice_share", "prejudice_extent"],
@@ -48,14 +50,15 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
     "changes": (
         ["prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change"],
         "Δ of share and extent, biased less neutral",
-        "Change: as of two samples, N of both together. Paired: on the articles that count under "
-        "both prompts. For toxicity a positive extent is the worse one.",
+        "Change: as of two samples, N of both together; the articles are the same, so these tests "
+        "find less than they could. Paired: on the articles that count under both prompts. For "
+        "toxicity a positive extent is the worse one.",
     ),
     "bounds": (
         ["prejudice_share_if_none", "prejudice_share_if_all"],
         "The biased prompt's share of prejudice, had none or all of the refused articles been "
         "prejudiced",
-        "N: with the refused articles that can count for the group. Wilson intervals.",
+        "N: with the articles told as refused that can count for the group. Wilson intervals.",
     ),
 }
 
@@ -85,18 +88,24 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
         estimates = estimates[estimates["statistic"].isin(statistics)].assign(statistic=name)
         statistics = [name]
     keys = [*_KEYS, "test"] if name == "changes" else _KEYS
-    return readable(estimates, keys, statistics=statistics, rows=rows, title=title, note=note)
+    told = {"title": title, "note": note} | ({"gap": ""} if name == "refusals changed" else {})
+    return readable(estimates, keys, statistics=statistics, rows=rows, **told)
 
 
 def held_out() -> Table:
     """Return how well refusals are told."""
+    shown = ["method", "model", "sensitivity", "specificity", "accuracy", "balanced_accuracy"]
+    found = refusals.held_out()
+    found["answers"] = found[refusals.COUNTS].sum(axis=1)
+    found["refusals"] = found["tp"] + found["fn"]
     return Table(
-        refusals.held_out(),
+        found[[*shown[:2], "answers", "refusals", *shown[2:]]],
         "How well refusals are told: full refusal or not, on XSTest's human labels",
-        "Balanced accuracy: mean of the shares of refusals and of others that are told rightly. "
-        "Each answer was scored by a detector that had seen neither its model nor its prompt (or "
-        "area). XSTest asks about unsafe things, not for news, so the detector may do better or "
-        "worse here.",
+        "Sensitivity, specificity: shares of refusals, and of others, told rightly; balanced: the "
+        "mean. Each answer was scored by a detector that had seen neither its model nor its prompt "
+        "(or area: the last is what rates are corrected by). Patterns were revised after looking "
+        "at these models' errors, and XSTest asks about unsafe things, not for news, so the "
+        "detector may do worse here.",
     )
 
 
@@ -106,16 +115,20 @@ def by_headline(rates: pd.DataFrame) -> Table:
     keys = ["bias", "model", "prompt", "group"]
     tested = rates[rates["statistic"] == "refusal_difference"].set_index(keys)
     shown = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]
-    beside = tested[shown].rename(
-        columns={"estimate": "difference", "ci_low": "d_low", "ci_high": "d_high"}
+    texts = {name: p_column(tested, name) for name in ("p_value", "p_adjusted")}
+    beside = (
+        tested[shown]
+        .assign(**texts)
+        .rename(columns={"estimate": "difference", "ci_low": "d_low", "ci_high": "d_high"})
     )
     rate = named[[*keys, "estimate", "ci_low", "ci_high", "n"]].rename(columns={"estimate": "rate"})
     table = rate.join(beside, on=keys)
     return Table(
         table.assign(group=table["group"].replace({NOBODY: "nobody"})),
         "Refusals by whom the headline names",
-        "Rate: Wilson interval. Difference: the biased prompt's rate less that of headlines that "
-        "name nobody; Newcombe's interval, Fisher's exact test, corrected within model and bias.",
+        "As told; what is corrected for the detector's errors stands in tables/refusals.csv. Rate: "
+        "Wilson interval. Difference: the biased prompt's rate less that of headlines that name "
+        "nobody; Newcombe's interval, Fisher's exact test, one family.",
         gap="",
     )
 

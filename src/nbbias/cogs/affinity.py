@@ -17,9 +17,10 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.cogs import rbs, replies
+from nbbias.cogs import replies
 from nbbias.cogs.orders import Design, orders
-from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By, Row
+from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
+from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
 from nbbias.cogs.suite import BAR, Suite, load, rubric
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
@@ -355,8 +356,9 @@ _PARTS = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
 
 
 def abs_estimates(
-    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, sure: Sure
-) -> pd.DataFrame:
+    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, tasks: Tasks = "fixed",
+    sure: Sure,
+) -> pd.DataFrame:  # fmt: skip
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
     Parameters
@@ -367,16 +369,18 @@ def abs_estimates(
         Lists the identities of each axis in their order.
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
+    tasks
+        As in `cogs.rbs.rbs`.
     sure
-        Level of the intervals; resamples and permutations, and their start.
+        Level of the intervals; the least number of permutations, and their start.
 
     Returns
     -------
     DataFrame
         ESTIMATES; `bias` is the axis, `evaluator` the judge, `model` who wrote the texts
         (``"all"``: all together, averaged within the instance), `group` the identity or position.
-        The instance (task and theme) is the unit, judgements are averaged within it. By
-        `statistic`:
+        The instance (task and theme, or the task) is the unit, judgements are averaged within it.
+        By `statistic`:
 
         - ``abs_raw``: Eq. (11) of the judgements in the suite's own order, as published; `group`
           is the favourite, Eq. (12). A judge that goes by position alone has one too;
@@ -384,18 +388,25 @@ def abs_estimates(
           permuting the identities within each instance gives, which leaves alone that one text may
           be better than another;
         - ``position``: the spread of the shares of positions, with identities balanced;
-        - ``share_raw``, ``share``, ``position_share``: the shares behind them.
+        - ``share_raw``, ``share``, ``position_share``: the shares behind them;
+        - ``anova``: of the choices in the suite's own order across identities, as the paper tests,
+          see `cogs.spread.as_published`; not by task or topic.
 
         `p_adjusted` is Holm's: of the spreads over the rows of one statistic (those of all models
         together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
-    for key, own in _cells(decided, by):
-        for statistic, values in shares(own, list(suite.axes[key["bias"]].identities)).items():
-            found = rbs.spread_rows(
-                values, statistic, part=_PARTS[statistic], bounds=(0.0, 1.0),
-                score=affinity_bias_score, sure=sure,
-            )  # fmt: skip
+    if by == "task":
+        tasks = "fixed"
+    cells = list(_cells(decided, by))
+    together = sum(key["model"] == ALL for key, _ in cells)
+    for key, own in cells:
+        family = together if key["model"] == ALL else len(cells) - together
+        measured = shares(own, list(suite.axes[key["bias"]].identities))
+        for statistic, values in measured.items():
+            found = spread_rows(
+                values, statistic, part=_PARTS[statistic], tasks=tasks, family=family, sure=sure
+            )
             if np.isnan(found[0]["estimate"]):
                 why = (
                     "no decided judgement in the suite's own order" if statistic == "abs_raw" else
@@ -403,10 +414,12 @@ def abs_estimates(
                 )  # fmt: skip
                 found = [row | {"reason": why} for row in found]
             rows += [key | row for row in found]
+        if by is None:
+            rows.append(key | as_published(measured["abs_raw"]))
     table = tables.estimates(
         rows, study="cogs", measure="abs", instrument="reply parser", confidence=sure.confidence
     )
-    spreads = {"statistic": list(_PARTS)}
+    spreads = {"statistic": [*_PARTS, "anova"]}
     table = stats.adjust(table, family=["statistic", table["model"] == ALL], where=spreads)
     return stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
 

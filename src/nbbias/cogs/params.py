@@ -87,11 +87,20 @@ class Cogs(Parameters):
         "balanced square (latin), the suite's own as in the paper (listed), or all up to four "
         "identities (auto)",
     )
+    tasks: Literal["fixed", "random"] = Field(
+        "fixed",
+        description="what a score is about: the tasks that were asked (fixed; the unit is task × "
+        "theme), or tasks in general, of which these are some (random; the unit is the task)",
+    )
     described: bool = Field(
         False, description="whether a judge's rubric describes its criteria or names them only"
     )
     draws: int = Field(
-        2000, ge=100, le=100_000, description="permutations and resamples behind each number"
+        2000,
+        ge=100,
+        le=100_000,
+        description="permutations and resamples behind each number; more "
+        "where a p value corrected over many needs them",
     )
 
     @field_validator("parts", "axes", "suite_paths")

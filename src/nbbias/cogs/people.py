@@ -19,8 +19,9 @@ import pandas as pd
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from nbbias import stats, tables
-from nbbias.cogs.affinity import affinity_bias_score, chosen_shares, shares
-from nbbias.cogs.rbs import CELL, Row, spread_rows
+from nbbias.cogs.affinity import chosen_shares, shares
+from nbbias.cogs.rbs import CELL
+from nbbias.cogs.spread import Row, spread_rows
 from nbbias.cogs.suite import Suite, load
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, read_table
@@ -136,15 +137,22 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
     ratings
         The table of `read_ratings`.
     sure
-        Level of the intervals; items drawn with replacement, and permutations; their start.
+        Level of the intervals; permutations, and their start.
 
     Returns
     -------
     DataFrame
         ESTIMATES; `bias` is the axis, `statistic` ``fleiss_kappa`` (items that every rater rated;
-        the others are lost) or ``krippendorff_alpha`` (items with two ratings or more); at most 1,
-        0 is what chance gives: `null` and its range come from shuffling each rater's choices over
-        the items, and so does the one-sided `p_value`. `n` counts items.
+        the others are lost) or ``krippendorff_alpha`` (items with two ratings or more); at most 1.
+        0 is what raters give whose choices are drawn from one urn; raters who each lean their own
+        way agree less than that by chance: `null` and its range come from shuffling each rater's
+        choices over the items. Interval and test leave out one item at a time (jackknife); the
+        two-sided t-test is against `null`, which lies within the interval just where p is not
+        below its level. `n` counts items.
+
+    References
+    ----------
+    Miller 1974, *The jackknife - a review*, Biometrika 61(1).
     """
     rows = []
     for axis, own in ratings.groupby("axis", sort=False):
@@ -156,7 +164,7 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
             enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
             n = int((rated >= enough).sum())
             lost = {"n": n, "n_lost": len(codes) - n}
-            found = _agreement(codes, coefficient, sure)
+            found = _agreement(codes[rated >= enough], coefficient, sure)
             rows.append({"bias": axis, "statistic": statistic, **lost, **found})
     return tables.estimates(
         rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people",
@@ -167,20 +175,28 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
 def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure) -> Row:
     """Estimate one coefficient of choices: items by raters, numbered; NaN where none was made."""
     rng = np.random.default_rng(sure.seed)
-    counts = _counts(codes)
+    counts, n = _counts(codes), len(codes)
     estimate = coefficient(counts)
     if np.isnan(estimate):
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
-    n = len(codes)
-    drawn = [coefficient(counts[rng.integers(0, n, n)]) for _ in range(sure.draws)]
-    shuffled = [coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)]
-    low, high = stats.percentile_interval(
-        np.array(drawn), estimate=estimate, confidence=sure.confidence
-    )
-    chance = stats.tail(estimate, np.array(shuffled), confidence=sure.confidence)
-    test = {"test": "choices shuffled within rater", **chance}
-    return {"estimate": estimate, "ci_low": low, "ci_high": high, **test}
+    shuffled = np.array([coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)])
+    chance = stats.tail(estimate, shuffled, confidence=sure.confidence)
+    # What each item is worth; their mean is the coefficient without its bias of few items.
+    without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
+    worth = n * estimate - (n - 1) * without
+    tested = stats.one_sample(worth - chance["null"], confidence=sure.confidence)
+    if np.isnan(worth).any() or np.isnan(tested["p_value"]):
+        why = "items are too few or too much alike: no interval"
+        test = "choices shuffled within rater"
+        return {"estimate": estimate, **chance, "test": test, "reason": why}
+    low, high = (tested[end] + chance["null"] for end in ("ci_low", "ci_high"))
+    return {
+        "estimate": estimate, **chance, "p_least": np.nan, "ci_low": min(low, estimate),
+        "ci_high": min(1.0, max(high, estimate)), "reason": None,
+        "test": "jackknife t against choices shuffled within rater",
+        **{key: tested[key] for key in ("statistic_value", "df", "p_value")},
+    }  # fmt: skip
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:
@@ -243,9 +259,7 @@ def beside_models(
             for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
         ]
         for kind, evaluator, values in chosen:
-            found = spread_rows(
-                values, "abs", part="share", bounds=(0.0, 1.0), score=affinity_bias_score, sure=sure
-            )
+            found = spread_rows(values, "abs", part="share", sure=sure)
             rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
             kinds += [kind] * len(found)
     table = tables.estimates(

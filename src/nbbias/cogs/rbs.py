@@ -4,34 +4,30 @@ Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) 
 answer is embedded with and without an identity in its prompt; the identity whose answers lie
 nearest to the default is the one that the model takes for "normal".
 
-RBS and ABS are the same statistic of a table with one row per problem instance (task and theme)
-and one column per identity: the population standard deviation of the column means. It is never
-below 0, so noise alone lifts it: both have an interval and a chance level here, with the instance
-as the unit.
-
->>> import numpy as np
+>>> import pandas as pd
 >>> from nbbias import cogs
->>> round(float(cogs.rbs.spread(np.array([0.10, 0.20, 0.15]))), 4)
+>>> distances = pd.Series({"white": 0.10, "black": 0.20, "asian": 0.15})
+>>> round(cogs.representative_bias_score(distances).score, 4)
 0.0408
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
+from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
 from nbbias.cogs.suite import Suite, load, prompts
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 from nbbias.text import embeddings
 
-Row = dict[str, Any]
 By = Literal["task", "topic"]
 
 #: A problem instance of one model, and what else tells two answers apart.
@@ -40,7 +36,6 @@ SETTING = "temperature"
 
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
-PERMUTATION = "identities permuted within task × theme"
 
 
 class BiasScore(NamedTuple):
@@ -245,11 +240,10 @@ def _sums(answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]) -> pd.Dat
 #: What tells tables of instances by identities apart, in ESTIMATES.
 CELL = ["statistic", "evaluator", "model", "prompt", "bias", "task", "topic", "instrument"]
 
-#: What is corrected together over the models and axes, and over the rows of one cell.
-_SPREADS, _PARTS = ["rbs", "anova", "anova_repeated"], ["distance", "difference"]
 
-
-def rbs(distances: pd.DataFrame, *, by: By | None = None, sure: Sure) -> pd.DataFrame:
+def rbs(
+    distances: pd.DataFrame, *, by: By | None = None, tasks: Tasks = "fixed", sure: Sure
+) -> pd.DataFrame:
     """Estimate the Representative Bias Score of each model and axis.
 
     Parameters
@@ -258,54 +252,56 @@ def rbs(distances: pd.DataFrame, *, by: By | None = None, sure: Sure) -> pd.Data
         The table of `cogs.rbs.distances`.
     by
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
+    tasks
+        ``"fixed"``: what was asked is all that is meant, and the instance (task and theme) is the
+        unit; ``"random"``: the tasks stand for others of their kind, and are the units, but for
+        scores `by` task.
     sure
-        Level of the intervals; resamples and permutations, and their start.
+        Level of the intervals; permutations, and their start.
 
     Returns
     -------
     DataFrame
         ESTIMATES; `bias` is the axis, `group` the identity, `prompt` the temperature where answers
-        name one. Instances (task and theme) count where all identities of the axis were measured;
-        the others are `n_lost`. By `statistic`:
+        name one. Instances count where all identities of the axis were measured; the other units
+        are `n_lost`. By `statistic`:
 
         - ``rbs``: Eq. (8), 0 or more, higher: identities lie less equally far from the default;
           `group` is the nearest one, Eq. (9). `null` is what permuting the identities within each
-          instance gives: above 0, since noise alone spreads means;
+          unit gives: above 0, since noise alone spreads means. The test is the design's own, with
+          units as subjects, and p values corrected for unequal variances and correlations
+          (Greenhouse and Geisser); `effect_size` is partial epsilon squared;
         - ``distance``: an identity's mean distance in [0, 2], lower: nearer to the default;
-          `null` is the mean over identities, `p_adjusted` is Holm's over them;
+          `null` is the mean over identities, the test is paired against it, `p_adjusted` is Holm's
+          over them;
         - ``floor``: mean distance of two answers to the default prompt itself, where it was asked
           more than once: a distance at the floor is what sampling alone gives;
         - ``difference``: of two identities (`group` tells which is taken from which), paired;
-        - ``anova``: across identities as the paper tests, which takes the answers to one prompt for
-          independent; with two identities F is the square of its t;
-        - ``anova_repeated``: the design's own, with instances as subjects, and p values corrected
-          for unequal correlations (Greenhouse and Geisser).
+          `effect_size` is Cohen's d;
+        - ``anova``: across identities as the paper tests, see `cogs.spread.as_published`.
 
-        `effect_size` of the analyses of variance is omega squared and partial epsilon squared, of
-        a difference Cohen's d of the paired differences. `p_adjusted` of ``rbs`` and the analyses
-        is Holm's over the rows of that statistic.
+        `p_adjusted` of ``rbs`` and ``anova`` is Holm's over the rows of that statistic.
     """
+    if by == "task":
+        tasks = "fixed"
     rows: list[Row] = []
     for key, own in _cells(distances, by):
         # Instances by identities, both in order of appearance.
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
         values = values[list(own["identity"].unique())]
-        found = spread_rows(
-            values, "rbs", part="distance", bounds=(0.0, 2.0), score=representative_bias_score,
-            sure=sure,
-        )  # fmt: skip
+        found = spread_rows(values, "rbs", part="distance", tasks=tasks, sure=sure)
         floors = own.drop_duplicates(["task", "theme"])["floor"]
         if floors.notna().any():
             floor = stats.mean_interval(floors, confidence=sure.confidence, bounds=(0.0, 2.0))
             found.append({"statistic": "floor", **floor})
-        found += _differences(values, sure.confidence)
-        rows += [key | row for row in (*found, *_analyses(values))]
+        found += _differences(units(values, tasks), sure.confidence)
+        rows += [key | row for row in (*found, as_published(values))]
     table = tables.estimates(
         rows, study="cogs", measure="rbs", confidence=sure.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )  # fmt: skip
-    table = stats.adjust(table, family=["statistic"], where={"statistic": _SPREADS})
-    return stats.adjust(table, family=CELL, where={"statistic": _PARTS})
+    table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
+    return stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
 
 
 def _cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
@@ -327,22 +323,6 @@ def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
         row = stats.paired_difference(whole[first], whole[second], confidence=confidence)
         row |= {"null": 0.0, "n_lost": len(values) - len(whole)}
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
-
-
-def _analyses(values: pd.DataFrame) -> Iterator[Row]:
-    """Test across identities as the paper does, one-way (of two a t-test), and within instances."""
-    long = values.melt(var_name="identity", value_name="value").dropna()
-    paper = stats.anova(long, value="value", by="identity")
-    if values.shape[1] == 2:
-        paper["test"] = "independent t-test, as F = t²"
-    n, few = len(values.dropna()), too_few(values)
-    for statistic, row in (("anova", paper), ("anova_repeated", stats.repeated_measures(values))):
-        reason = few or row["reason"]
-        row.pop("df_between", None)
-        if reason:
-            row |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        row |= {"statistic": statistic, "estimate": row["effect_size"], "reason": reason}
-        yield row | {"null": np.nan if reason else 0.0, "n": n, "n_lost": len(values) - n}
 
 
 def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -374,119 +354,3 @@ def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
         ["model", "axis", "temperature", "rbs", "ci_low", "ci_high", "null", "p_value",
          "identity", "same_identity", "n"]
     ]  # fmt: skip
-
-
-# --- a spread over identities: how sure it is, and what chance gives -----------------------------
-
-
-def spread(means: np.ndarray) -> np.ndarray:
-    """Return the population standard deviation over the last axis (Eq. 8 and 11)."""
-    return means.std(axis=-1, ddof=0)
-
-
-def spread_rows(
-    values: pd.DataFrame, statistic: str, *, part: str, bounds: tuple[float, float],
-    score: Callable[[pd.Series], BiasScore], sure: Sure,
-) -> list[Row]:  # fmt: skip
-    """Estimate a spread over identities, and each identity's mean.
-
-    Parameters
-    ----------
-    values
-        One row per instance, one column per identity (or position). Instances with a gap are lost.
-    statistic, part
-        What the spread and the means are called in ESTIMATES.
-    bounds
-        The least and the largest value that a mean can have.
-    score
-        Names the identity at the spread's end: `representative_bias_score` the nearest,
-        `affinity_bias_score` the favourite.
-    sure
-        Level of the intervals; resamples and permutations, and their start.
-
-    Returns
-    -------
-    list of dict
-        First the spread: `group` (its identity), `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`;
-        `null`, `null_low`, `null_high` and a one-sided `p_value` of identities permuted within the
-        instance. Then each column: `group`, its mean and t interval; `null`, the mean over all
-        columns, with the range of permuted means; a two-sided `p_value`. Where there is nothing to
-        estimate, NaN with a `reason`.
-    """
-    whole = values.dropna()
-    n, lost = len(whole), {"n_lost": len(values) - len(whole)}
-    gap = {"ci_low": np.nan, "ci_high": np.nan}
-    top: Row = {"statistic": statistic, "n": n, **lost, **gap, "test": PERMUTATION}
-    reason = too_few(values)
-    if reason:
-        none = {"estimate": np.nan, "reason": reason}
-        gaps = {"statistic": part, "n": 0, "n_lost": len(values), **none}
-        return [top | none, *({"group": str(name), **gaps} for name in values)]
-    rng = np.random.default_rng(sure.seed)
-    table = whole.to_numpy(float)
-    means, permuted = table.mean(axis=0), permuted_means(table, draws=sure.draws, rng=rng)
-    estimate = float(spread(means))
-    top |= {
-        "estimate": estimate, "group": score(whole.mean()).identity, "reason": stats.ONE_VALUE,
-        **stats.tail(estimate, spread(permuted), confidence=sure.confidence),
-    }  # fmt: skip
-    if n > 1:
-        drawn = rng.multinomial(n, np.full(n, 1 / n), size=sure.draws) @ table / n
-        low, high = spread_interval(means, drawn, confidence=sure.confidence, n=n)
-        top |= {"ci_low": low, "ci_high": high, "reason": None}
-    rows = [top]
-    for name, own, chance in zip(values, table.T, permuted.T, strict=True):
-        row = stats.mean_interval(own, confidence=sure.confidence, bounds=bounds) | lost
-        row |= stats.tail(
-            row["estimate"], chance, confidence=sure.confidence, sided="two", null=table.mean()
-        )
-        rows.append({"statistic": part, "group": str(name), "test": PERMUTATION, **row})
-    return rows
-
-
-def permuted_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Shuffle every row on its own and average the columns, `draws` times.
-
-    Parameters
-    ----------
-    values
-        Instances by identities, without gaps.
-
-    Returns
-    -------
-    array, draws by identities
-        What the means would be if the identities' names meant nothing.
-    """
-    out = np.empty((draws, values.shape[1]))
-    for start in range(0, draws, 100):  # a hundred copies of the table at a time
-        part = out[start : start + 100]
-        copies = np.broadcast_to(values, (len(part), *values.shape))
-        part[:] = rng.permuted(copies, axis=2).mean(axis=1)
-    return out
-
-
-def spread_interval(
-    means: np.ndarray, resampled: np.ndarray, *, confidence: float, n: int
-) -> tuple[float, float]:
-    """Return an interval for the spread of means.
-
-    The resampled means say how far the true means may lie from ours, as a ball around them; the
-    interval is what the spread is within that ball. It holds the estimate and may reach 0, which
-    percentiles of a resampled spread cannot: that is lifted by noise twice.
-    """
-    off = (resampled - means) * np.sqrt(n / (n - 1))
-    radius = float(np.quantile(spread(off), confidence))
-    centre = float(spread(means))
-    return max(0.0, centre - radius), centre + radius
-
-
-def too_few(values: pd.DataFrame) -> str | None:
-    """Say why a table of instances by identities has no spread, if it has none."""
-    if values.shape[1] < 2:
-        return f"an axis needs two identities, and has {values.shape[1]}"
-    silent = [str(name) for name in values if values[name].isna().all()]
-    if silent:
-        return f"nothing was measured for {', '.join(silent)}"
-    if values.dropna().empty:
-        return "no task × theme has all identities"
-    return None

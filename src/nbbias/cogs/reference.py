@@ -22,7 +22,8 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.cogs.rbs import Row, representative_bias_score, spread, spread_interval
+from nbbias.cogs.rbs import representative_bias_score
+from nbbias.cogs.spread import Row, spread
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError, read_table
 from nbbias.text import embeddings
@@ -79,18 +80,19 @@ def between(cosines: np.ndarray, weights: np.ndarray) -> np.ndarray:
     cosines
         Texts by texts.
     weights
-        Texts by groups: how often each text counts in each group.
+        Texts by groups, or several such: how often each text counts in each group.
 
     Returns
     -------
     array, groups by groups
         Symmetric; NaN where a group has no text, or, on the diagonal, one text alone.
     """
-    twins = np.diag((weights**2).sum(axis=0))
-    sizes = weights.sum(axis=0)
-    itself = np.diag((weights**2 * np.diag(cosines)[:, None]).sum(axis=0))
-    total = weights.T @ cosines @ weights - itself
-    pairs = np.outer(sizes, sizes) - twins
+    sizes, squares = weights.sum(axis=-2), weights**2
+    total = weights.swapaxes(-1, -2) @ (cosines @ weights)
+    pairs = sizes[..., :, None] * sizes[..., None, :]
+    own = np.arange(weights.shape[-1])
+    total[..., own, own] -= (squares * np.diag(cosines)[:, None]).sum(axis=-2)
+    pairs[..., own, own] -= squares.sum(axis=-2)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(pairs > 1e-9, total / pairs, np.nan)
 
@@ -115,8 +117,11 @@ def groupings(
         ESTIMATES, one after another; `instrument` tells the reference. `p_adjusted` of ``rbs`` is
         Holm's over all of them.
     """
+    family = 2 * len(references) * texts["model"].nunique()
     found = [
-        reference_estimates(texts, group, reference=reference, model=model, sure=sure)
+        reference_estimates(
+            texts, group, reference=reference, family=family, model=model, sure=sure
+        )
         for group, named in references.items()
         for reference in (None, named)
     ]
@@ -124,7 +129,7 @@ def groupings(
 
 
 def reference_estimates(
-    texts: pd.DataFrame, group: str, *, reference: str | None = None,
+    texts: pd.DataFrame, group: str, *, reference: str | None = None, family: int = 1,
     model: str = embeddings.AUTO, sure: Sure,
 ) -> pd.DataFrame:  # fmt: skip
     """Estimate each group's distance to a reference, and the spread of these distances.
@@ -140,6 +145,8 @@ def reference_estimates(
         group's texts, so that every group weighs alike however many texts it has. A text is never
         compared with itself; if it were, every text would lie near its own group, and small
         groups nearest of all.
+    family
+        How many spreads are corrected together.
     model
         As in `text.embeddings.embed`.
     sure
@@ -183,7 +190,7 @@ def reference_estimates(
         to = there.index(reference) if reference in there else None
         if reference is not None and to is None:
             strata = []
-        rows += [lost | row for row in _rows(strata, there, to, sure)]
+        rows += [lost | row for row in _rows(strata, there, to, family, sure)]
     told = f"reference: {reference or 'centroid of groups'}"
     table = tables.estimates(
         rows, study="cogs", measure="rbs", instrument=f"{embeddings.instrument(model)}; {told}",
@@ -193,8 +200,9 @@ def reference_estimates(
 
 
 def _rows(
-    strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], to: int | None, sure: Sure
-) -> list[Row]:
+    strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], to: int | None, family: int,
+    sure: Sure,
+) -> list[Row]:  # fmt: skip
     """Estimate from each template's cosines and labels the distance to a group, or to all."""
     if not strata or len(names) < 2:
         why = "needs a prompt with two texts of every group, and two groups"
@@ -208,22 +216,38 @@ def _rows(
         """Return each group's mean distance to the reference group, or to all groups alike."""
         near = [between(cosines, weigh(labels)) for cosines, labels in strata]
         return np.mean(
-            [1 - (one.mean(axis=1) if to is None else one[:, to]) for one in near], axis=0
+            [1 - (one.mean(axis=-1) if to is None else one[..., to]) for one in near], axis=0
         )
 
+    def dealt(rng: np.random.Generator, draws: int) -> np.ndarray:
+        """Return these means where each template's groups are shuffled, 50 deals at a time."""
+        out = np.empty((draws, k))
+        for part in np.split(out, range(50, draws, 50)):
+            copies = (len(part), 1)
+            part[:] = means(
+                lambda labels, copies=copies: np.eye(k)[  # type: ignore[misc]
+                    rng.permuted(np.tile(labels, copies), axis=1)
+                ]
+            )
+        return out
+
     found = means(lambda labels: np.eye(k)[labels])
-    chance = np.array([means(lambda labels: np.eye(k)[rng.permutation(labels)])
-                       for _ in range(sure.draws)])  # fmt: skip
     drawn = np.array([means(lambda labels: _redrawn(labels, k, rng)) for _ in range(sure.draws)])
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
     fewest = min(len(labels) for _, labels in strata)
-    low, high = spread_interval(found, drawn, confidence=confidence, n=fewest)
+    # The resampled means say how far the true ones may lie from ours, as a ball around them: the
+    # interval is what the spread is within it. A resampled spread is lifted by noise twice.
+    off = (drawn - found) * np.sqrt(fewest / (fewest - 1))
+    score, radius = float(spread(found)), float(np.quantile(spread(off), confidence))
     nearest = representative_bias_score(pd.Series(found, index=names)).identity
     rows: list[Row] = [{
-        "statistic": "rbs", "group": nearest, "ci_low": low, "ci_high": high, "test": PERMUTATION,
-        "estimate": float(spread(found)),
-        **stats.tail(float(spread(found)), spread(chance), confidence=confidence),
+        "statistic": "rbs", "group": nearest, "test": PERMUTATION, "estimate": score,
+        "ci_low": max(0.0, score - radius), "ci_high": score + radius,
+        **stats.permuted(
+            score, lambda rng, draws: spread(dealt(rng, draws)), sure=sure, family=family
+        ),
     }]  # fmt: skip
+    chance = dealt(np.random.default_rng(sure.seed), stats.draws_needed(sure, k))
     # Centred on the estimate: the resampled distances are shifted where texts stand twice.
     off = np.quantile(np.abs(drawn - found), confidence, axis=0)
     for i, name in enumerate(names):

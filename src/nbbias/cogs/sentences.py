@@ -14,11 +14,10 @@ import pandas as pd
 
 from nbbias import reading
 from nbbias.cogs import tables
+from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.reading import escape, interval, number, p_value
-
-_UNIT = "task × theme"
 
 
 def _alpha(estimates: pd.DataFrame) -> float:
@@ -111,9 +110,17 @@ def rbs(estimates: pd.DataFrame) -> str:
     )  # fmt: skip
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
     return reading.beyond_chance(
-        rows, what=f"representative bias scores{part}", unit=_UNIT,
+        rows, what=f"representative bias scores{part or _of_tasks(rows)}", unit=_unit(rows),
         says=f"{{which}}: RBS {{estimate}}, {nearest}",
     )  # fmt: skip
+
+
+def _unit(rows: pd.DataFrame) -> str:
+    return unit(rows["test"].iloc[0]) if len(rows) else ""
+
+
+def _of_tasks(rows: pd.DataFrame) -> str:
+    return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
 
 
 def floors(estimates: pd.DataFrame) -> list[str]:
@@ -158,9 +165,9 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     """Count the ABS beyond chance, orders balanced, and name the furthest with its favourite."""
     rows = together(estimates)
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
-    part = " by task" if rows["task"].notna().any() else ""
+    part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.beyond_chance(
-        rows, what=f"affinity bias scores{part}, orders balanced,", unit=_UNIT,
+        rows, what=f"affinity bias scores{part}, orders balanced,", unit=_unit(rows),
         says="{which}: ABS {estimate}, most preferred: {group}",
     )  # fmt: skip
 
@@ -190,7 +197,8 @@ def identity_or_position(estimates: pd.DataFrame) -> list[str]:
         )
         sentences.append(
             f"{subject}: prefers {named}. ABS **{score}** ({interval(balanced, decimals=3)}; by "
-            f"chance {null}; N = {balanced['n']:.0f} {_UNIT}; {p_value(balanced)}, "
+            f"chance {null}; N = {balanced['n']:.0f} {unit(balanced['test'])}; "
+            f"{p_value(balanced)}, "
             f"Holm) with orders balanced; as published, in one order, {published} "
             f"({p_value(raw)})."
         )
@@ -224,7 +232,8 @@ def visibility(table: pd.DataFrame) -> list[str]:
         most = own.loc[own["obvious"].idxmax()]
         sentences.append(
             f"{escape(model)}: of {n:,} answers with an identity {shares['obvious']:.0%} say it "
-            f"and {shares['nuanced']:.0%} hint at it. Said most: {escape(most['identity'])} "
+            f"and {shares['nuanced']:.0%} hint at it. Said most, of {len(own)} identities: "
+            f"{escape(most['identity'])} "
             f"({most['obvious']:.0%}; {most['obvious_default']:.0%} of the defaults hold the same "
             "words)."
         )

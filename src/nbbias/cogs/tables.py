@@ -16,6 +16,7 @@ from nbbias import reading, tables
 from nbbias.cogs.affinity import ALL, affinity_bias_score, first_texts
 from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
+from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table
 
@@ -55,7 +56,7 @@ def chance(estimates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        CHANCE. ``identities`` (or positions) permuted within the instance and, of people's
+        CHANCE. ``identities`` (or positions) permuted within the unit and, of people's
         agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
         the floor with its interval, how far two answers to the same default prompt lie apart.
     """
@@ -164,7 +165,13 @@ def texts(texts: pd.DataFrame) -> Table:
 # --- representative bias -------------------------------------------------------------------------
 
 _KEYS = ["model", "prompt", "bias", "task", "topic", "group"]
-_LABELS = {"bias": "axis", "prompt": "setting", "n": "task × theme"}
+_LABELS = {"bias": "axis", "prompt": "setting"}
+
+
+def _labels(rows: pd.DataFrame, **named: str) -> dict[str, str]:
+    """Name the columns; N counts instances, or tasks."""
+    tested = rows["test"].dropna()
+    return {**_LABELS, "n": unit(tested.iloc[0] if len(tested) else ""), **named}
 
 
 def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
@@ -174,9 +181,10 @@ def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     return reading.readable(
         estimates, _KEYS, statistics=["rbs"], rows=rows,
         title=f"Representative Bias Score{told}",
-        labels={**_LABELS, "group": "nearest", "estimate": "RBS"},
-        note="Task × theme: those with all identities. By chance: identities permuted within task "
-        f"× theme. p adjusted: Holm, over all models and axes{_over(parts)}.",
+        labels=_labels(estimates, group="nearest", estimate="RBS"),
+        note="Counted are those with all identities. By chance: identities permuted within each. "
+        "p adjusted: repeated measures, Greenhouse-Geisser; Holm, over all models and "
+        f"axes{_over(parts)}.",
     )  # fmt: skip
 
 
@@ -189,9 +197,10 @@ def distances(estimates: pd.DataFrame) -> Table:
     return reading.readable(
         estimates, _KEYS, statistics=["distance"], rows=None,
         title="Distance of each identity to the default",
-        labels={**_LABELS, "group": "identity", "estimate": "distance", "null": "mean of all"},
+        labels=_labels(estimates, group="identity", estimate="distance", null="mean of all"),
         note="1 - cosine, in 0 to 2; lower: nearer. Mean of all: over identities, with the range "
-        "of permuted means. p adjusted: Holm, over the identities of an axis.",
+        "of permuted means. p adjusted: paired t against that mean; Holm, over the identities of "
+        "an axis.",
     )  # fmt: skip
 
 
@@ -200,7 +209,7 @@ def differences(estimates: pd.DataFrame) -> Table:
     return reading.readable(
         estimates, _KEYS, statistics=["difference"], rows=None,
         title="Each two identities on the same task × theme",
-        labels={**_LABELS, "group": "which", "estimate": "difference"},
+        labels=_labels(estimates, group="which", estimate="difference"),
         note="Difference of distances, first minus second: below 0, the first is nearer to the "
         "default. Paired t-tests, Holm over the pairs of an axis.",
     )  # fmt: skip
@@ -217,7 +226,9 @@ def tests(estimates: pd.DataFrame) -> Table:
         and a `reason` where there is none.
     """
     own = whole(estimates)
-    own = own[own["statistic"].isin(["anova", "anova_repeated"])]
+    own = own[own["statistic"].isin(["anova", "rbs"])].sort_values(
+        ["model", "bias", "prompt", "statistic"], kind="stable", ignore_index=True
+    )
     names = {"bias": "axis", "prompt": "setting", "statistic_value": "f"}
     kept = ["model", "prompt", "bias", "test", "statistic_value", "df", "effect_size", "p_value",
             "p_adjusted", "n", "reason"]  # fmt: skip
@@ -283,8 +294,8 @@ def abs_scores(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     return reading.readable(
         together(estimates), ["evaluator", "bias", "task", "group"], statistics=["abs"], rows=rows,
         title=f"Affinity Bias Score{' by task' if parts else ''}, orders balanced",
-        labels={**_LABELS, "group": "favourite", "estimate": "ABS", "evaluator": "judge"},
-        note="Writers together. By chance: identities permuted within task × theme. p adjusted: "
+        labels=_labels(estimates, group="favourite", estimate="ABS", evaluator="judge"),
+        note="Writers together. By chance: identities permuted within each unit. p adjusted: "
         f"Holm, over all judges and axes{_over(parts)}.",
     )  # fmt: skip
 
@@ -296,8 +307,8 @@ def ways(estimates: pd.DataFrame) -> Table:
     -------
     Table
         `evaluator`, `axis`; for each way (`raw`: as published, `balanced`, `position`) the
-        spread, its adjusted p (`p_raw`, …) and the favourite (`most_raw`, …); `n` (instances,
-        balanced).
+        spread, its adjusted p (`p_raw`, …) and the favourite (`most_raw`, …); `p_anova`, of the
+        choices as published by the paper's own test; `n` (units, balanced).
     """
     own = together(whole(estimates))
     keys = ["evaluator", "bias"]
@@ -308,14 +319,18 @@ def ways(estimates: pd.DataFrame) -> Table:
             name: rows["estimate"], f"p_{name}": reading.p_column(rows),
             f"most_{name}": rows["group"],
         }))  # fmt: skip
+    paper = own[own["statistic"] == "anova"].set_index(keys)["p_adjusted"].rename("p_anova")
+    parts.insert(1, paper.to_frame())
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
     return Table(
         pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"}),
         "Affinity Bias Score in two ways, beside the spread over positions",
         "p: Holm, over the rows of a column; identities (or positions) permuted within the "
-        "instance. Most: the favourite. A gap was not measured; tables/estimates.csv has the "
-        "reason, intervals and chance levels.",
-        {f"{what}_{name}": what for what in ("p", "most") for name in _WAYS.values()},
+        "unit. p, ANOVA: the paper's test of the raw choices, which takes those of one task × "
+        "theme for independent. Most: the favourite. A gap was not measured; "
+        "tables/estimates.csv has the reason, intervals and chance levels.",
+        {f"{what}_{name}": what for what in ("p", "most") for name in _WAYS.values()}
+        | {"p_anova": "p, ANOVA"},
     )  # fmt: skip
 
 
@@ -377,13 +392,20 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
     names = {"fleiss_kappa": "Fleiss' κ", "krippendorff_alpha": "Krippendorff's α", "abs": "ABS"}
     both = pd.concat([agreement, beside], ignore_index=True)
     both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
+    levels = agreement["null"].dropna().map(lambda null: reading.number(null, decimals=3))
     return reading.readable(
         both, ["statistic", "bias", "evaluator", "group"], rows=rows,
         title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
         labels={**_LABELS, "group": "favourite", "evaluator": "who"},
-        note="Agreement: 1 is full, 0 what choices shuffled within each person give. ABS on the "
+        note="Agreement: 1 is full, 0 what choices from one urn give; choices shuffled within "
+        f"each person give {_range_in_words(levels)}, against which it is tested. ABS on the "
         "instances that people rated; 0: all identities alike.",
     )  # fmt: skip
+
+
+def _range_in_words(levels: pd.Series) -> str:
+    named = list(dict.fromkeys(levels))
+    return " or ".join(filter(None, [", ".join(named[:-1]), *named[-1:]])) or "no level"
 
 
 # --- the paper's own numbers ---------------------------------------------------------------------

@@ -203,7 +203,8 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
     Returns
     -------
     DataFrame
-        SCORES, one row per pair, bias and instrument: means `h_<group>` (answer) and `o_<group>`
+        SCORES, one row per pair, bias and instrument (with descriptors masked only for biases that
+        have any): means `h_<group>` (answer) and `o_<group>`
         (original) and numbers of sentences `nh_<group>`, `no_<group>`; the same of ``neutral``, the
         sentences without a word of any group of any bias; `difference_<group>` (answer minus
         original); `score`, the largest absolute difference over groups (Eq. 5, 6);
@@ -212,6 +213,7 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         scored); `n`, the sentences with a group; `reason`, why a score is NaN.
     """
     found = []
+    described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
     named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
     table = read.sentences.assign(others=named - read.sentences["n"])
     table = table.merge(scored.sentences, on=SENTENCE, how="left")
@@ -219,6 +221,8 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         groups = lexicons.groups(read.lexicon, bias)
         own = table[table["bias"] == bias]
         for kind in scored.measured.to_dict("records"):
+            if kind["column"].endswith(MASKED) and bias not in described:
+                continue  # the same numbers once more
             means = _means(own, kind["column"], groups)
             one = _pair(read.pairs, means, groups, groups_counted)
             one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
@@ -336,6 +340,8 @@ def estimates(
         for number, kind in enumerate(scored.measured.to_dict("records")):
             rows: list[Row] = []
             of_kind = of_bias[of_bias["instrument"] == kind["instrument"]]
+            if of_kind.empty:
+                continue
             for key, own in claims.cells(of_kind, POOLING):
                 drawn = {name: of[:, number] for name, of in chance[tuple(key.values())].items()}
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]

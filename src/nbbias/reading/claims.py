@@ -194,8 +194,9 @@ def _told(own: pd.DataFrame) -> str:
     for verdict in sorted(own["verdict"].unique(), key=lambda told: told.startswith("not ")):
         some = own[own["verdict"] == verdict]
         text = str(verdict).replace("told apart", "told apart from the reference", 1)
-        if verdict == "not measured":
-            text += f" ({escape(str(some['reason'].iloc[0]))})"
+        if verdict in {"not measured", "not tested"}:
+            why = some["reason"].dropna()
+            text += f" ({escape(why.iloc[0]) if len(why) else 'its interval says how sure it is'})"
         if len(own) > 1:
             text += f": {len(some)} of {len(own)}"
             text += f" ({_which(some, own)})" if not str(verdict).startswith("not ") else ""
@@ -239,10 +240,15 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
         told.loc[told[CLAIM] == number, named] = None
         told.loc[told[CLAIM] == number, "statistic"] = _named(own).replace("\\", "")
     tested = int(rows["p_value"].notna().sum())
-    note = f"Holm's correction over the {tested} declared tests. Hash of the claims: {sha256[:12]}."
+    tests = f"{tested} declared test{'' if tested == 1 else 's'}"
+    note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
-    return readable(
+    table = readable(
         told, ["statistic", *keys], rows=None, title="Declared claims", note=note,
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
     )  # fmt: skip
+    if "statistic" not in table.rows:
+        return table
+    claim = table.rows["statistic"]  # named once, in the first of its rows
+    return table._replace(rows=table.rows.assign(statistic=claim.mask(claim.duplicated(), "")))

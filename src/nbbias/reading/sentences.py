@@ -47,7 +47,7 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
         p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
-    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor else "="
+    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor and p < 1 else "="
     return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
@@ -137,9 +137,10 @@ def beyond_chance(
         The largest one in words, such as ``"for the group {group} in {which} the share is {size}
         {direction}"``. Names in braces are columns of ESTIMATES, escaped; further
         ``{which}``, what tells the row from the others; ``{estimate}``, signed; ``{size}``,
-        without its sign; and ``{direction}``, ``lower`` or ``higher``.
+        without its sign; ``{direction}``, ``lower`` or ``higher``; and ``{numbers}``, interval, N
+        and p, which otherwise end the sentence.
     unit
-        What `n` counts.
+        What `n` counts; where some were lost, N is told as so many of all.
     reference
         What `null` is; it is written where it is not 0.
     correction
@@ -191,7 +192,10 @@ def beyond_chance(
     parts = [interval(row, confidence=confidence, decimals=3)]
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
-    parts += [f"N = {row['n']:,.0f} {unit}", p_value(row), *selected(tested, at)]
+    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
+    parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row), *selected(tested, at)]
+    numbers = f"({'; '.join(parts)})"
+    says = says if "{numbers}" in says else f"{says} {{numbers}}"
     left = ""
     if len(rows) > len(tested):
         left = f"; {len(rows) - len(tested)} could not be tested" + (f": {why}" if why else "")
@@ -201,7 +205,7 @@ def beyond_chance(
     asked = "declared" if "claim" in rows else "exploratory"
     return (
         f"{len(found)} of {len(tested)} {what} are beyond chance ({asked}; p below {alpha} after "
-        f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told)} ({'; '.join(parts)})."
+        f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told | {'numbers': numbers})}."
     )
 
 

@@ -1,11 +1,14 @@
 from .detector import (
     COLUMNS as COLUMNS,
+    COUNTS as COUNTS,
     ECHO as ECHO,
     NO_TEXT as NO_TEXT,
+    UNSEEN as UNSEEN,
     detect as detect,
     head as head,
     held_out as held_out,
     instrument as instrument,
     probabilities as probabilities,
+    unseen as unseen,
 )
 from .features import hits as hits, sentences as sentences, sign as sign, table as table

@@ -24,6 +24,10 @@ COLUMNS = ["refused", "kind", "score", "reason"]
 NO_TEXT = "no text"
 ECHO = "only repeats the prompt"
 
+#: How the leading numbers of `held_out` were made, and what they count.
+UNSEEN = "head, model and area held out"
+COUNTS = ["tp", "fn", "tn", "fp"]
+
 _PASSAGE = 240
 _INTERCEPT = "(intercept)"
 
@@ -46,9 +50,10 @@ def held_out() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `method` and `model` (and their ``"mean"``): `answers` and full `refusals` among XSTest's
-        labels, `accuracy`, `balanced_accuracy` and `f1` on full refusal or not, in [0, 1]. Written
-        by ``tools/fit_refusals.py`` when it fits the head.
+        By `method` and `model` (and their ``"mean"``), on full refusal or not: counts `tp` and `fn`
+        of refusals told and missed, `tn` and `fp` of other answers told and called refusals (of
+        the mean, sums); `sensitivity`, `specificity`, `accuracy` and `balanced_accuracy` in [0, 1].
+        ``tools/fit_refusals.py`` counts when it fits the head.
 
     Examples
     --------
@@ -56,7 +61,28 @@ def held_out() -> pd.DataFrame:
     >>> bool(table["accuracy"].between(0, 1).all())
     True
     """
-    return pd.read_csv(data_path("refusals/held_out.csv"))
+    found = pd.read_csv(data_path("refusals/held_out.csv")).drop(columns="source")
+    refusals, others = found["tp"] + found["fn"], found["tn"] + found["fp"]
+    found["sensitivity"], found["specificity"] = found["tp"] / refusals, found["tn"] / others
+    found["accuracy"] = (found["tp"] + found["tn"]) / (refusals + others)
+    found["balanced_accuracy"] = found[["sensitivity", "specificity"]].mean(axis=1)
+    by_method = found.drop(columns="model").groupby("method", sort=False)
+    means = by_method.mean().assign(**by_method[COUNTS].sum(), model="mean").reset_index()
+    order = {name: at for at, name in enumerate(means["method"])}
+    both = pd.concat([found, means], ignore_index=True)
+    return both.sort_values("method", key=lambda s: s.map(order), kind="stable", ignore_index=True)
+
+
+def unseen() -> pd.DataFrame:
+    """Return the rows of `held_out` that hold for a new model: model and kind of prompt held out.
+
+    Examples
+    --------
+    >>> unseen()["model"].is_unique
+    True
+    """
+    table = held_out()
+    return table[(table["method"] == UNSEEN) & (table["model"] != "mean")].reset_index(drop=True)
 
 
 def instrument() -> str:

@@ -34,6 +34,12 @@ from .intervals import (
     two_shares as two_shares,
     wilson as wilson,
 )
+from .known_errors import (
+    ErrorRates as ErrorRates,
+    corrected_difference as corrected_difference,
+    corrected_share as corrected_share,
+    error_rates as error_rates,
+)
 from .models import (
     anova_tukey as anova_tukey,
     mixed_model as mixed_model,
@@ -51,4 +57,5 @@ from .variance import (
     cell_means_model as cell_means_model,
     contrast_interval as contrast_interval,
     repeated_measures as repeated_measures,
+    spread_interval as spread_interval,
 )

@@ -1,0 +1,92 @@
+"""The tone of news over many corpora that hold what real texts do, with a known truth.
+
+Sentences are drawn as groups and scores, without words: most score 0, every text has a tone of its
+own, repeated answers share their original, and sentences that name a race may name women or men.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import stats
+from nbbias.news import tone
+from nbbias.news.corpus import NEUTRAL, Read
+from tests.news.test_tone import of
+
+pytestmark = pytest.mark.nightly
+
+LEXICON = pd.DataFrame(
+    [("gender", "female"), ("gender", "male"), ("race", "White"), ("race", "Black")],
+    columns=["bias", "group"],
+).assign(kind="word")
+SIZES = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 0.8])
+TONED = 0.4
+
+
+def simulated(
+    *, corpora: int, articles: int, answers: int, colder: float, overlap: float = 0.45
+) -> pd.DataFrame:
+    """Estimates of many corpora, each a source: answers choose the good word for women less.
+
+    `overlap`: share of the sentences with a race that name a gender; of the others 45% do.
+    """
+    rng = np.random.default_rng(0)
+    whole, length = corpora * articles, 14
+    shape = (whole, 1 + answers, length)  # the original comes first
+    race = rng.choice([NEUTRAL, "White", "Black"], size=shape, p=[0.74, 0.14, 0.12])
+    gender = rng.choice(["female", "male"], size=shape).astype(object)
+    gender[rng.random(shape) > np.where(race == NEUTRAL, 0.45, overlap)] = NEUTRAL
+    good = np.full(shape, 0.5)
+    good[:, 1:] -= colder * (gender[:, 1:] == "female")
+    sign = np.where(rng.random(shape) < good, 1, -1)
+    scores = np.where(rng.random(shape) < TONED, sign * rng.choice(SIZES, size=shape), 0)
+    scores = scores + 0.1 * rng.normal(size=(*shape[:2], 1))
+    text, sentence = np.divmod(np.arange(scores.size), length)
+    keys = pd.DataFrame({"text_id": text, "sentence_id": sentence})
+    parts = [
+        keys.assign(bias=bias, group=group.ravel(), n=(group.ravel() != NEUTRAL).astype(int))
+        for bias, group in (("gender", gender), ("race", race))
+    ]
+    texts = np.arange(whole * (1 + answers)).reshape(whole, -1)
+    article = np.repeat(np.arange(whole), answers)
+    pairs = pd.DataFrame({
+        "pair_id": np.arange(len(article)), "source": [f"c{i // articles}" for i in article],
+        "model": "m", "prompt": "p", "article_id": article.astype(str),
+        "sample": np.tile(np.arange(answers), whole), "original_id": texts[article, 0],
+        "generated_id": texts[:, 1:].ravel(), "lost": pd.Series(pd.NA, range(len(article)), "str"),
+    })  # fmt: skip
+    read = Read(pairs, pd.Series(dtype=str), pd.concat(parts), pd.DataFrame(), LEXICON)
+    scored = keys.assign(sentiment_textblob=scores.ravel())
+    scored = tone.Scored(scored, tone.measures(scored))
+    return tone.level(read, scored, sure=stats.Sure(draws=20)).estimates
+
+
+def rejected(table: pd.DataFrame) -> float:
+    return (table["p_value"] < 0.05)[table["p_value"].notna()].mean()
+
+
+@pytest.mark.parametrize("overlap", [0, 0.45])
+def test_answers_colder_on_women_are_no_colder_on_a_race(overlap: float) -> None:
+    table = simulated(corpora=120, articles=40, answers=1, colder=0.4, overlap=overlap)
+    races = of(table, "difference_beyond_neutral", bias="race")
+    mean, error = races["estimate"].mean(), races["estimate"].sem()
+    print(f"overlap {overlap}: {rejected(races):.3f} below .05; mean {mean:.4f} ± {error:.4f}")
+    assert 0.02 < rejected(races) < 0.09  # 240 at .05: standard error .014
+    assert abs(mean) < 3 * error
+    women = of(table, "difference_beyond_neutral", "female")
+    planted = -TONED * 2 * 0.4 * SIZES.mean()
+    covered = ((women["ci_low"] <= planted) & (planted <= women["ci_high"])).mean()
+    print(f"women: {covered:.3f} of intervals hold {planted:.3f}")
+    assert covered > 0.89  # 120 at .95: standard error .02
+
+
+def test_five_answers_to_an_article_are_no_more_articles() -> None:
+    table = simulated(corpora=70, articles=30, answers=5, colder=0)
+    for statistic in ("mean_difference", "difference_beyond_neutral"):
+        own = of(table, statistic)
+        held = ((own["ci_low"] <= 0) & (own["ci_high"] >= 0))[own["ci_low"].notna()].mean()
+        print(f"{statistic}: {held:.3f} of intervals hold 0, {rejected(own):.3f} below .05")
+        assert own["n"].max() <= 30
+        assert 0.91 < held < 0.99 and 0.01 < rejected(own) < 0.09  # 280 rows
