@@ -232,11 +232,9 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
 
 @pytest.mark.parametrize("n", [10, 30, 80, 400])
 @pytest.mark.parametrize("of_fits", [0.0, 0.1, 0.5, 1.0])
-def test_means_over_articles_and_fits_are_held_as_often_as_they_say(
-    n: int, of_fits: float
-) -> None:
+def test_means_over_articles_and_fits_are_held_as_often_as_they_say(n: int, of_fits: float) -> None:
     """Five fits, of which every tenth measures nothing; beside it what one fit would have held."""
-    rng, repeats = np.random.default_rng(n), 500
+    rng, repeats = np.random.default_rng(n), 400
     covered, alone, told = 0, 0, 0
     for _ in range(repeats):
         values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
@@ -248,47 +246,40 @@ def test_means_over_articles_and_fits_are_held_as_often_as_they_say(
         told += np.isfinite(row["ci_low"])
         covered += row["ci_low"] < 0.5 < row["ci_high"]
     print(f"{n}, {of_fits}: {covered / told:.3f} of {told}; by one fit {alone / repeats:.3f}")
-    # 500 draws at .95: three standard errors are .03.
-    assert 0.92 <= covered / told <= 0.98
+    # 400 draws at .95: three standard errors are .033.
+    assert 0.917 <= covered / told <= 0.983
     assert of_fits < 0.5 or alone / repeats < 0.9
 
 
-@pytest.mark.parametrize("n", [10, 30, 80])
+@pytest.mark.parametrize("n", [10, 80])
 @pytest.mark.parametrize("kind", ["originals", "answers"])
 def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str, n: int) -> None:
-    """Texts with a focus of their own, which every fit sees through topics of its own."""
-    rng, repeats = np.random.default_rng(n), 250
-    lexicon = lexicon_of(2)
-    names = [f"{i}" for i in range(n)]
-    p_values, dealt = [], 0
+    """Three texts on every story, each with a focus of its own, seen by the topics of five fits."""
+    rng, repeats = np.random.default_rng(n), 200
+    cell = {"source": "s", "model": "m", "prompt": "p", "bias": "b", "instrument": "i"}
+    row = cell | {"measure": "document", "statistic": "bias", "estimate": 0.5}
+    found = tables.estimates([row], study="news_bias")
+    p_values = []
     for _ in range(repeats):
-        focus = rng.normal(rng.normal(0, 1, (n, 1)), 1.0, (n, 3))  # three texts on every story
+        focus = rng.normal(rng.normal(0, 1, (n, 1)), 1.0, (n, 3))
         seen = focus + rng.normal(0, 0.5, (5, 1, 1)) + rng.normal(0, 0.5, (5, n, 3))
-        share = 1 / (1 + np.exp(-seen))
-        parts, further = [], []
-        for seed in range(5):
-            h, o, third = (share[seed][:, i] for i in range(3))
-            own = {"source": "s", "model": "m", "prompt": "p", "article_id": names, "seed": seed,
-                   "measure": "document", "bias": "b", "instrument": "i", "reason": None,
-                   "pair_id": range(n)}  # fmt: skip
-            answers = [h, third] if kind == "answers" else [h]
-            for sample_number, one in enumerate(answers):
-                parts.append(pd.DataFrame(own | {
-                    "sample": sample_number, "h_a": one, "h_b": 1 - one, "o_a": o, "o_b": 1 - o,
-                    "score": np.abs(one - o), "difference_a": one - o, "difference_b": o - one,
-                    "content_h": 1.0,
-                }).assign(pair_id=lambda t, k=sample_number: t["pair_id"] * 2 + k))  # fmt: skip
-            further.append(pd.DataFrame(own | {"h_a": third, "h_b": 1 - third}))
-        scores = pd.concat(parts, ignore_index=True)
-        found = topics.estimates(scores, lexicon=lexicon, sure=stats.Sure())
-        twins = pd.concat(further, ignore_index=True) if kind == "originals" else None
-        floor = topics.floor(found, scores, twins, lexicon=lexicon, confidence=0.95)
+        h, o, third = np.moveaxis(1 / (1 + np.exp(-seen)), 2, 0).reshape(3, -1)
+        own = pd.DataFrame(cell | {
+            "article_id": np.tile(np.arange(n), 5), "seed": np.repeat(np.arange(5), n),
+            "reason": None, "pair_id": np.tile(np.arange(n), 5), "h_a": h, "h_b": 1 - h,
+            "o_a": o, "o_b": 1 - o,
+        })  # fmt: skip
+        other = own.assign(h_a=third, h_b=1 - third, pair_id=own["pair_id"] + n)
+        twice = kind == "answers"
+        scores = pd.concat([own, other], ignore_index=True) if twice else own
+        floor = topics.floor(
+            found, scores, None if twice else other, lexicon=lexicon_of(2), confidence=0.95
+        )
         p_values.append(floor["p_value"].item())
-        dealt += found.loc[found["statistic"] == "bias", "ci_low"].item() > 0
     rate = float(np.mean(np.array(p_values) < 0.05))
-    print(f"{kind}, {n}: {rate:.3f} below .05, least {min(p_values):.2g}; above 0: {dealt}")
-    # 250 draws of .05: three standard errors are .041.
-    assert 0.01 <= rate <= 0.091 and min(p_values) > 1e-6
+    print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
+    # 200 draws of .05: three standard errors are .046. Ten deals of words had given 3e-27.
+    assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5
 
 
 # --- models against each other ----------------------------------------------------------------
