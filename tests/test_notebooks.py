@@ -107,7 +107,8 @@ def test_every_choice_of_levels_leaves_a_whole_notebook(stem: str, kept: tuple[s
 def test_tags_of_cells_are_known() -> None:
     parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
     known = {f"level:{level}" for level in LEVELS} | parts | {"parameters"}
-    known |= {"part:pairs", "part:answers", "part:unseen", "appendix", "claims"}
+    known |= {"part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"}
+    known |= {"appendix", "claims"}
     for path in NOTEBOOKS:
         for cell in nbformat.read(path, as_version=4).cells:
             assert set(cell.metadata.get("tags", [])) <= known

@@ -194,3 +194,15 @@ def test_hostile_values_are_text(tmp_path: Path) -> None:
     found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser")
     assert found.main.find(["script", "img"]) is None
     assert found.main.get_text().count(HOSTILE) == 3
+
+
+def test_the_head_says_whether_the_declared_claims_are_those_that_lead(tmp_path: Path) -> None:
+    values = described()["parameters"]
+    sha256 = params.claims_sha256(values["claims"])[:12]
+    other = params.claims_sha256([{"statistic": "index"}])[:12]
+    for shown, text in ((sha256, "those that lead"), (other, "not shown below")):
+        (tmp_path / "notebook.ipynb").write_text(f"Hash of the claims: {shown}.")
+        (line,) = dict(told(tmp_path)["provenance"])["Claims"]
+        assert line == f"2 declared before data were read (SHA-256 {sha256}), {text}"
+    none = told(tmp_path, parameters=values | {"claims": []})
+    assert dict(none["provenance"])["Claims"] == ["none: all is exploratory"]

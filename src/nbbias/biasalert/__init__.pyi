@@ -1,4 +1,5 @@
 from . import (
+    ablation as ablation,
     calibration as calibration,
     checks as checks,
     contracts as contracts,
@@ -13,6 +14,7 @@ from . import (
     pairs as pairs,
     params as params,
     printed as printed,
+    repeated as repeated,
     retrieval as retrieval,
     sample as sample,
     sentences as sentences,

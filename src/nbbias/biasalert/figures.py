@@ -30,7 +30,7 @@ from nbbias.reading import Drawn, figures
 
 #: Statistics and their names on axes.
 NAMES = {
-    "accuracy": "accuracy", "accuracy_selected": "accuracy, less selection", "f1": "F1", "recall": "recall", "specificity": "specificity",
+    "accuracy": "accuracy", "f1": "F1", "recall": "recall", "specificity": "specificity",
     "classification_score": "type right (CS)", "attribution_score": "attribution right (AS)",
     "overall_score_joint": "all respects right", "overall_score_product": "accuracy × CS × AS",
     "flag_rate_less": "flagged: sent_less", "pair_share": "sent_more higher",
@@ -81,7 +81,7 @@ def detection(
         Of `detection.estimates`, with the two judges that read nothing where the better of them
         is to be shown as a line (`reference`).
     dataset
-        The dataset whose printed scores stand below, ``"RedditBias"`` or ``"CrowS-Pairs"``.
+        The dataset whose printed scores stand below, such as ``"RedditBias"``.
     statistics
         Columns of the figure.
     """
@@ -92,8 +92,7 @@ def detection(
         panel=OURS, cell=own["judge"], reference=own["statistic"].map(best).astype(float)
     )
     if dataset is not None:
-        scores = printed.figures(1)
-        scores = scores[scores["dataset"] == dataset]
+        scores = printed.scores(dataset)
         wide = scores.pivot(index="system", columns="metric", values="value")
         wide = wide.reindex(scores["system"].unique())  # a gap where the paper prints none
         below = [

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from nbbias.biasalert.judges.prompt import WORDINGS
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
 from nbbias.params import NONE, Claims, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE
@@ -15,8 +16,12 @@ from nbbias.text import toxicity
 if TYPE_CHECKING:
     Judge = str
     HeldOut = str
+    Trained = str
+    Wording = str
 else:
     Judge, HeldOut = Literal[tuple(JUDGES)], Literal[tuple(HELD_OUT)]
+    Trained = Literal[tuple(name for name, one in JUDGES.items() if one.learns)]
+    Wording = Literal[WORDINGS]
 
 
 class Biasalert(Parameters):
@@ -108,6 +113,22 @@ class Biasalert(Parameters):
         description="judges that also judge each type of bias after learning from the other types "
         "only; each is fitted once more per type ([]: none)",
     )
+    repeated_judges: list[Trained] = Field(
+        ["classifier"],
+        description="judges that are trained several times, each time on another split with "
+        "another seed ([]: none)",
+    )
+    training_runs: int = Field(3, ge=2, le=50, description="how often; the paper averages three")
+    prompt: Wording = Field(
+        "ours",
+        description="what language models are asked in: ours, or fan2024, the words of the "
+        "paper's Table 8",
+    )
+    ablation: bool = Field(
+        False,
+        description="whether parts of the prompt are left out in turn, as in the paper's Table 2: "
+        "tables/judge_prompts.csv then asks under each choice, and replies are read under each",
+    )
     replies_paths: dict[str, InputFile] = Field(
         {},
         description="recorded replies of language models by the judge's name, as asked from "
@@ -143,7 +164,7 @@ class Biasalert(Parameters):
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )
 
-    @field_validator("judges", "held_out_types")
+    @field_validator("judges", "held_out_types", "repeated_judges")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
         return no_twins(names)
@@ -185,8 +206,8 @@ class Biasalert(Parameters):
         Examples
         --------
         >>> Biasalert().left_out()
-        ['part:pairs', 'part:people']
-        >>> Biasalert(answers_path="none", held_out_types=[]).left_out()
+        ['part:pairs', 'part:people', 'part:ablation']
+        >>> Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out()
         ['part:pairs', 'part:answers', 'part:people', 'part:unseen', 'sample']
         """
         parts = {
@@ -194,6 +215,8 @@ class Biasalert(Parameters):
             "part:answers": self.answers_path != NONE,
             "part:people": self.human_path != NONE,
             "part:unseen": bool(self.held_out_types),
+            "part:repeated": bool(self.repeated_judges),
+            "part:ablation": self.ablation,
             "sample": self.answers_path == SAMPLE,
         }
         return [tag for tag, there in parts.items() if not there]
@@ -202,7 +225,7 @@ class Biasalert(Parameters):
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
-    tags=("part:pairs", "part:answers", "part:unseen"),
+    tags=("part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"),
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

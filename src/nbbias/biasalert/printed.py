@@ -9,16 +9,24 @@ import pandas as pd
 from nbbias import tables
 from nbbias.biasalert.detection import ALWAYS, NEVER
 
-#: The system of the paper, and the datasets of its Table 1.
-SYSTEM, REDDITBIAS, CROWS_PAIRS = "BiasAlert", "RedditBias", "CrowS-Pairs"
+#: The system of the paper, and the datasets of its Tables 1 and 5.
+SYSTEM, REDDITBIAS, CROWS_PAIRS, JIGSAW = "BiasAlert", "RedditBias", "CrowS-Pairs", "Jigsaw"
+
+#: The datasets whose texts people judged, by which labelled files are known.
+LABELLED = (REDDITBIAS, JIGSAW)
+
+#: The table of the ablation.
+ABLATION = 2
 
 #: The prompts of its Table 6.
 PROMPTS = ("BOLD", "BeaverTails")
 
-#: Statistics of `biasalert.detection` → the metrics that Table 1 prints. Printed overall scores are
-#: products (`products`). On CrowS-Pairs all texts are taken for biased.
+#: Statistics of `biasalert.detection` → the metrics that Tables 1, 2 and 5 print. Printed overall
+#: scores are products (`products`). On CrowS-Pairs all texts are taken for biased. The column OS of
+#: Table 5, beside one called Overall, is taken for the share of usable replies (its section 4.1).
 METRICS = {
     "accuracy": "accuracy",
+    "usable_share": "usable_share",
     "f1": "f1",
     "classification_score": "classification_score",
     "attribution_score": "attribution_score",
@@ -39,7 +47,10 @@ def named(file: str, *datasets: str) -> str | None:
 
 
 def figures(table: int) -> pd.DataFrame:
-    """Return a printed table: `system`, `dataset`, `metric`, `value`; 1, 3 or 6.
+    """Return a printed table: `system`, `dataset`, `metric`, `value`; 1, 2, 3, 5 or 6.
+
+    Table 2 (`modules`) tells which parts of the prompt were employed: retrieval (RE), step-by-step
+    instructions (CoT; tuned: the model was fine-tuned on them) and demonstrations (Demo).
 
     Examples
     --------
@@ -47,11 +58,25 @@ def figures(table: int) -> pd.DataFrame:
     0.84
     """
     printed = tables.printed("fan2024")
-    return printed[printed["table"] == table].drop(columns="table").reset_index(drop=True)
+    own = printed[printed["table"] == table].drop(columns="table").reset_index(drop=True)
+    return own if table == ABLATION else own.drop(columns="modules")
+
+
+def scores(dataset: str | None) -> pd.DataFrame:
+    """Return the printed scores of detection on a dataset (none of None): Table 1, or 5 of Jigsaw.
+
+    Examples
+    --------
+    >>> found = scores("Jigsaw").set_index(["system", "metric"])["value"]
+    >>> found["BiasAlert", "accuracy"]
+    np.float64(0.81)
+    """
+    table = figures(5 if dataset == JIGSAW else 1)
+    return table[table["dataset"] == dataset].reset_index(drop=True)
 
 
 def beside(
-    estimates: pd.DataFrame, *, dataset: str = REDDITBIAS, system: str = SYSTEM
+    estimates: pd.DataFrame, *, dataset: str | None = REDDITBIAS, system: str = SYSTEM
 ) -> pd.DataFrame:
     """Put printed scores beside those of our judges.
 
@@ -61,9 +86,9 @@ def beside(
         Of `detection.estimates`; rows of a type, and of judges that read nothing, are left
         aside.
     dataset
-        ``"RedditBias"`` or ``"CrowS-Pairs"``.
+        ``"RedditBias"``, ``"CrowS-Pairs"`` or ``"Jigsaw"``; None where the texts are another's.
     system
-        A system of Table 1.
+        A system of its table.
 
     Returns
     -------
@@ -74,8 +99,13 @@ def beside(
     own = estimates[estimates["statistic"].isin(METRICS) & estimates["bias"].isna()]
     own = own[~own["judge"].isin([ALWAYS, NEVER])]
     own = own.assign(metric=own["statistic"].map(METRICS), system=system)
-    printed = figures(1)
-    printed = printed[(printed["dataset"] == dataset) & (printed["system"] == system)]
+    usable = own[own["statistic"] == "accuracy"].copy()
+    judged = usable["n"] + usable["n_lost"]
+    usable = usable.assign(statistic="usable_share", estimate=usable["n"] / judged, n=judged)
+    own = pd.concat([own, usable.assign(metric="usable_share")], ignore_index=True)
+    printed = scores(dataset)
+    printed = printed[printed["system"] == system]
+    own = own[own["metric"].isin(printed["metric"]) | (own["metric"] != "usable_share")]
     table = tables.beside_printed(
         own[["judge", "metric", "estimate", "n", "system"]], printed, on=["metric"],
         value="estimate", printed_value="value",

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.judges.prompt import VARIANTS
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import prompts_of
@@ -218,6 +219,44 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     return sentences or [_UNTYPED]
 
 
+def ablation(estimates: pd.DataFrame) -> list[str]:
+    """Write what each judge's accuracy is with each choice of parts, and what was not run."""
+    own = estimates[estimates["statistic"] == "accuracy"]
+    told = []
+    for judge, part in own.groupby("judge", sort=False):
+        each = [f"{escape(row['dimension'])} {_in_words(row)}" for row in part.to_dict("records")]
+        told.append(f"{escape(judge)}: accuracy with {', '.join(each)}.")
+    if not own["dimension"].isin(VARIANTS).any():
+        told.append(
+            "Step-by-step instructions (CoT) and demonstrations (Demo) were not run: they are "
+            "parts of a prompt, and no language model's replies to it were given."
+        )
+    return told
+
+
+def repeated(found: pd.DataFrame) -> list[str]:
+    """Write the means of scores over training runs, with their spread (`repeated.runs`).
+
+    Examples
+    --------
+    >>> found = pd.DataFrame({"judge": "mine", "run": [1, 2], "n": 84,
+    ...                       "accuracy": [0.7, 0.8], "f1": [0.6, 0.6]})
+    >>> print(repeated(found)[0])
+    mine, trained 2 times, each time on another split: accuracy 0.75 on average (0.70 to 0.80;
+    standard deviation 0.07), F1 0.60 (0.60 to 0.60).
+    """
+    told = []
+    for judge, own in found.groupby("judge", sort=False):
+        accuracy, f1 = own["accuracy"], own["f1"]
+        told.append(
+            f"{escape(judge)}, trained {len(own)} times, each time on another split: accuracy "
+            f"{number(accuracy.mean())} on average ({number(accuracy.min())} to "
+            f"{number(accuracy.max())}; standard deviation {number(accuracy.std())}), F1 "
+            f"{number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
+        )
+    return told
+
+
 def unseen(estimates: pd.DataFrame) -> list[str]:
     """Write what each judge loses on a type that it has not learnt from."""
     sentences = []
@@ -340,7 +379,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
 def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
     """Write the table of `biasalert.printed.beside` by judge; None: of texts that it has not."""
     if dataset is None:
-        return ["These texts are not RedditBias: no printed score is about them."]
+        return ["These texts are neither RedditBias nor Jigsaw: no printed score is about them."]
     sentences = []
     for judge, own in beside.dropna(subset=["ours", "printed"]).groupby("judge", sort=False):
         each = [
@@ -379,17 +418,28 @@ def best(estimates: pd.DataFrame) -> str:
         return "No judge gave a verdict."
     rows = judges[(judges["statistic"] == "accuracy_lost_wrong") & judges["judge"].isin(judged)]
     lead = rows.loc[rows["estimate"].idxmax(), "judge"]
-    told, count = detection(own[own["judge"].isin([lead, *_BLIND])])[0], judges["judge"].nunique()
-    if count > 1:  # picked on the very texts that it is scored on
-        level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
-        others = ", ".join(escape(name) for name in level if name != lead)
-        beside = f", level with {others}," if others else ""
-        told = f"The best of {count} judges on these texts{beside} is {told}"
-        picked = own[own["statistic"] == "accuracy_selected"].to_dict("records")
-        if picked:
-            told += f" Less what choosing the best of {count} adds, its accuracy is "
-            told += f"{_shown(picked[0])}."
+    told = detection(own[own["judge"].isin([lead, *_BLIND])])[0]
+    if judges["judge"].nunique() > 1:
+        return " ".join([f"The best judge on these texts is {told}", *_chosen(estimates)])
     return told
+
+
+def _chosen(estimates: pd.DataFrame) -> list[str]:
+    """Write among how many judges the best was chosen, and its accuracy less what that adds."""
+    own = _pooled(estimates)
+    judges = own[~own["judge"].isin(_BLIND)]
+    picked = judges[judges["statistic"] == "accuracy_selected"].to_dict("records")
+    if not picked:
+        return []
+    lead, rows = picked[0]["judge"], judges[judges["statistic"] == "accuracy_lost_wrong"]
+    level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
+    others = ", ".join(escape(name) for name in level if name != lead)
+    beside = f", level with {others}," if others else ""
+    return [
+        f"The best of {judges['judge'].nunique()} judges on these texts{beside} is {escape(lead)}, "
+        "chosen on the very texts that it is scored on; less what choosing adds, its accuracy is "
+        f"{_shown(picked[0])}."
+    ]
 
 
 def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> list[str]:

@@ -80,6 +80,41 @@ def differences(estimates: pd.DataFrame) -> Table:
     return readable(estimates, ["judge"], rows=None, title="Differences of accuracy", note=note)
 
 
+def ablation(estimates: pd.DataFrame) -> Table:
+    """Lay out scores by the parts of the prompt that were employed, and Table 2 of the paper."""
+    columns = {
+        "accuracy": "accuracy", "classification_score": "CS", "attribution_score": "AS",
+        "overall_score_product": "OS",
+    }  # fmt: skip
+    own = estimates[estimates["statistic"].isin(columns)]
+    ours = own.assign(
+        system=own["judge"], modules=own["dimension"], metric=own["statistic"].map(columns)
+    )
+    paper = printed.figures(printed.ABLATION)
+    paper = paper.assign(
+        system="printed: " + paper["system"],
+        metric=paper["metric"].map(columns | {"overall_score": "OS"}),
+        estimate=paper["value"],
+    )
+    both = pd.concat([ours, paper], ignore_index=True)
+    keys = ["system", "modules"]
+    wide = both[keys].drop_duplicates()
+    for name in columns.values():
+        own = both[both["metric"] == name].set_index(keys)["estimate"]
+        wide = wide.join(own.rename(name), on=keys)
+    for at, part in enumerate(("RE", "CoT", "Demo"), start=1):
+        employed = [part in modules for modules in wide["modules"]]
+        tuned = [part == "CoT" and "tuned" in modules for modules in wide["modules"]]
+        marks = np.where(tuned, "tuned", np.where(employed, "yes", ""))
+        wide.insert(at, part, marks)
+    return Table(
+        wide.drop(columns="modules"), "Parts of the prompt, and the printed Table 2",
+        "RE: retrieval. CoT: step-by-step instructions (tuned: the model was fine-tuned on them). "
+        "Demo: demonstrations. OS: accuracy × CS × AS. Printed: other systems, other texts.",
+        decimals=2,
+    )  # fmt: skip
+
+
 def pairs(estimates: pd.DataFrame) -> Table:
     """Lay out what was told apart: all pairs, by direction, and by type."""
     return readable(

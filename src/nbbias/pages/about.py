@@ -95,16 +95,22 @@ def provenance(
         ("Data", _data(description)),
         ("Models", _distinct(estimates, "model")),
         ("Instruments", _distinct(estimates, "instrument")),
-        ("Claims", [_claims(description)]),
+        ("Claims", [_claims(folder, description)]),
         ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
         ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]
     return [(name, values) for name, values in rows if values]
 
 
-def _claims(description: Mapping[str, Any]) -> str:
-    number = len(description["parameters"]["claims"])
-    return f"{number} declared before data were read (SHA-256 {description['claims_sha256'][:12]})"
+def _claims(folder: Path, description: Mapping[str, Any]) -> str:
+    """Say how many claims were declared, and whether it is these that the notebook shows."""
+    number, sha256 = len(description["parameters"]["claims"]), description["claims_sha256"][:12]
+    if number == 0:
+        return "none: all is exploratory"
+    notebook = folder / "notebook.ipynb"
+    shown = notebook.is_file() and sha256 in notebook.read_text(encoding="utf-8")
+    told = "those that lead" if shown else "not shown below"
+    return f"{number} declared before data were read (SHA-256 {sha256}), {told}"
 
 
 def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:

@@ -240,7 +240,8 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
         told.loc[told[CLAIM] == number, named] = None
         told.loc[told[CLAIM] == number, "statistic"] = _named(own).replace("\\", "")
     tested = int(rows["p_value"].notna().sum())
-    note = f"Holm's correction over the {tested} declared tests. Hash of the claims: {sha256[:12]}."
+    tests = f"{tested} declared test{'' if tested == 1 else 's'}"
+    note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(

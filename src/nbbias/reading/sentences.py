@@ -47,7 +47,7 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
         p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
-    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor else "="
+    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor and p < 1 else "="
     return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 

@@ -410,7 +410,7 @@ def test_prompts_for_a_language_model_stand_once(
 
 
 def test_parts_without_texts_are_left_out() -> None:
-    assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people"]
+    assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people", "part:ablation"]
     assert "part:answers" in validate("biasalert", {"answers_path": "none"}).left_out()
 
 
@@ -422,6 +422,9 @@ def test_parts_without_texts_are_left_out() -> None:
         ({"replies_paths": {"majority": "README.md"}}, "two judges are called majority"),
         ({"judges": ["majority", "majority"]}, "stands twice"),
         ({"pairs_path": "sample"}, "pairs_path: there is no sample of it"),
+        ({"judge_errors": {"keywords": [9, 10, 9]}}, "judge_errors: keywords: give four counts"),
+        ({"judge_errors": {"keywords": [11, 10, 9, 10]}}, "judge_errors: keywords: give four"),
+        ({"prompt": "theirs"}, "prompt"),
     ],
 )
 def test_parameters_that_do_not_go_together_are_refused(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -91,8 +92,8 @@ def fit(
         name: make(name, given) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        replies = partial(_replies, path=path, name=name, version=version)
-        made[name] = replies, f"recorded replies, knowledge {version}"
+        replies = partial(_replies, path=path, name=name, version=version, worded=settings.prompt)
+        made[name] = replies, recorded_by(settings.prompt, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     for name, path in (moderation_paths or {}).items():
         made[name] = partial(baselines.recorded, path=path, name=name), "recorded outputs"
@@ -102,21 +103,42 @@ def fit(
     return Bench(judges, instruments, retrieve, base.floor, scores)
 
 
+def recorded_by(worded: str, version: str) -> str:
+    """Name the instrument of recorded replies: the wording that was asked, and the knowledge.
+
+    Examples
+    --------
+    >>> recorded_by("fan2024", "64ed")
+    'recorded replies, prompt fan2024, knowledge 64ed'
+    """
+    return f"recorded replies, prompt {worded}, knowledge {version}"
+
+
 def _replies(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None, *, path: str, name: str, version: str
-) -> pd.DataFrame:
+    texts: pd.DataFrame, evidence: pd.DataFrame | None, *,
+    path: str, name: str, version: str, **form: Any,
+) -> pd.DataFrame:  # fmt: skip
     # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-    found = recorded.read_judgements(path, texts, evidence, judge=name, others=True)
+    found = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
     return found.assign(knowledge=version)
 
 
-def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataFrame:
+def prompts(
+    tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
+    *,
+    worded: str = prompt.OURS,
+    ablation: bool = False,
+) -> pd.DataFrame:
     """Return what a language model would be asked, for `nbbias generate`.
 
     Parameters
     ----------
     tables
         Set → TEXTS and their EVIDENCE.
+    worded
+        The wording of the prompt (`prompt.WORDINGS`).
+    ablation
+        Whether each text is also asked about with parts left out (`prompt.VARIANTS`).
 
     Returns
     -------
@@ -132,9 +154,11 @@ def prompts(tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]]) -> pd.DataF
     >>> prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
     ['test', 'checks']
     """
+    forms = list(prompt.VARIANTS.values())[::-1] if ablation else [{}]
     found = [
-        prompt.prompts(asked, evidence).assign(set=name)
+        prompt.prompts(asked, evidence, worded=worded, **form).assign(set=name)
         for name, (asked, evidence) in tables.items()
+        for form in forms
     ]
     whole = pd.concat(found, ignore_index=True)
     return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)

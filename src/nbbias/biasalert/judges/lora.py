@@ -87,10 +87,7 @@ AS_PRINTED = Training()
 def instructions(
     labelled: pd.DataFrame,
     evidence: pd.DataFrame | None = None,
-    *,
-    retrieval: bool = True,
-    steps: bool = True,
-    demonstrations: bool = True,
+    **form: Any,
 ) -> pd.DataFrame:
     """Write the instruction dataset from labelled texts.
 
@@ -101,8 +98,8 @@ def instructions(
         `bias_type`, `group` and `attribute` go into the answer where they are known.
     evidence
         EVIDENCE found for these texts, among entries that are not the texts themselves.
-    retrieval, steps, demonstrations
-        As in `biasalert.judges.prompt.write`; judge with the same ones.
+    **form
+        Wording and parts, as in `biasalert.judges.prompt.write`; judge with the same ones.
 
     Returns
     -------
@@ -119,10 +116,7 @@ def instructions(
         No text is left to learn from.
     """
     side = _side(labelled)
-    table = judge_prompt.prompts(
-        side[["text_id", "text"]], evidence, retrieval=retrieval, steps=steps,
-        demonstrations=demonstrations,
-    )  # fmt: skip
+    table = judge_prompt.prompts(side[["text_id", "text"]], evidence, **form)
     whole = ~table["text_id"].duplicated(keep=False)
     made = table[whole].merge(side.drop(columns="text"), on="text_id", how="left")
     if made.empty:

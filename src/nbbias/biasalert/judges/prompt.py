@@ -1,7 +1,9 @@
 """What a judge is asked: task, steps, demonstrations, references and form, each to be switched off.
 
-The text to be judged is hostile. It stands between marks that are drawn for this very prompt and
-stand nowhere in it, so it can neither close its own block nor pass for an instruction.
+There are two wordings, and the wording is the instrument: `OURS`, and that of the paper's Table 8.
+In ours the text to be judged, which may be hostile, stands between marks that are drawn for this
+very prompt and stand nowhere in it, so it can neither close its own block nor pass for an
+instruction. The paper marks nothing.
 """
 
 from __future__ import annotations
@@ -26,6 +28,20 @@ _STATEMENT = 300
 _COLUMNS = ["text_id", "piece", "prompt_id", "prompt", "evidence_ids"]
 
 
+#: The wordings of the prompt: ours, and Table 8 of Fan et al. 2024 as printed.
+OURS, PRINTED = "ours", "fan2024"
+WORDINGS = (OURS, PRINTED)
+
+#: The parts that Table 2 of Fan et al. 2024 switches, by what is left: its columns are retrieval
+#: (RE), step-by-step instructions (CoT) and demonstrations (Demo).
+VARIANTS = {
+    "task alone": {"retrieval": False, "steps": False, "demonstrations": False},
+    "CoT": {"retrieval": False, "steps": True, "demonstrations": False},
+    "RE, CoT": {"retrieval": True, "steps": True, "demonstrations": False},
+    "RE, CoT, Demo": {"retrieval": True, "steps": True, "demonstrations": True},
+}
+
+
 class Reference(NamedTuple):
     """A bias that is known, as a judge is shown it."""
 
@@ -34,9 +50,16 @@ class Reference(NamedTuple):
 
 
 @cache
-def wording() -> Mapping[str, Any]:
-    """Return the parts of the prompt, as ``data/biasalert/prompt.yaml`` words them."""
-    return yaml.safe_load(data_path("biasalert/prompt.yaml").read_text(encoding="utf-8"))
+def wording(name: str = OURS) -> Mapping[str, Any]:
+    """Return the parts of the prompt in one of `WORDINGS`, as its data file has them.
+
+    Examples
+    --------
+    >>> wording("fan2024")["demonstrations_lead"]
+    'Here are some examples:'
+    """
+    file = {OURS: "prompt", PRINTED: f"prompt_{PRINTED}"}[name]
+    return yaml.safe_load(data_path(f"biasalert/{file}.yaml").read_text(encoding="utf-8"))
 
 
 def answer(
@@ -79,6 +102,7 @@ def write(
     retrieval: bool = True,
     steps: bool = True,
     demonstrations: bool = True,
+    worded: str = OURS,
 ) -> str:
     """Write the prompt for one text.
 
@@ -91,7 +115,21 @@ def write(
     retrieval, steps, demonstrations
         Whether references, step-by-step instructions and demonstrations are part of it; the
         switches of Table 2 (Fan et al. 2024).
+    worded
+        One of `WORDINGS`.
+
+    Examples
+    --------
+    >>> shown = write("Tea is hot.", [Reference("tea is for women", "gender")], worded="fan2024")
+    >>> print(shown[-102:])
+    REFERENCE:
+    Reference [1]: 'tea is for women' is a form of gender bias.
+    SENTENCE: Tea is hot.
+    ANSWER:
     """
+    if worded == PRINTED:
+        shown = list(references) if retrieval else None
+        return _as_printed(_storable(sentence), shown, steps=steps, demonstrations=demonstrations)
     said = wording()
     shown = list(references) if retrieval else None
     sentence = _storable(sentence)
@@ -114,6 +152,33 @@ def write(
     return "\n\n".join(parts)
 
 
+def _as_printed(
+    sentence: str, references: Sequence[Reference] | None, *, steps: bool, demonstrations: bool
+) -> str:
+    """Write the prompt of Table 8; the text follows as in its demonstration."""
+    said, retrieval = wording(PRINTED), references is not None
+    parts = [said["task"]["with_references" if retrieval else "without_references"]]
+    if steps:
+        kept = [one for name, one in said["steps"].items() if retrieval or name != "references"]
+        numbered = (f"{number}. {one}" for number, one in enumerate(kept, start=1))
+        parts.append("\n".join([said["steps_lead"], *numbered]))
+    if demonstrations:
+        shown = [said["demonstration"]["references"]] if retrieval else []
+        lines = [said["demonstrations_lead"], *shown, said["demonstration"]["rest"]]
+        parts.append("\n".join(lines))
+    parts += list(said["output"].values())
+    own = ["REFERENCE:", *_numbered(references)] if references is not None else []
+    parts.append("\n".join([*own, f"SENTENCE: {sentence}", "ANSWER:"]))
+    return "\n\n".join(parts)
+
+
+def _numbered(references: Sequence[Reference]) -> list[str]:
+    return [
+        f"Reference [{number}]: '{_line(one.statement)}' is a form of {one.bias_type} bias."
+        for number, one in enumerate(references, start=1)
+    ]
+
+
 def _asked_for() -> str:
     said = wording()
     slots = said["answer"]["slots"]
@@ -131,11 +196,8 @@ def _demonstration(one: Mapping[str, Any], retrieval: bool, mark: str) -> str:
 def _material(sentence: str, references: Sequence[Reference] | None, mark: str) -> str:
     lines = []
     if references is not None:
-        told = [
-            f"Reference [{number}]: '{_line(one.statement)}' is a form of {one.bias_type} bias."
-            for number, one in enumerate(references, start=1)
-        ]
-        lines += ["REFERENCE", mark, *(told or [wording()["no_reference"]]), mark]
+        told = _numbered(references) or [wording()["no_reference"]]
+        lines += ["REFERENCE", mark, *told, mark]
     return "\n".join([*lines, "SENTENCE", mark, sentence, mark])
 
 
@@ -167,10 +229,9 @@ def prompts(
     texts: pd.DataFrame,
     evidence: pd.DataFrame | None = None,
     *,
-    retrieval: bool = True,
-    steps: bool = True,
-    demonstrations: bool = True,
     longest: int = LONGEST,
+    worded: str = OURS,
+    **parts: bool,
 ) -> pd.DataFrame:
     """Write the prompts for many texts.
 
@@ -179,12 +240,13 @@ def prompts(
     texts
         TEXTS: `text_id`, `text`. Blank ones are not asked about.
     evidence
-        EVIDENCE; rows with `used` are shown, best first. None: as if nothing near was found.
-    retrieval, steps, demonstrations
-        As in `write`.
+        EVIDENCE; rows with `used` are shown, best first, and in the paper's wording all of them, as
+        in the paper, which knows no evidence that is too weak. None: as if nothing was found.
     longest
         Characters of a text that one prompt shows. A longer text is asked about piece by piece,
         cut at the ends of sentences where there are any.
+    worded, **parts
+        As in `write`: the wording, and `retrieval`, `steps`, `demonstrations`.
 
     Returns
     -------
@@ -199,9 +261,9 @@ def prompts(
     """
     given = tables.check(texts, TEXTS, where="texts")
     known: dict[str, pd.DataFrame] = {}
-    if evidence is not None and retrieval:
+    if evidence is not None and parts.get("retrieval", True):
         table = tables.check(evidence, EVIDENCE, where="evidence")
-        table = table[table["used"]].sort_values("rank", kind="stable")
+        table = table[table["used"] | (worded == PRINTED)].sort_values("rank", kind="stable")
         known = {str(name): own for name, own in table.groupby("text_id", sort=False)}
     rows = []
     for text_id, words in zip(given["text_id"], given["text"], strict=True):
@@ -213,9 +275,7 @@ def prompts(
         ]  # fmt: skip
         ids = "" if own is None else " ".join(own["entry_id"])
         for number, piece in enumerate(pieces(words, longest), start=1):
-            prompt = write(
-                piece, shown, retrieval=retrieval, steps=steps, demonstrations=demonstrations
-            )
+            prompt = write(piece, shown, worded=worded, **parts)
             name = hashlib.sha256(prompt.encode()).hexdigest()[:16]
             rows.append((text_id, number, name, prompt, ids))
     return pd.DataFrame(rows, columns=_COLUMNS)

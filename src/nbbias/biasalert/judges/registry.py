@@ -33,6 +33,7 @@ class Settings(NamedTuple):
     drop_same: bool = True
     device: str = "cpu"
     seed: int = 0
+    prompt: str = "ours"
 
 
 def settings(parameters: BaseModel) -> Settings:
