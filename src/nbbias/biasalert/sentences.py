@@ -243,7 +243,7 @@ def repeated(found: pd.DataFrame) -> list[str]:
     ...                       "accuracy": [0.7, 0.8], "f1": [0.6, 0.6]})
     >>> print(repeated(found)[0])
     mine, trained 2 times, each time on another split: accuracy 0.75 on average (0.70 to 0.80;
-    standard deviation 0.07), F1 0.60 (0.60 to 0.60).
+    standard deviation 0.071), F1 0.60 (0.60 to 0.60).
     """
     told = []
     for judge, own in found.groupby("judge", sort=False):
@@ -251,7 +251,7 @@ def repeated(found: pd.DataFrame) -> list[str]:
         told.append(
             f"{escape(judge)}, trained {len(own)} times, each time on another split: accuracy "
             f"{number(accuracy.mean())} on average ({number(accuracy.min())} to "
-            f"{number(accuracy.max())}; standard deviation {number(accuracy.std())}), F1 "
+            f"{number(accuracy.max())}; standard deviation {number(accuracy.std(), decimals=3)}), F1 "
             f"{number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
         )
     return told
