@@ -420,12 +420,12 @@ def best(estimates: pd.DataFrame) -> str:
     lead = rows.loc[rows["estimate"].idxmax(), "judge"]
     told = detection(own[own["judge"].isin([lead, *_BLIND])])[0]
     if judges["judge"].nunique() > 1:
-        return " ".join([f"The best judge on these texts is {told}", *selected(estimates)])
+        return " ".join([f"The best judge on these texts is {told}", *_chosen(estimates)])
     return told
 
 
-def selected(estimates: pd.DataFrame) -> list[str]:
-    """Write which judge is the best on these texts, and its accuracy less what choosing it adds."""
+def _chosen(estimates: pd.DataFrame) -> list[str]:
+    """Write among how many judges the best was chosen, and its accuracy less what that adds."""
     own = _pooled(estimates)
     judges = own[~own["judge"].isin(_BLIND)]
     picked = judges[judges["statistic"] == "accuracy_selected"].to_dict("records")

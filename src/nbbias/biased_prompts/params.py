@@ -90,7 +90,7 @@ STUDY = Study(
     tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
     leads=(
         Lead(
-            "refusal", "refusal_rate", "Share of headlines that are refused",
+            "refusal", "refusal_rate", "Share of headlines that are refused, as told",
             "0: every headline is answered; 1: none is",
         ),
         Lead(

@@ -31,7 +31,9 @@ class News(Parameters):
     """What the studies of generated news share: texts, word lists, instruments, topics."""
 
     originals_path: InputFile = Field(
-        SAMPLE, description="human articles: columns article_id, text (source, headline)"
+        SAMPLE,
+        description="human articles: columns article_id, text (source, headline, and sample where "
+        "a story has several)",
     )
     generations_path: InputFile = Field(
         SAMPLE,
@@ -191,14 +193,14 @@ STUDY = Study(
     tags=(*(f"level:{level}" for level in LEVELS), "sample"),
     leads=(
         Lead(
-            "word", "bias",
-            "Mean distance of a text's shares of group words from its original's",
-            "0 where both name groups alike; words dealt at random give more than 0",
+            "word", "share_difference",
+            "Mean difference of a group's share of group words from that in the original",
+            "below 0: the group has less of the answers than of the originals",
         ),
         Lead(
-            "document", "bias",
-            "Mean distance of a text's content on groups' topics from its original's",
-            "0 where both are about the same groups' topics; dealt words give more than 0",
+            "document", "share_difference",
+            "Mean difference of a group's share of content on topics from that in the original",
+            "below 0: less of the answers than of the originals is about the group's topics",
         ),
     ),
 )  # fmt: skip

@@ -21,11 +21,13 @@ two sides: the article's difference is a paired one with expectation 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
+from scipy.stats import t
 
 from nbbias.news import claims, prejudice
 
@@ -40,10 +42,14 @@ KINDS = (ORIGINALS, ANSWERS, HALVES)
 _ENOUGH = 10
 
 
+Measure: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
+
+
 class Article(NamedTuple):
     """The texts on one story, each as its sentences with group words: sentences by groups.
 
-    `answers`: of one model and prompt; `originals`: the pair's first, then further human texts.
+    Or whatever the rows of a text hold for a `Measure`. `answers`: of one model and prompt;
+    `originals`: the pair's first, then further human texts.
     """
 
     answers: list[np.ndarray]
@@ -70,6 +76,44 @@ def named(test: str) -> str:
     'one model asked twice'
     """
     return next(kind for kind in KINDS if test.startswith(kind))
+
+
+Texts: TypeAlias = Mapping[Any, np.ndarray]
+
+
+def stories(
+    scores: pd.DataFrame, pairs: pd.DataFrame, texts: Texts,
+    twins: tuple[pd.DataFrame, Texts] | None,
+) -> Iterator[tuple[claims.Row, list[Article]]]:  # fmt: skip
+    """Yield, of every cell that has counted pairs, its key and its stories.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one bias and instrument.
+    pairs, texts
+        The pairs of `Read`, and the sentences of its texts, by `text_id`.
+    twins
+        The same of further human texts (`news.twins`), or None.
+    """
+    further: dict[Any, list[np.ndarray]] = {}
+    if twins is not None:
+        for row in twins[0][twins[0]["lost"].isna()].itertuples():
+            if row.generated_id in twins[1]:
+                story = (row.source, row.article_id)
+                further.setdefault(story, []).append(twins[1][row.generated_id])
+    by_id = pairs.set_index("pair_id")
+    for key, own in claims.cells(scores, None):
+        counted = by_id.loc[own.loc[own["reason"].isna(), "pair_id"]]
+        articles = [
+            Article(
+                [texts[one] for one in of_story["generated_id"].unique()],
+                [texts[of_story["original_id"].iloc[0]], *further.get(story, [])],
+            )
+            for story, of_story in counted.groupby(["source", "article_id"], sort=False)
+        ]
+        if articles:
+            yield key, articles
 
 
 def choose(articles: Sequence[Article]) -> str | None:
@@ -100,15 +144,7 @@ def differences(
         equal lengths sampling adds alike to both sides), ``prejudice_share`` and
         ``prejudice_extent``, ratios of sums over articles whose error is linearised.
     """
-    observed, floor = [], []
-    for article in articles:
-        roles = list(_roles(article, kind))
-        if roles:
-            observed.append(np.mean([_measured(base, other, twin, h) for base, twin, other, h
-                                     in roles], axis=0))  # fmt: skip
-            floor.append(np.mean([_measured(base, twin, other, h) for base, twin, other, h
-                                  in roles], axis=0))  # fmt: skip
-    sums = [np.array(side) for side in (observed, floor)]
+    sums = measured(articles, kind, _measured)
     groups = (sums[0].shape[1] - 3) // 3
     found: dict[tuple[str, int | None], Difference] = {
         ("bias", None): _difference(sums, 1, 0),
@@ -121,6 +157,55 @@ def differences(
         ):
             found[statistic, i] = _difference(sums, part, whole)
     return found
+
+
+def measured(
+    articles: Sequence[Article], kind: str, measure: Measure
+) -> tuple[np.ndarray, np.ndarray]:
+    """Measure the other side's text in a replicate's place, and the replicate.
+
+    Parameters
+    ----------
+    articles
+        The stories that count; texts may be any arrays whose rows are sentences.
+    kind
+        One of `KINDS`; stories without it are left out.
+    measure
+        Measures a text against a second one, cut to the length of a third; its last argument says
+        whether the first is an answer.
+
+    Returns
+    -------
+    (observed, floor) : arrays, articles by columns of `measure`
+        Means over the roles that the texts of a story can take.
+    """
+    observed, floor = [], []
+    for article in articles:
+        roles = list(_roles(article, kind))
+        if roles:
+            observed.append(np.mean([measure(base, other, twin, h) for base, twin, other, h
+                                     in roles], axis=0))  # fmt: skip
+            floor.append(np.mean([measure(base, twin, other, h) for base, twin, other, h
+                                  in roles], axis=0))  # fmt: skip
+    return np.array(observed), np.array(floor)
+
+
+def beside(
+    estimate: float, found: Difference, *, bounds: tuple[float, float], confidence: float
+) -> dict[str, float]:
+    """Return the floor of an estimate, the range around it, and the one-sided p.
+
+    Examples
+    --------
+    >>> level = beside(0.4, Difference(0.1, 0.02, 30), bounds=(0, 1), confidence=0.95)
+    >>> {name: round(float(value), 3) for name, value in level.items()}
+    {'null': 0.3, 'null_low': 0.259, 'null_high': 0.341, 'p_value': 0.0}
+    """
+    null = estimate - found.excess
+    half = t.ppf((1 + confidence) / 2, found.n - 1) * found.error
+    low, high = np.clip([null - half, null + half], *bounds)
+    p = t.sf(found.excess / found.error, found.n - 1) if found.error > 0 else np.nan
+    return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
 
 
 def _roles(

@@ -40,8 +40,8 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
     "distance": (
         ["bias"],
         "Mean distance (Eq. 4, 9), with its leading reference",
-        "Test: the reference in null, and how many articles have it. p: one-sided, of what exceeds "
-        "replicates; Holm over all cells and biases. The other references: tables/chance.csv.",
+        "p: one-sided, of what exceeds replicates; Holm over all cells and biases. The other "
+        "references: tables/chance.csv.",
     ),
     "free of length": (
         ["squared_distance", "rms_distance"],
@@ -145,7 +145,11 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     if name == "common":
         estimates = claims.unmirrored(estimates[estimates["statistic"].isin(statistics)])
         note += " Of two groups one: the other is its mirror image."
-    return readable(estimates, _KEYS, statistics=statistics, rows=rows, title=title, note=note)
+    keys, labels = [*_KEYS, *(["test"] if name == "distance" else [])], {"null": "by reference"}
+    return readable(
+        estimates, keys, statistics=statistics, rows=rows, title=title, note=note,
+        labels=labels | {"test": "reference"},
+    )  # fmt: skip
 
 
 # --- the corpus -------------------------------------------------------------------------------
