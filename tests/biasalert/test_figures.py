@@ -157,6 +157,15 @@ def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
     assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).rows.empty
 
 
+def test_jigsaws_printed_scores_stand_below_where_there_are_any() -> None:
+    drawn = figures.detection(FOUND, dataset=printed.JIGSAW)
+    below = drawn.rows[drawn.rows["side"] == "printed"]
+    assert set(below["statistic"]) == {"accuracy"}  # Table 5 prints no F1
+    assert dict(zip(below["cell"], below["estimate"], strict=True))["BiasAlert"] == 0.81
+    told = sentences.printed(printed.beside(FOUND, dataset="Jigsaw"), dataset="Jigsaw")
+    assert "usable share" in told[0] and "on Jigsaw" in told[0]
+
+
 # --- sentences ----------------------------------------------------------------------------------
 
 
@@ -171,9 +180,9 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
     told = sentences.finding(FOUND)
-    assert told.startswith(f"The best judge on these texts is {first} The best of 3 judges on")
+    assert told.startswith(f"The best of 3 judges on these texts is {first} Less what choosing")
     picked = value(FOUND, "accuracy_selected")
-    assert f"less what choosing adds, its accuracy is **{picked:.2f}** (95% CI " in told
+    assert f"the best adds, its accuracy is **{picked:.2f}** (95% CI " in told
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
     assert sentences.finding(alone) == sentences.detection(alone)[0]
     assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."
@@ -185,10 +194,10 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
     found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
     lead = sentences.finding(found)
-    assert lead.startswith("The best judge on these texts is plain: accuracy **0.50**")
+    assert lead.startswith("The best of 3 judges on these texts is plain: accuracy **0.50**")
     same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
     tied = sentences.finding(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20)))
-    assert r"The best of 2 judges on these texts, level with 0 \*, is 1 \*, chosen on" in tied
+    assert tied.startswith(r"The best of 2 judges on these texts, level with 0 \*, is 1 \*: acc")
     (told,) = sentences.detection(found[found["judge"] == "few"])
     assert "accuracy **0.67**" in told
     assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told
@@ -242,12 +251,17 @@ def test_pairs_and_errors_are_written_with_their_counts() -> None:
 def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:
     whole = {"judge": "simulated judge", "answers": ANSWERS}
     (told,) = sentences.levels(LEVELS, **whole)
-    both, alone = told.split(". The labels alone say ")
+    both, alone = told.split(". In that order, the labels alone say ")
     own = LEVELS[LEVELS["topic"].isna()]
-    for model in ("blunt", "careless", "careful"):
-        share = value(own, "biased_share_two_phase", model=model)
+    shares = {
+        name: [
+            value(own, f"biased_share_{name}", model=m) for m in ("blunt", "careless", "careful")
+        ]
+        for name in ("two_phase", "labelled")
+    }
+    for model, share in zip(("blunt", "careless", "careful"), shares["two_phase"], strict=True):
         assert f"**{share:.2f}** for {model} (95% CI " in both
-        assert f"**{value(own, 'biased_share_labelled', model=model):.2f}** for {model}" in alone
+    assert alone.startswith(", ".join(f"{share:.2f}" for share in shares["labelled"]) + ", and")
     assert "N = 40 labels" in both
     flags, bounds = sentences.levels(levels.estimates(ANSWERS, JUDGED), **whole)
     assert "no bias levels: how the judge errs" in flags

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias.news import tone as news_tone
+from nbbias import stats
+from nbbias.news import corpus, tone as news_tone
+from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.text import lexicons, sentiment
 from tests.build import GENDER, Study, paired, row_of, stack, study_of
@@ -479,3 +481,82 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
         counted = choice.scores.query("model == @row['model'] and bias == @row['bias']")
         counted = counted.loc[counted["instrument"] == BLOB, "score"].notna().sum()
         assert counted == row["any_group" if groups_counted == "both" else "all_groups"]
+
+
+# --- the floor --------------------------------------------------------------------------------
+
+
+def text(*scores: Sequence[float]) -> np.ndarray:
+    """A text's sentences: the scores of its first group, of its second and so on."""
+    return np.array([(i, score) for i, own in enumerate(scores) for score in own])
+
+
+def test_the_largest_of_cuts_is_that_of_every_choice_of_them() -> None:
+    base, other = text([0.1, 0.3], [0.5]), text([0.0, 0.4, -0.8], [1.0, -0.2])
+    beside = text([0.0, 0.0], [0.0])
+    # Two of three sentences of the first group in a row, one of two of the second.
+    every = [
+        max(abs(0.2 - one), abs(0.5 - two))
+        for one, two in product([0.2, -0.2], [1.0, -0.2])
+    ]  # fmt: skip
+    found = news_tone._apart(base, other, beside, True)
+    assert found.tolist() == pytest.approx([np.mean(every)])
+    # A group that one of the three lacks does not count; with none left nothing was measured.
+    found = news_tone._apart(base, other, text([], [0.0]), True)
+    assert found.tolist() == pytest.approx([(0.5 + 0.7) / 2])
+    assert np.isnan(news_tone._apart(base, text([0.1]), text([], [0.0]), True)).all()
+
+
+def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Level:
+    """The level of stories with two human texts each."""
+    keyed = {"source": "s", "article_id": [str(i) for i in range(len(answers))]}
+    human = [pd.DataFrame({**keyed, "text": own, "sample": i})
+             for i, own in enumerate((originals, twins))]  # fmt: skip
+    written = pd.concat(human)
+    made = pd.DataFrame({**keyed, "text": answers, "sample": 1, "model": "m", "prompt": "p"})
+    sides = []
+    for pairs in (corpus.pair(written, made), corpus.twins(written)):
+        read = corpus.annotate(pairs, lexicon=GENDER)
+        scored = news_tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+        sides.append((read, scored))
+    (read, scored), twins_of = sides
+    return news_tone.level(read, scored, sure=stats.Sure(draws=50), twins=twins_of)
+
+
+TONED = [f"He was {one}. He was {two}." for one, two in zip(TONES, TONES[3:] + TONES, strict=False)]
+
+
+def test_the_answer_takes_the_place_of_either_human_text() -> None:
+    level = replicated(TONED[1:9], TONED[:8], TONED[1:9])
+    row = row_of(level.estimates, "bias", measure="sentiment")
+    assert row["test"] == "two human texts on one story, 8 articles"
+    # It is the second human's word for word: beside the first it adds nothing, beside the second it
+    # is 0 where the first lies as far off as the estimate says.
+    assert row["excess"] == pytest.approx(-row["estimate"] / 2)
+    chance = level.chance[level.chance["statistic"] == "bias"]
+    assert set(chance["reference"]) == {"sentences", "replicate"}
+    assert chance.loc[chance["reference"] == "sentences", "p_value"].isna().all()
+    assert row["p_value"] > 0.9
+    same = replicated(TONED[:8], TONED[:8], [said + " " for said in TONED[:8]])
+    row = row_of(same.estimates, "bias", measure="sentiment")
+    assert row["excess"] == 0 and np.isnan(row["p_value"])  # no article differs
+
+
+def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
+    level = replicated(["He was awful. He was stupid."] * 8, TONED[:8], [*TONED[:7], TONED[2]])
+    row = row_of(level.estimates, "bias", measure="sentiment")
+    assert row["null"] < row["null_high"] < row["estimate"]
+    assert row["p_value"] < row["p_adjusted"] or row["p_adjusted"] == row["p_value"]
+    assert row["p_value"] < 0.01
+
+
+def test_halves_of_a_text_and_no_replicates_give_no_verdict() -> None:
+    pairs = paired(*[(one, other) for one, other in zip(TONED[1:9], TONED[:8], strict=True)])
+    study = study_of(pairs)
+    level = news_tone.level(study.read, study.scored, sure=stats.Sure(draws=50))
+    row = row_of(level.estimates, "bias", measure="sentiment")
+    assert row["test"].startswith("halves of the originals")
+    assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
+    alone = study_of(paired(("He was good.", "He was bad.")))
+    level = news_tone.level(alone.read, alone.scored, sure=stats.Sure(draws=50))
+    assert set(level.chance["reference"]) == {"sentences"}

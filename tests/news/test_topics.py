@@ -483,8 +483,60 @@ def test_repeated_answers_count_as_one_article() -> None:
         article_id=pd.Series(["x", "x", "y"], dtype="str"), sample=[1, 2, 1],
     )  # fmt: skip
     found = estimated(table, lexicon=lexicon_of(2))
-    # Article x: mean share .6 against .5; y: .5 against .5.
-    assert row_of(found, "bias")[["estimate", "n"]].tolist() == pytest.approx([0.05, 2])
+    # Article x: answers .3 and .1 away from the original; y: 0. The distance is that of one
+    # answer, as a replicate's is; the signed difference is that of their mean share.
+    assert row_of(found, "bias")[["estimate", "n"]].tolist() == pytest.approx([0.1, 2])
+    assert row_of(found, "share_difference", "a")["estimate"] == pytest.approx(0.05)
+
+
+# --- what two texts differ by anyway ----------------------------------------------------------
+
+
+def beside_replicates(scores: pd.DataFrame, twins: pd.DataFrame | None) -> pd.DataFrame:
+    scores = scores.assign(seed=0)
+    further = None if twins is None else twins.assign(seed=0)
+    found = estimated(scores, lexicon=lexicon_of(2))
+    return topics.floor(found, scores, further, lexicon=lexicon_of(2), confidence=0.95)
+
+
+def shares_of(first: Sequence[float]) -> list[list[float]]:
+    return [[a, 1 - a] for a in first]
+
+
+def test_two_human_texts_on_a_story_are_the_floor() -> None:
+    h, o, further = [0.9, 0.8, 0.4, 0.6], [0.5, 0.6, 0.3, 0.1], [0.6, 0.3, 0.4, 0.3]
+    associated = common(["a", "b"])
+    scores = scored(shares_of(h), shares_of(o), associated, 2)
+    twins = scored(shares_of(further), shares_of(o), associated, 2)
+    (row,) = beside_replicates(scores, twins).to_dict("records")
+    # The answer takes the place of either human text.
+    excess = [
+        (abs(a - b) + abs(a - c)) / 2 - abs(b - c) for a, b, c in zip(h, o, further, strict=True)
+    ]
+    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
+    assert row["p_value"] == pytest.approx(expected.pvalue) == row["p_adjusted"]
+    distance = np.mean(np.abs(np.subtract(h, o)))
+    assert row["null"] == pytest.approx(distance - np.mean(excess))
+    assert row["test"] == "two human texts on one story, 4 articles"
+    assert row["null_low"] < row["null"] < row["null_high"]
+
+
+def test_a_model_asked_twice_is_the_floor_where_humans_wrote_once() -> None:
+    h, o = [0.9, 0.7, 0.8, 0.8, 0.4, 0.1], [0.5, 0.5, 0.6, 0.6, 0.3, 0.3]
+    names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
+    scores = scored(
+        shares_of(h), shares_of(o), common(["a", "b"]), 2, article_id=names, sample=[1, 2] * 3
+    )
+    (row,) = beside_replicates(scores, None).to_dict("records")
+    excess = [0.3 - 0.2, 0.2 - 0.0, 0.15 - 0.3]
+    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
+    assert row["p_value"] == pytest.approx(expected.pvalue)
+    assert row["test"] == "one model asked twice, 3 articles"
+
+
+def test_without_replicates_there_is_no_floor() -> None:
+    scores = scored(shares_of([0.9, 0.8]), shares_of([0.5, 0.6]), common(["a", "b"]), 2)
+    assert beside_replicates(scores, None).empty
 
 
 # --- a corpus with planted topics -------------------------------------------------------------
@@ -781,6 +833,27 @@ def test_a_word_that_names_a_group_does_not_tell_its_topic() -> None:
     assert fits.permutation_p(named, numbers, groups=groups, sure=sure)["p_value"] < 0.01
     found = fits.tests(read, fitted, sure=sure)
     assert not (found["p_value"] < 0.05).any()
+
+
+def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str, Any]) -> None:
+    """Written like the first one: the farmer's distance exceeds it, the same writer's does not."""
+    rng = np.random.default_rng(12)
+    read, fitted = corpus["read"], corpus["fitted"]
+    first = read.pairs.drop_duplicates("article_id")[["source", "article_id", "original_id"]]
+    again = [written(rng, [0.4, 1.0][int(i) % 2], 12) for i in first["article_id"]]
+    first = first.assign(text=read.texts[first["original_id"]].to_numpy())
+    human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
+    twins = news.annotate(news.twins(human), lexicon=read.lexicon)
+    dealt = chance(corpus, fitted.fits, sample_pairs=5)
+    found = topics.level(read, fitted, dealt, sure=stats.Sure(), twins=twins)
+    assert set(found.chance["reference"]) == {"topics", "replicate"}
+    own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
+    assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2
+    assert own.loc["same", "p_adjusted"] > 0.05
+    assert own.loc["same", "null_low"] < own.loc["same", "estimate"] < own.loc["same", "null_high"]
+    alone = topics.level(read, fitted, dealt, sure=stats.Sure())
+    assert set(alone.chance["reference"]) == {"topics"}
+    assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
 
 
 def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.llmbi import measure, neutral, ranking
 from nbbias.news import corpus, fits, sample, topics, words
 from nbbias.text import lexicons, topics as text_topics
-from tests.build import GENDER, study_of
+from tests.build import GENDER, lexicon_of, study_of
 from tests.llmbi.test_estimates import estimated, only
 from tests.llmbi.test_ranking import measured_as, tried
 from tests.news.test_tone import of
@@ -228,6 +228,58 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     # Fits differ in size, not in direction: in each the dose raises the response.
     measured = by_fit.dropna(axis="columns")
     assert len(measured.columns) and (measured.diff().iloc[1:] > -0.01).all(axis=None)
+
+
+@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("of_fits", [0.0, 0.1, 0.5, 1.0])
+def test_means_over_articles_and_fits_are_held_as_often_as_they_say(n: int, of_fits: float) -> None:
+    """Five fits, of which every tenth measures nothing; beside it what one fit would have held."""
+    rng, repeats = np.random.default_rng(n), 400
+    covered, alone, told = 0, 0, 0
+    for _ in range(repeats):
+        values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
+        table = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
+        one = stats.pooled_mean(table[[0]], confidence=0.95)
+        alone += one["ci_low"] < 0.5 < one["ci_high"]
+        table.loc[:, rng.random(5) < 0.1] = np.nan
+        row = stats.pooled_mean(table, confidence=0.95)
+        told += np.isfinite(row["ci_low"])
+        covered += row["ci_low"] < 0.5 < row["ci_high"]
+    print(f"{n}, {of_fits}: {covered / told:.3f} of {told}; by one fit {alone / repeats:.3f}")
+    # 400 draws at .95: three standard errors are .033.
+    assert 0.917 <= covered / told <= 0.983
+    assert of_fits < 0.5 or alone / repeats < 0.9
+
+
+@pytest.mark.parametrize("n", [10, 80])
+@pytest.mark.parametrize("kind", ["originals", "answers"])
+def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str, n: int) -> None:
+    """Three texts on every story, each with a focus of its own, seen by the topics of five fits."""
+    rng, repeats = np.random.default_rng(n), 200
+    cell = {"source": "s", "model": "m", "prompt": "p", "bias": "b", "instrument": "i"}
+    row = cell | {"measure": "document", "statistic": "bias", "estimate": 0.5}
+    found = tables.estimates([row], study="news_bias")
+    p_values = []
+    for _ in range(repeats):
+        focus = rng.normal(rng.normal(0, 1, (n, 1)), 1.0, (n, 3))
+        seen = focus + rng.normal(0, 0.5, (5, 1, 1)) + rng.normal(0, 0.5, (5, n, 3))
+        h, o, third = np.moveaxis(1 / (1 + np.exp(-seen)), 2, 0).reshape(3, -1)
+        own = pd.DataFrame(cell | {
+            "article_id": np.tile(np.arange(n), 5), "seed": np.repeat(np.arange(5), n),
+            "reason": None, "pair_id": np.tile(np.arange(n), 5), "h_a": h, "h_b": 1 - h,
+            "o_a": o, "o_b": 1 - o,
+        })  # fmt: skip
+        other = own.assign(h_a=third, h_b=1 - third, pair_id=own["pair_id"] + n)
+        twice = kind == "answers"
+        scores = pd.concat([own, other], ignore_index=True) if twice else own
+        floor = topics.floor(
+            found, scores, None if twice else other, lexicon=lexicon_of(2), confidence=0.95
+        )
+        p_values.append(floor["p_value"].item())
+    rate = float(np.mean(np.array(p_values) < 0.05))
+    print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
+    # 200 draws of .05: three standard errors are .046. Ten deals of words had given 3e-27.
+    assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5
 
 
 # --- models against each other ----------------------------------------------------------------

@@ -102,7 +102,8 @@ def test_p_value_is_two_sided() -> None:
 
 
 def test_p_value_is_never_zero() -> None:
-    assert draw([np.array([0.0, 1.0])], observed=50.0, draws=99)["p_value"] == 1 / 100
+    # 99 draws are too few for a level of .05: 400 are drawn where it is not reached.
+    assert draw([np.array([0.0, 1.0])], observed=50.0, draws=99)["p_value"] == 1 / 401
 
 
 def test_a_mean_that_was_not_measured_has_no_p_value() -> None:
@@ -227,3 +228,11 @@ def test_every_deal_is_as_likely_as_every_other() -> None:
     sums, times = np.unique(h[:, 0], return_counts=True)
     assert sums.tolist() == [3, 5, 6, 9, 10, 12]
     assert scipy.stats.chisquare(times).pvalue > 0.001
+
+
+def test_a_mean_far_from_its_pools_has_a_p_as_fine_as_its_family() -> None:
+    pools = [np.array([0.0, 1.0, 0.5])] * 12
+    one = stats.mean_of_draws(pools, observed=1.0, sure=stats.Sure(0.95, 100))
+    nine = stats.mean_of_draws(pools, observed=1.0, family=9, sure=stats.Sure(0.95, 100))
+    assert one["p_value"] == 1 / 401 and nine["p_value"] == 1 / 3601
+    assert (one["null_low"], one["null_high"]) == (nine["null_low"], nine["null_high"])

@@ -12,7 +12,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.prompt import VARIANTS
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
-from nbbias.biasalert.levels import prompts_of
+from nbbias.biasalert.levels import SHARES, prompts_of
 from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value, selected
 
 Row = Mapping[str, Any]
@@ -419,27 +419,14 @@ def best(estimates: pd.DataFrame) -> str:
     rows = judges[(judges["statistic"] == "accuracy_lost_wrong") & judges["judge"].isin(judged)]
     lead = rows.loc[rows["estimate"].idxmax(), "judge"]
     told = detection(own[own["judge"].isin([lead, *_BLIND])])[0]
-    if judges["judge"].nunique() > 1:
-        return " ".join([f"The best judge on these texts is {told}", *_chosen(estimates)])
+    if (count := judges["judge"].nunique()) > 1:  # picked on the very texts that it is scored on
+        level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
+        others = ", ".join(escape(name) for name in level if name != lead)
+        beside = f", level with {others}," if others else ""
+        told = f"The best of {count} judges on these texts{beside} is {told}"
+        for picked in judges[judges["statistic"] == "accuracy_selected"].to_dict("records"):
+            told += f" Less what choosing the best adds, its accuracy is {_shown(picked)}."
     return told
-
-
-def _chosen(estimates: pd.DataFrame) -> list[str]:
-    """Write among how many judges the best was chosen, and its accuracy less what that adds."""
-    own = _pooled(estimates)
-    judges = own[~own["judge"].isin(_BLIND)]
-    picked = judges[judges["statistic"] == "accuracy_selected"].to_dict("records")
-    if not picked:
-        return []
-    lead, rows = picked[0]["judge"], judges[judges["statistic"] == "accuracy_lost_wrong"]
-    level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
-    others = ", ".join(escape(name) for name in level if name != lead)
-    beside = f", level with {others}," if others else ""
-    return [
-        f"The best of {judges['judge'].nunique()} judges on these texts{beside} is {escape(lead)}, "
-        "chosen on the very texts that it is scored on; less what choosing adds, its accuracy is "
-        f"{_shown(picked[0])}."
-    ]
 
 
 def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> list[str]:
@@ -460,18 +447,25 @@ def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> lis
     groups = answers.groupby("model", sort=False)
     unit = "prompts" if any(prompts_of(part) is not None for _, part in groups) else "answers"
     labels = "labels" if unit == "answers" else "prompts with labels"
-    flagged, both, alone, corrected = (
+    flagged, both, corrected = (
         _of_models(own[own["statistic"] == f"biased_share{name}"], counted)
-        for name, counted in (("", unit), ("_two_phase", labels), ("_labelled", labels),
-                              ("_corrected", unit))
-    )  # fmt: skip
+        for name, counted in (("", unit), ("_two_phase", labels), ("_corrected", unit))
+    )
     name = escape(judge)
     told = []
     if both:
+        wide = own.pivot_table(index="model", columns="statistic", values="estimate", sort=False)
+        wide = wide.reindex(columns=SHARES).dropna(subset="biased_share_two_phase")
+        wide = wide.sort_values("biased_share_two_phase", ascending=False, kind="stable")
+        if len(wide) > _FEW:
+            wide = wide.iloc[[-1, 0]]
+        alone, judged = (
+            ", ".join(map(number, wide[f"biased_share{way}"])) for way in ("_labelled", "")
+        )
         told.append(
             f"From labels and the verdicts of {name} together, the share of biased answers is "
-            f"{both}. The labels alone say {alone}; {name} alone says {flagged}, its false alarms "
-            "among them."
+            f"{both}. In that order, the labels alone say {alone}, and {name} alone {judged}, its "
+            "false alarms among them."
         )
     else:
         rows = own[own["statistic"] == "biased_share_two_phase"]

@@ -148,7 +148,9 @@ def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
 
 
-def _against_neutral(row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure) -> Row:
+def _against_neutral(
+    row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure, *, family: int = 1
+) -> Row:
     """Add the chance level of the answers in `own`; reasons that are there already stay."""
     scored = own[own["score"].notna()]
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
@@ -156,7 +158,7 @@ def _against_neutral(row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure) 
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     null = stats.mean_of_draws(
         list(pools[scored.index]), weights=(1 / in_prompt / in_dimension).to_numpy(),
-        observed=row["estimate"], sampled=True, sure=sure,
+        observed=row["estimate"], sampled=True, family=family, sure=sure,
     )  # fmt: skip
     if np.isnan(null["null"]) and not row.get("reason"):
         row = row | {"reason": "the neutral prose is shorter than the answers"}
@@ -184,7 +186,7 @@ def _means(
             alone = not np.isfinite(row["ci_low"])
             row["reason"] = "no dimension has two prompts" if alone else None
         answers = own[own["dimension"].isin(list(weights))]
-        yield name, _against_neutral(row, answers, pools, sure)
+        yield name, _against_neutral(row, answers, pools, sure, family=len(contrasts))
 
 
 def _prompts(own: pd.DataFrame, pools: pd.Series, sure: Sure) -> Iterator[Row]:

@@ -10,8 +10,8 @@ group of the same bias a shift in the women's sentences would show as one of eve
 
 Chance permutes the scores of a group's sentences between the texts of an article, the numbers of
 sentences fixed: it is what the measures are when every sentence about a group is written in one
-tone. Texts have a tone of their own, so two texts lie further apart than that by chance alone: no
-p is made of it.
+tone. Texts have a tone of their own, so any two lie further apart than that: it is a lower bound,
+and the floor of the distance is what replicates give (`news.replicates`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import sem
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice
+from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
 from nbbias.tables import SCORES, check
@@ -63,7 +64,7 @@ class Scored(NamedTuple):
 
 def level(
     read: Read, scored: Scored, *, sure: stats.Sure, groups_counted: str = "both",
-    study: str = "news_bias",
+    study: str = "news_bias", twins: tuple[Read, Scored] | None = None,
 ) -> Level:  # fmt: skip
     """Measure the tone of a corpus: scores, losses, estimates and their chance levels.
 
@@ -77,12 +78,16 @@ def level(
         As in `pair_scores`.
     study
         Whose tables these are.
+    twins
+        Further human texts on the same stories, read and scored: what `news.annotate` made of
+        `news.twins`, and `score` of that.
 
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses` and `estimates`; the one reference is
-        ``"sentences"``.
+        The tables of `pair_scores`, `news.claims.losses` and `estimates`; the references are
+        ``"sentences"`` and, of the distance, ``"replicate"`` (`floor`), which leads where it can be
+        had.
 
     Examples
     --------
@@ -97,7 +102,10 @@ def level(
     """
     scores = pair_scores(read, scored, groups_counted=groups_counted)
     found = estimates(scores, read, scored, sure=sure, study=study)
-    return Level(scores, claims.losses(scores), found, claims.reference(found, "sentences"))
+    replicated = floor(found, scores, read, scored, twins, confidence=sure.confidence)
+    chance = pd.concat([claims.reference(found, "sentences"), replicated], ignore_index=True)
+    found = tables.with_chance(found, chance, lead=("replicate", "sentences"))
+    return Level(scores, claims.losses(scores), found, chance)
 
 
 # --- sentences --------------------------------------------------------------------------------
@@ -343,7 +351,8 @@ def estimates(
             if of_kind.empty:
                 continue
             for key, own in claims.cells(of_kind, POOLING):
-                drawn = {name: of[:, number] for name, of in chance[tuple(key.values())].items()}
+                own_chance = chance.get(tuple(key.values()), {})
+                drawn = {name: of[:, number] for name, of in own_chance.items()}
                 rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": sure.confidence}
@@ -376,11 +385,11 @@ def _cell(
         share, extent = prejudice.rows(
             change, group=group, confidence=confidence, worse=kind["worse"], reach=reach
         )
-        times, changes = drawn["worse", group], drawn["change", group]
-        n, draws = share["n"], len(times)
-        shares = claims.ratio(times, np.full(draws, n))
-        share |= tail(shares, null=claims.ratio(times.sum(), n * draws))
-        extent |= tail(claims.ratio(changes, times), null=claims.ratio(changes.sum(), times.sum()))
+        if share["n"]:
+            times, changes, n = drawn["worse", group], drawn["change", group], share["n"]
+            share |= tail(times / n, null=times.mean() / n)
+            null = claims.ratio(changes.sum(), times.sum())
+            extent |= tail(claims.ratio(changes, times), null=null)
         rows += [share, extent]
     return rows
 
@@ -397,44 +406,43 @@ def _told(row: Row, differences: pd.Series) -> Row:
 # --- chance -----------------------------------------------------------------------------------
 
 
-def _blocks(
-    read: Read, scored: Scored, bias: str
-) -> dict[tuple[Any, str], np.ndarray]:  # fmt: skip
-    """Return the scores of every text's sentences of every group: sentences by instruments."""
+def _texts(read: Read, scored: Scored, bias: str) -> dict[Any, np.ndarray]:
+    """Return every text's sentences with a group, in order: its number, then the scores."""
+    groups = lexicons.groups(read.lexicon, bias)
     own = read.sentences[(read.sentences["bias"] == bias) & (read.sentences["group"] != NEUTRAL)]
-    table = own.merge(scored.sentences, on=SENTENCE)
-    columns = list(scored.measured["column"])
-    return {
-        (text_id, group): one[columns].to_numpy(dtype=float)
-        for (text_id, group), one in table.groupby(["text_id", "group"], sort=False)
-    }
+    table = own.merge(scored.sentences, on=SENTENCE).sort_values(SENTENCE, kind="stable")
+    number = pd.Index(groups).get_indexer(table["group"])
+    whole = np.column_stack([number, table[list(scored.measured["column"])]]).astype(float)
+    texts, starts = np.unique(table["text_id"], return_index=True)
+    return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
+
+
+def _of_group(text: np.ndarray, number: int) -> np.ndarray:
+    return text[text[:, 0] == number, 1:]
 
 
 def _chance(
     scores: pd.DataFrame, read: Read, scored: Scored, groups: Sequence[str], sure: stats.Sure
 ) -> dict[Any, dict[Any, np.ndarray]]:
     """Permute every article's scores within each group: by cell, draws by instruments."""
-    blocks = _blocks(read, scored, str(scores["bias"].iloc[0]))
+    texts = _texts(read, scored, str(scores["bias"].iloc[0]))
     rng = np.random.default_rng(sure.seed)
     first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
-    texts = read.pairs.set_index("pair_id")[list(SIDES.values())]
     worse = scored.measured["worse"].to_numpy()
     shape = (sure.draws, len(worse))
     found = {}
-    for key, own in claims.cells(first, None):
-        counted = own[own["reason"].isna()]
+    for key, articles in replicates.stories(first, read.pairs, texts, None):
         sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
         sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
-        for _, article in counted.groupby("article_id", sort=False):
-            pairs = texts.loc[article["pair_id"]].to_numpy()
-            largest = np.zeros((len(pairs), *shape))
-            for group in groups:
-                answers = [blocks.get((h, group)) for h in pairs[:, 0]]
-                there = np.array([one is not None for one in answers])
-                original = blocks.get((pairs[0, 1], group))
-                if original is None or not there.any():
+        for article in articles:
+            largest = np.zeros((len(article.answers), *shape))
+            for number, group in enumerate(groups):
+                answers = [_of_group(one, number) for one in article.answers]
+                there = np.array([len(one) > 0 for one in answers])
+                original = _of_group(article.originals[0], number)
+                if not len(original) or not there.any():
                     continue
-                dealt = [*(one for one in answers if one is not None), original]
+                dealt = [*(one for one in answers if len(one)), original]
                 means = permuted_means(dealt, draws=sure.draws, rng=rng)
                 # An instrument without a score on a side has no difference.
                 d = np.nan_to_num(means[:-1] - means[-1])
@@ -444,7 +452,7 @@ def _chance(
                 sums["worse", group] += down
                 sums["change", group] += np.where(down, change, 0.0)
             sums["distance"] += largest.mean(axis=0)
-        sums["distance"] /= max(counted["article_id"].nunique(), 1)
+        sums["distance"] /= len(articles)
         found[tuple(key.values())] = sums
     return found
 
@@ -478,6 +486,98 @@ def permuted_means(
     means = [both[order[:, start:end]].mean(axis=1) if end > start else
              np.full((draws, both.shape[1]), np.nan) for start, end in pairwise(ends)]  # fmt: skip
     return np.stack(means)
+
+
+def floor(
+    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, scored: Scored,
+    twins: tuple[Read, Scored] | None, *, confidence: float,
+) -> pd.DataFrame:  # fmt: skip
+    """Say what the distance is where no difference between writers sets two texts apart.
+
+    Parameters
+    ----------
+    estimates
+        The table of `estimates`.
+    scores, read, scored
+        What they were made from.
+    twins
+        As in `level`.
+    confidence
+        Level of the range.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE by ``"replicate"`` of ``bias``; `test` names the replicates (`news.replicates`) and
+        the articles that have them. The `null` is the estimate less what it exceeds them by, of
+        every group at equal numbers of sentences; the range is where the estimate would lie (t over
+        articles). A one-sided `p_value`, `p_adjusted` Holm's over all cells, biases and instruments
+        of a measure: none by halves of texts, which share the text's tone, and none where fewer
+        than `FEWEST` articles differ from their replicates.
+    """
+    rows: list[Row] = []
+    claim = estimates[estimates["statistic"] == "bias"].set_index([*CELL, "bias", "instrument"])
+    known = claim["estimate"].to_dict()
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        texts, more = _texts(read, scored, str(bias)), None
+        if twins is not None:
+            more = (twins[0].pairs, _texts(twins[0], _alike(twins[1], scored), str(bias)))
+        first = of_bias[of_bias["instrument"] == scored.measured["instrument"].iloc[0]]
+        for key, articles in replicates.stories(first, read.pairs, texts, more):
+            kind = replicates.choose(articles)
+            if kind is None:
+                continue
+            observed, beside = replicates.measured(articles, kind, _apart)
+            for measured, excess in zip(
+                scored.measured.to_dict("records"), (observed - beside).T, strict=True
+            ):
+                row = key | {"bias": bias, "instrument": measured["instrument"]}
+                estimate, excess = known.get(tuple(row.values())), excess[~np.isnan(excess)]
+                if estimate is None or len(excess) < 2:
+                    continue
+                found = replicates.Difference(excess.mean(), sem(excess), len(excess))
+                reach = 2.0 if measured["measure"] == "sentiment" else 1.0
+                row |= replicates.beside(estimate, found, bounds=(0, reach), confidence=confidence)
+                few = (np.abs(excess) > prejudice.ROUNDING).sum() < FEWEST
+                if few or kind == replicates.HALVES:
+                    row["p_value"] = np.nan
+                row |= {"measure": measured["measure"], "test": f"{kind}, {found.n} articles"}
+                rows.append(row)
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    common = {"statistic": "bias", "reference": "replicate", "confidence": confidence}
+    return stats.adjust(tables.chance(rows, study=study, **common), family=["measure"])
+
+
+def _alike(twins: Scored, scored: Scored) -> Scored:
+    """Give the twins the columns of the others: they may have no descriptors to be masked."""
+    table = twins.sentences
+    missing = [name for name in scored.measured["column"] if name not in table]
+    own = {name: table[name.removesuffix(MASKED)] for name in missing}
+    return Scored(table.assign(**own), scored.measured)
+
+
+def _apart(
+    base: np.ndarray, text: np.ndarray, beside: np.ndarray, _base_answers: bool
+) -> np.ndarray:
+    """Return the largest difference over groups, of each as many sentences as `beside` has.
+
+    By instrument, the mean over all cuts of the groups' sentences, each group's on its own; NaN
+    where no group is in all three.
+    """
+    apart = []
+    for number in np.unique(base[:, 0]):
+        own, other = _of_group(base, number), _of_group(text, number)
+        size = min(len(other), (beside[:, 0] == number).sum())
+        if size:
+            whole = np.vstack([np.zeros((1, other.shape[1])), other.cumsum(axis=0)])
+            cuts = (whole[size:] - whole[:-size]) / size
+            apart.append(np.abs(own.mean(axis=0) - cuts))
+    if not apart:
+        return np.full(base.shape[1] - 1, np.nan)
+    # The largest of cuts, not of their means: these vary less the longer a text is.
+    values = np.sort(np.vstack(apart), axis=0)
+    reached = np.prod([(one[:, None] <= values).mean(axis=0) for one in apart], axis=0)
+    return (values * np.diff(reached, axis=0, prepend=0)).sum(axis=0)
 
 
 def counted_by_choice(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:

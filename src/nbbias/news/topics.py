@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from nbbias import stats, tables, text
-from nbbias.news import claims, prejudice
+from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
@@ -37,10 +38,13 @@ UNFITTED = "too few different words for so many topics"
 #: Statistics whose tests are corrected, each a family of its own.
 FAMILIES = ("share_difference", "share_difference_common")
 
+#: The references, the leading one first.
+LEAD = ("replicate", "topics")
+
 
 def level(
     read: Read, fitted: Fitted, dealt: pd.DataFrame, *, sure: stats.Sure, min_pairs: int = 1,
-    study: str = "news_bias",
+    study: str = "news_bias", twins: Read | None = None,
 ) -> Level:  # fmt: skip
     """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
 
@@ -54,12 +58,14 @@ def level(
         Scored pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
+    twins
+        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
 
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses`, `estimates`; the reference is
-        ``"topics"``.
+        The tables of `pair_scores`, `news.claims.losses`, `estimates`; the references are
+        ``"topics"`` and, of distances, ``"replicate"`` (`floor`), which leads where it can be had.
 
     Examples
     --------
@@ -78,7 +84,19 @@ def level(
     found = estimates(
         scores, lexicon=read.lexicon, chance=dealt, sure=sure, min_pairs=min_pairs, study=study
     )
-    return Level(scores, claims.losses(scores), found, claims.reference(found, "topics"))
+    further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
+    replicated = floor(found, scores, further, lexicon=read.lexicon, confidence=sure.confidence)
+    references = pd.concat([claims.reference(found, "topics"), replicated], ignore_index=True)
+    found = tables.with_chance(found, references, lead=LEAD)
+    return Level(scores, claims.losses(scores), found, references)
+
+
+def _of_texts(fitted: Fitted, read: Read) -> Fitted:
+    """Return the fits with the topics of other texts than they were made from."""
+    tokens, how = text.topics.tokens(read.texts), fitted.how
+    inferred = [text.topics.shares(f.model, tokens, truncated=how.truncated) for f in fitted.fits]
+    both = zip(fitted.fits, inferred, strict=True)
+    return fitted._replace(fits=[one._replace(shares=shares) for one, shares in both])
 
 
 # --- texts and pairs --------------------------------------------------------------------------
@@ -289,14 +307,9 @@ def fits_named(fits: int) -> str:
     return f", {fits} fits" if fits > 1 else ", one fit"
 
 
-def _distance_again(pooled: pd.DataFrame) -> pd.DataFrame:
-    differences = [name for name in pooled if name.startswith("difference_")]
-    return pooled.assign(score=pooled[differences].abs().sum(axis=1) / 2)
-
-
-#: The shares of repeated answers are averaged.
+#: Repeated answers are averaged; an article's distance is that of one answer, on average.
 POOLING = claims.Pooling(
-    {"h_": "mean", "content_h": "mean", "difference_": "mean"}, _distance_again
+    dict.fromkeys(("h_", "content_h", "difference_", "score"), "mean"), lambda pooled: pooled
 )
 
 
@@ -318,6 +331,107 @@ def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[R
         rows += prejudice.rows(change, group=group, confidence=confidence)
     # Where nothing could be measured the reason is that of the pairs.
     return [row | ({"reason": why} if row["n"] == 0 and nothing else {}) for row in rows]
+
+
+# --- what two texts differ by anyway ----------------------------------------------------------
+
+
+def floor(
+    estimates: pd.DataFrame, scores: pd.DataFrame, twins: pd.DataFrame | None, *,
+    lexicon: pd.DataFrame, confidence: float,
+) -> pd.DataFrame:  # fmt: skip
+    """Say how far apart two texts lie that no difference between writers sets apart.
+
+    Replicates are two human texts on one story, or else two answers of one model to it
+    (`news.replicates`). A text of the other side takes the place of one of the two. If it is of the
+    same kind, that changes nothing on average: the article's difference is a paired one with
+    expectation 0, whatever focus a text has. Texts are taken as long as they are, so where those of
+    one side are much shorter the floor is less exact.
+
+    Parameters
+    ----------
+    estimates, scores
+        The tables of `estimates` and of `pair_scores` it was made from.
+    twins
+        The table of `pair_scores` of `news.twins`, by the same fits; or none.
+    lexicon
+        The lists behind the scores.
+    confidence
+        Level of the range.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE by ``"replicate"`` of ``bias``: `test` names the replicates and how many articles
+        have them (where fewer than 10 do, the poorer ones or none stand in). `null` is the estimate
+        less what it exceeds the replicates by, the range where the estimate would lie;
+        `p_value`, one-sided, of articles crossed with fits (`stats.pooled_mean`); `p_adjusted`
+        Holm's over all cells and biases.
+    """
+    known = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    rows: list[Row] = []
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(lexicon, str(bias))
+        further = None if twins is None else twins[twins["bias"] == bias]
+        for key, own in claims.cells(of_bias, None):
+            kind, excess = _beyond_replicates(own[own["reason"].isna()], further, groups)
+            found = stats.pooled_mean(excess, confidence=confidence)
+            if kind is None or not np.isfinite(found["ci_low"]):
+                continue
+            row = known.loc[(bias, *key.values())]
+            null = row["estimate"] - found["estimate"]
+            half = (found["ci_high"] - found["ci_low"]) / 2
+            low, high = np.clip([null - half, null + half], 0, 1)
+            rows.append(key | {
+                "bias": bias, "statistic": "bias", "group": None, "instrument": row["instrument"],
+                "null": null, "null_low": low, "null_high": high,
+                "p_value": float(t.sf(found["statistic_value"], found["df"])),
+                "test": f"{kind}, {found['n']} articles",
+            })  # fmt: skip
+    common = {"measure": "document", "reference": "replicate", "confidence": confidence}
+    return stats.adjust(tables.chance(rows, study=study, **common))
+
+
+def _beyond_replicates(
+    own: pd.DataFrame, twins: pd.DataFrame | None, groups: Sequence[str]
+) -> tuple[str | None, pd.DataFrame]:
+    """Return the kind of replicates, and what distances exceed theirs by: articles by fits."""
+    answers, original = (_texts(own, side, groups) for side in SIDES)
+    original = humans = original.drop_duplicates(_STORY)
+    if twins is not None:
+        humans = pd.concat([original, _texts(twins, "h", groups, written_by="human")])
+    enough = max(2, min(10, own["article_id"].nunique()))
+    for kind, others, alike in (
+        (replicates.ORIGINALS, humans, humans), (replicates.ANSWERS, original, answers),
+    ):  # fmt: skip
+        excess = (_apart(answers, others) - _apart(alike, alike)).dropna()
+        if excess.index.get_level_values("article_id").nunique() >= enough:
+            return kind, excess.unstack("seed")
+    return None, pd.DataFrame()
+
+
+_STORY = ["source", "article_id", "seed"]
+
+
+def _texts(
+    scores: pd.DataFrame, side: str, groups: Sequence[str], *, written_by: str = ""
+) -> pd.DataFrame:
+    """Return one side's texts: the story, the fit, the text's name, and its shares."""
+    shares = {f"{side}_{group}": f"share_{group}" for group in groups}
+    named = scores[[*_STORY, *shares]].rename(columns=shares)
+    name = written_by + side + scores["pair_id"].astype(str)
+    return named.assign(text=name).dropna()
+
+
+def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
+    """Return the mean distance of every two different texts on a story, by story and fit."""
+    both = first.merge(second, on=_STORY, suffixes=("", " other"))
+    both = both[both["text"] != both["text other"]]
+    shares = [name for name in first if name.startswith("share_")]
+    d = both[shares].to_numpy() - both[[f"{name} other" for name in shares]].to_numpy()
+    found = both.assign(distance=np.abs(d).sum(axis=1) / 2)
+    return found.groupby(_STORY)["distance"].mean()
 
 
 # --- chance -----------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from nbbias import stats, tables
 from nbbias.news import claims, prejudice, replicates
@@ -382,7 +381,9 @@ def floor(
         for (statistic, i), found in replicates.differences(articles, kind).items() if kind else ():
             group = None if i is None else groups[i]
             estimate = known.loc[(*(key | {"statistic": statistic}).values(), group or "")]
-            level = _beside(float(estimate["estimate"]), found, _BOUNDS[statistic], confidence)
+            level = replicates.beside(
+                float(estimate["estimate"]), found, bounds=_BOUNDS[statistic], confidence=confidence
+            )
             if statistic != "bias" or kind == replicates.HALVES:
                 level["p_value"] = np.nan
             test = f"{kind}, {found.n} articles"
@@ -392,43 +393,16 @@ def floor(
     return stats.adjust(table, where={"statistic": "bias"})
 
 
-def _beside(
-    estimate: float, found: replicates.Difference, bounds: tuple[float, float], confidence: float
-) -> dict[str, float]:
-    """Return the floor of an estimate, the range around it, and the one-sided p."""
-    null = estimate - found.excess
-    half = t.ppf((1 + confidence) / 2, found.n - 1) * found.error
-    low, high = np.clip([null - half, null + half], *bounds)
-    p = t.sf(found.excess / found.error, found.n - 1) if found.error > 0 else np.nan
-    return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
-
-
 def _counted(
     scores: pd.DataFrame, read: Read, twins: Read | None = None
 ) -> Iterator[tuple[Row, list[str], list[replicates.Article]]]:
     """Yield, of every cell and bias with counted pairs, its key, the groups and its stories."""
-    pairs = read.pairs.set_index("pair_id")
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
-        blocks = _blocks(read, str(bias), groups)
-        further: dict[Any, list[np.ndarray]] = {}
-        if twins is not None:
-            known = _blocks(twins, str(bias), groups)
-            for row in twins.pairs[twins.pairs["lost"].isna()].itertuples():
-                if row.generated_id in known:
-                    story = (row.source, row.article_id)
-                    further.setdefault(story, []).append(known[row.generated_id])
-        for key, own in claims.cells(of_bias, None):
-            texts = pairs.loc[own.loc[own["reason"].isna(), "pair_id"]]
-            articles = [
-                replicates.Article(
-                    [blocks[one] for one in of_story["generated_id"].unique()],
-                    [blocks[of_story["original_id"].iloc[0]], *further.get(story, [])],
-                )
-                for story, of_story in texts.groupby(["source", "article_id"], sort=False)
-            ]
-            if articles:
-                yield key | {"bias": bias}, groups, articles
+        texts = _blocks(read, str(bias), groups)
+        more = (twins.pairs, _blocks(twins, str(bias), groups)) if twins is not None else None
+        for key, articles in replicates.stories(of_bias, read.pairs, texts, more):
+            yield key | {"bias": bias}, groups, articles
 
 
 def _blocks(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarray]:

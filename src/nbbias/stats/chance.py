@@ -269,6 +269,7 @@ def mean_of_draws(
     weights: np.ndarray | None = None,
     observed: float = np.nan,
     sampled: bool = False,
+    family: int = 1,
     sure: Sure,
 ) -> dict[str, float]:
     """Return what the mean of several scores is when each comes from its own pool.
@@ -285,6 +286,8 @@ def mean_of_draws(
     sampled
         Whether the pools are samples themselves, all cut from one prose: then their own
         uncertainty widens the range and the p value.
+    family
+        How many such p values are corrected together.
     sure
         Level of the range; means drawn, each with one score from every pool (with replacement),
         and their start.
@@ -292,8 +295,8 @@ def mean_of_draws(
     Returns
     -------
     dict
-        As `tail`, two-sided; `null` is the exactly expected mean. All NaN without pools or when a
-        pool is empty.
+        As `permuted`, two-sided; `null` is the exactly expected mean. All NaN without pools or when
+        a pool is empty.
 
     Examples
     --------
@@ -303,18 +306,21 @@ def mean_of_draws(
     """
     if not pools or any(len(pool) == 0 for pool in pools):
         return dict.fromkeys(_TAIL, np.nan)
-    rng = np.random.default_rng(sure.seed)
     share = np.full(len(pools), 1.0) if weights is None else np.asarray(weights, dtype=float)
     share = share / share.sum()
     expected = float(share @ [pool.mean() for pool in pools])
-    means = share @ np.array([rng.choice(pool, size=sure.draws) for pool in pools])
-    if sampled:
-        # The same places of the prose for every pool: pools of other lengths share its chance.
-        places = rng.random((sure.draws, min(map(len, pools))))
-        for pool, own in zip(pools, share, strict=True):
-            redrawn = pool[(places * len(pool)).astype(int)].mean(axis=1)
-            means += own * (pool.mean() - redrawn)
-    return tail(observed, means, confidence=sure.confidence, sided="two", null=expected)
+
+    def drawn(rng: np.random.Generator, draws: int) -> np.ndarray:
+        means = share @ np.array([rng.choice(pool, size=draws) for pool in pools])
+        if sampled:
+            # The same places of the prose for every pool: pools of other lengths share its chance.
+            places = rng.random((draws, min(map(len, pools))))
+            for pool, own in zip(pools, share, strict=True):
+                redrawn = pool[(places * len(pool)).astype(int)].mean(axis=1)
+                means += own * (pool.mean() - redrawn)
+        return means
+
+    return permuted(observed, drawn, sure=sure, family=family, sided="two", null=expected)
 
 
 def dealt(
