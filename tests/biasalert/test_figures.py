@@ -157,6 +157,15 @@ def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
     assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).rows.empty
 
 
+def test_jigsaws_printed_scores_stand_below_where_there_are_any() -> None:
+    drawn = figures.detection(FOUND, dataset=printed.JIGSAW)
+    below = drawn.rows[drawn.rows["side"] == "printed"]
+    assert set(below["statistic"]) == {"accuracy"}  # Table 5 prints no F1
+    assert dict(zip(below["cell"], below["estimate"], strict=True))["BiasAlert"] == 0.81
+    told = sentences.printed(printed.beside(FOUND, dataset="Jigsaw"), dataset="Jigsaw")
+    assert "usable share" in told[0] and "on Jigsaw" in told[0]
+
+
 # --- sentences ----------------------------------------------------------------------------------
 
 
