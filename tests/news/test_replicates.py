@@ -11,7 +11,7 @@ from scipy.stats import t
 
 from nbbias import stats
 from nbbias.news import corpus, replicates, sample, words
-from nbbias.news.replicates import ANSWERS, HALVES, KINDS, ORIGINALS, Article
+from nbbias.news.replicates import ANSWERS, BOTH, HALVES, KINDS, ORIGINALS, Article
 from tests.build import GENDER, row_of
 
 A, B, C = (np.array(one) for one in ([[2, 0], [0, 1]], [[1, 0], [0, 1], [1, 1]], [[0, 2]]))
@@ -79,6 +79,15 @@ def test_a_model_asked_twice_is_compared_with_the_original_in_one_s_place() -> N
     assert one["prejudice_extent", 1].excess != other["prejudice_extent", 1].excess
 
 
+def test_replicates_of_both_sides_weigh_the_same() -> None:
+    article = Article([A, C, B], [A, B])
+    both, human, model = (
+        replicates.differences([article], kind)["bias", None].excess
+        for kind in (BOTH, ORIGINALS, ANSWERS)
+    )
+    assert both == pytest.approx((human + model) / 2)
+
+
 @pytest.mark.parametrize("kind", [ORIGINALS, ANSWERS])
 def test_a_text_that_is_its_replicate_exceeds_nothing(kind: str) -> None:
     article = Article([B], [B, B]) if kind == ORIGINALS else Article([B, B], [B])
@@ -94,10 +103,11 @@ def test_halves_are_those_of_the_first_original_in_its_order() -> None:
 
 
 def test_the_best_reference_that_enough_stories_have_is_chosen() -> None:
-    both, twice, once = Article([A, C], [A, B]), Article([A, C], [A]), Article([C], [A])
-    assert [replicates.choose([one] * 3) for one in (both, twice, once)] == list(KINDS)
+    both, humans = Article([A, C], [A, B]), Article([C], [A, B])
+    twice, once = Article([A, C], [A]), Article([C], [A])
+    assert [replicates.choose([one] * 3) for one in (both, humans, twice, once)] == list(KINDS)
     assert replicates.choose([both] * 9 + [once] * 20) == HALVES
-    assert replicates.choose([both] * 10 + [once] * 20) == ORIGINALS
+    assert replicates.choose([both] * 10 + [once] * 20) == BOTH
     assert replicates.choose([Article([C], [C])] * 5) is None
 
 
@@ -105,16 +115,27 @@ def test_the_best_reference_that_enough_stories_have_is_chosen() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(3.5, 6), (12, 6)])
-@pytest.mark.parametrize("kind", [ORIGINALS, ANSWERS])
+@pytest.mark.parametrize("kind", [BOTH, ORIGINALS, ANSWERS])
 def test_runs_focus_and_lengths_alone_are_seldom_beyond_chance(
     kind: str, lengths: tuple[float, float]
 ) -> None:
     rng = np.random.default_rng(4)
-    several = (1, 2) if kind == ORIGINALS else (2, 1)
+    several = {BOTH: (2, 2), ORIGINALS: (1, 2), ANSWERS: (2, 1)}[kind]
     settings = {"runs": 0.4, "focus": 0.15, "lengths": lengths, "several": several}
     p = [p_of(stories(rng, 20, **settings), kind) for _ in range(120)]
     # A binomial of 120 and .05 exceeds 12 once in a hundred times.
     assert np.mean(np.array(p) < 0.05) <= 12 / 120
+
+
+def test_texts_that_vary_less_lie_nearer_and_replicates_of_both_sides_tell_that_apart() -> None:
+    # Answers without a focus of their own, on the same shares: nearer to any text than twins are.
+    rng = np.random.default_rng(6)
+    human = stories(rng, 300, focus=0.5, several=(2, 2))
+    calm = [
+        Article([np.array([[4, 6]] * 6)] * 2, one.originals) for one in human
+    ]  # fmt: skip
+    found = {k: replicates.differences(calm, k)["bias", None] for k in (BOTH, ORIGINALS, ANSWERS)}
+    assert found[ORIGINALS].excess < 0 < found[BOTH].excess < found[ANSWERS].excess
 
 
 def test_halves_see_runs_in_part_and_no_focus() -> None:
@@ -136,7 +157,7 @@ def level_of(writing: sample.Writing, *, human: bool = True) -> words.Level:
 CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)
 
 
-@pytest.mark.parametrize(("human", "kind"), [(True, ORIGINALS), (False, ANSWERS)])
+@pytest.mark.parametrize(("human", "kind"), [(True, BOTH), (False, ANSWERS)])
 def test_writers_without_a_difference_are_not_called_beyond_chance(human: bool, kind: str) -> None:
     found = level_of(CLUSTERED, human=human)
     for model in "mn":

@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from nbbias import reading
+from nbbias import reading, tables as tables_of
 from nbbias.news import claims, sample, sentences, tables
 from nbbias.news.claims import Level
 from tests.news.test_words import FOUND, SOME, estimated, scored
@@ -75,11 +75,33 @@ def test_a_bias_without_group_words_was_not_measured_and_says_why() -> None:
     assert told == "b: No signed differences could be tested (no group words in either (3))."
 
 
-def test_an_empty_cell_is_no_member_of_the_family() -> None:
+def test_an_empty_cell_is_no_member_of_the_family_and_is_counted() -> None:
     scores = pd.concat([SOME[3], scored([[0] * 3], [[0] * 3], model="z")], ignore_index=True)
     (told,), (alone,) = differences(estimated(scores, 3)), differences(FOUND[3])
     left = f"; 3 could not be tested: no group words in either (1)). {alone.split('). ')[1]}"
-    assert told == alone.replace(f"). {alone.split('). ')[1]}", left)
+    assert told == alone.replace(f"). {alone.split('). ')[1]}", left).replace("of 6 s", "of 9 s")
+
+
+def test_shifts_of_tone_that_could_not_be_tested_are_counted_with_the_reason() -> None:
+    row = {
+        "model": "m", "measure": "sentiment", "bias": "race", "group": "Black", "estimate": 0.2,
+        "statistic": "difference_beyond_neutral", "instrument": "TextBlob", "n": 30,
+        "ci_low": -0.1, "ci_high": 0.5, "p_value": 0.2, "p_adjusted": 0.4, "null": 0,
+    }  # fmt: skip
+    gaps = dict.fromkeys(("ci_low", "ci_high", "p_value", "p_adjusted"))
+    few = row | gaps | {"estimate": 0, "reason": "fewer than 5 articles differ in tone"}
+    silent = few | {"estimate": None, "reason": "no article has sentences of the group", "n": 0}
+    rows = [row, *[few | {"group": group} for group in ("White", "Asian")], silent]
+    raw = row | {"statistic": "mean_difference", "p_adjusted": 0.001}
+    toxic = raw | {"measure": "toxicity", "instrument": "Detoxify", "bias": "gender"}
+    table = tables_of.estimates([*rows, raw, toxic], study="news_bias", confidence=0.95)
+    sentiment, toxicity = (plain(one) for one in sentences.tone(table))
+    assert sentiment.startswith(
+        "sentiment: 0 of 4 shifts of sentiment beyond that of the sentences that name no group"
+    )
+    assert "3 could not be tested: fewer than 5 articles differ in tone" in sentiment
+    assert "group Black in m by TextBlob it is 0.200" in sentiment
+    assert toxicity.startswith("toxicity: 1 of 1 shifts of toxicity")
 
 
 @pytest.mark.parametrize("counts", [[[3, 1]], [[3, 1], [2, 5]]], ids=["one pair", "copies"])

@@ -26,11 +26,13 @@ TONED = 0.4
 
 
 def simulated(
-    *, corpora: int, articles: int, answers: int, colder: float, overlap: float = 0.45
-) -> pd.DataFrame:
+    *, corpora: int, articles: int, answers: int, colder: float, overlap: float = 0.45,
+    toned: float = TONED, spread: float = 0.1,
+) -> pd.DataFrame:  # fmt: skip
     """Estimates of many corpora, each a source: answers choose the good word for women less.
 
-    `overlap`: share of the sentences with a race that name a gender; of the others 45% do.
+    `overlap`: share of the sentences with a race that name a gender; of the others 45% do. `toned`:
+    share of the sentences that do not score 0. `spread`: of the texts' own tones.
     """
     rng = np.random.default_rng(0)
     whole, length = corpora * articles, 14
@@ -41,8 +43,8 @@ def simulated(
     good = np.full(shape, 0.5)
     good[:, 1:] -= colder * (gender[:, 1:] == "female")
     sign = np.where(rng.random(shape) < good, 1, -1)
-    scores = np.where(rng.random(shape) < TONED, sign * rng.choice(SIZES, size=shape), 0)
-    scores = scores + 0.1 * rng.normal(size=(*shape[:2], 1))
+    scores = np.where(rng.random(shape) < toned, sign * rng.choice(SIZES, size=shape), 0)
+    scores = scores + spread * rng.normal(size=(*shape[:2], 1))
     text, sentence = np.divmod(np.arange(scores.size), length)
     keys = pd.DataFrame({"text_id": text, "sentence_id": sentence})
     parts = [
@@ -90,3 +92,16 @@ def test_five_answers_to_an_article_are_no_more_articles() -> None:
         print(f"{statistic}: {held:.3f} of intervals hold 0, {rejected(own):.3f} below .05")
         assert own["n"].max() <= 30
         assert 0.91 < held < 0.99 and 0.01 < rejected(own) < 0.09  # 280 rows
+
+
+def test_intervals_hold_the_truth_where_nearly_all_sentences_score_0() -> None:
+    table = simulated(
+        corpora=120, articles=25, answers=1, colder=0.5, toned=0.06, spread=0, overlap=0
+    )
+    own = of(table, "mean_difference", "female")
+    planted = -0.06 * 2 * 0.5 * SIZES.mean()
+    told = own[own["ci_low"].notna()]
+    held = ((told["ci_low"] <= planted) & (planted <= told["ci_high"])).mean()
+    print(f"{len(told)} of {len(own)} have an interval, {held:.3f} of these hold {planted:.3f}")
+    assert 40 < len(told) < len(own)
+    assert held > 0.88  # at .95: standard error .03

@@ -139,3 +139,11 @@ def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:
     # Alone, and at a lower level, one sixteenth is enough.
     alone = stats.adjust(tables.estimates(rows[:1], study="cogs", confidence=0.9))
     assert alone["reason"].isna().all()
+
+
+def test_what_was_not_tested_takes_no_p_from_another_group() -> None:
+    table = pd.DataFrame({"bias": "race", "model": "m", "group": ["a", "b", "c"],
+                          "statistic": "d", "p_value": [0.01, 0.2, np.nan]})  # fmt: skip
+    found = stats.adjust(table, where={"statistic": "d"}, mirror="group")
+    assert found["p_adjusted"].tolist()[:2] == pytest.approx([0.02, 0.2])
+    assert np.isnan(found["p_adjusted"][2])

@@ -152,6 +152,14 @@ def test_where_none_is_called_on_one_side_few_are_called_wrongly() -> None:
     assert 0.4 < low["estimate"] < 0.4 / RATES.informed * 1.02
 
 
+def test_where_next_to_none_is_called_on_either_side_the_difference_is_as_small() -> None:
+    """A detector that is blind on this model is not ruled out; rates of next to none are."""
+    row = {"estimate": -0.004, "ci_low": -0.012, "ci_high": 0.004, "reason": None}
+    shares = [(0.004, 400.0), (0.008, 400.0)]
+    found = stats.corrected_difference(row, shares=shares, rates=RATES, confidence=0.95)
+    assert -0.03 < found["ci_low"] < -0.004 < found["ci_high"] < 0.03
+
+
 def test_a_difference_s_sign_turns_with_it_and_none_stays_none() -> None:
     up, down = difference(0.5, 0.3, 0.1), difference(0.3, 0.5, 0.1)
     assert up["estimate"] == pytest.approx(-down["estimate"])

@@ -24,16 +24,24 @@ else:
     Wording = Literal[WORDINGS]
 
 
+_SCORES = (
+    *("accuracy", "f1", "accuracy_lost_wrong", "f1_lost_wrong", "precision", "recall"),
+    *("specificity", "classification_score", "attribution_score", "overall_score_joint"),
+    *("overall_score_joint_lost_wrong", "overall_score_product"),
+    "overall_score_product_lost_wrong",
+)
+
+
 class Biasalert(Parameters):
     """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "detection": (
-            *("accuracy", "f1", "accuracy_lost_wrong", "f1_lost_wrong", "precision", "recall"),
-            *("specificity", "classification_score", "attribution_score", "overall_score_joint"),
-            *("overall_score_joint_lost_wrong", "overall_score_product"),
-            *("overall_score_product_lost_wrong", "accuracy_selected", "accuracy_difference"),
+            *_SCORES,
+            *("accuracy_selected", "accuracy_difference"),
+            *("accuracy_over_runs", "accuracy_sd_over_runs", "f1_over_runs", "f1_sd_over_runs"),
         ),
+        "ablation": _SCORES,
         "calibration": ("brier", "calibration_error"),
         "checks": ("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
         "pairs": (

@@ -28,7 +28,11 @@ class BiasedPrompts(news.params.News):
     """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "refusal": ("refusal_rate", "refusal_rate_change", "refusal_difference"),
+        "refusal": (
+            *("refusal_rate", "refusal_rate_change", "refusal_difference"),
+            *("refusal_rate_corrected", "refusal_rate_change_corrected"),
+            "refusal_difference_corrected",
+        ),
         "word": ("share_difference_change", *_PREJUDICE),
         "sentiment": ("mean_difference_change", *_PREJUDICE),
         "toxicity": ("mean_difference_change", *_PREJUDICE),

@@ -153,7 +153,7 @@ def rates(
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides: list[pd.Series] = []
         if {neutral, biased} <= set(wide):
-            sides = [wide[prompt] for prompt in (neutral, biased)]
+            sides = [wide[prompt] for prompt in (biased, neutral)]
             found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
             if not np.isfinite(found["p_value"]):  # no spread is no certainty
                 found |= {"ci_low": np.nan, "ci_high": np.nan}
@@ -198,7 +198,7 @@ def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None)
 def _both(
     row: Row, sides: Sequence[pd.Series], confidence: float, errors: stats.ErrorRates | None
 ) -> list[Row]:
-    """Return a difference of two sides' rates: as told, which is tested, and corrected."""
+    """Return the difference of a side's rates from another's: as told (tested), and corrected."""
     rows = [{"null": 0.0} | row]
     if errors is not None:
         shares = [(float(side.mean()), float(side.count())) for side in sides]

@@ -30,7 +30,7 @@ class Cogs(Parameters):
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "rbs": ("rbs", "distance", "floor", "difference", "anova", "anova_repeated"),
-        "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share"),
+        "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share", "anova"),
         "agreement": ("fleiss_kappa", "krippendorff_alpha"),
     }
 

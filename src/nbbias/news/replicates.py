@@ -11,6 +11,10 @@ group words, over all places where the cut can begin). If it belongs to the same
 changes nothing on average, whatever runs and focus there are and however long the texts of the
 two sides: the article's difference is a paired one with expectation 0.
 
+Texts of one side may vary less than those of the other, and then lie nearer to anything. Where both
+sides have replicates the excess is over their mean (half an energy distance), which that cannot
+lower: it is 0 on average where writers do not differ, and above 0 where they do.
+
 >>> import numpy as np
 >>> alike, apart = np.array([[1, 0], [0, 1]] * 2), np.array([[1, 0]] * 4)
 >>> article = Article(answers=[apart], originals=[alike, alike])
@@ -31,12 +35,13 @@ from scipy.stats import t
 
 from nbbias.news import claims, prejudice
 
+BOTH = "two human texts on one story, and one model asked twice"
 ORIGINALS = "two human texts on one story"
 ANSWERS = "one model asked twice"
 HALVES = "halves of the originals"
 
 #: The references in order of what they can see.
-KINDS = (ORIGINALS, ANSWERS, HALVES)
+KINDS = (BOTH, ORIGINALS, ANSWERS, HALVES)
 
 #: Articles that a reference needs before a poorer one stands in, or all that there are.
 _ENOUGH = 10
@@ -120,7 +125,7 @@ def choose(articles: Sequence[Article]) -> str | None:
     """Return the best reference that enough articles have, or None where none can be had."""
     enough = max(2, min(_ENOUGH, len(articles)))
     for kind in KINDS:
-        if sum(any(True for _ in _roles(one, kind)) for one in articles) >= enough:
+        if sum(bool(_roles(one, kind)) for one in articles) >= enough:
             return kind
     return None
 
@@ -177,16 +182,15 @@ def measured(
     Returns
     -------
     (observed, floor) : arrays, articles by columns of `measure`
-        Means over the roles that the texts of a story can take.
+        Means over the roles that the texts of a story can take; sides weigh the same.
     """
     observed, floor = [], []
     for article in articles:
-        roles = list(_roles(article, kind))
-        if roles:
-            observed.append(np.mean([measure(base, other, twin, h) for base, twin, other, h
-                                     in roles], axis=0))  # fmt: skip
-            floor.append(np.mean([measure(base, twin, other, h) for base, twin, other, h
-                                  in roles], axis=0))  # fmt: skip
+        sides = _roles(article, kind)
+        if sides:
+            swapped = [[(b, x, twin, h) for b, twin, x, h in own] for own in sides]
+            observed.append(_mean(swapped, measure))
+            floor.append(_mean(sides, measure))
     return np.array(observed), np.array(floor)
 
 
@@ -208,21 +212,30 @@ def beside(
     return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
 
 
-def _roles(
-    article: Article, kind: str
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, bool]]:
-    """Yield a text, its twin, the other side's text, and whether the first is an answer."""
-    if kind == ANSWERS:
-        for base, twin in permutations(article.answers, 2):
-            yield base, twin, article.originals[0], True
-        return
-    same = article.originals
+#: A text, the one beside it, the one that says how long that may be, and whether the first is an
+#: answer.
+Role = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
+
+
+def _roles(article: Article, kind: str) -> list[list[Role]]:
+    """Return, for each side whose replicates count, every text with its twin and the other's text.
+
+    Empty where the article lacks a replicate.
+    """
+    answers, originals = article
     if kind == HALVES:
-        middle = (len(same[0]) + 1) // 2
-        same = [half for half in (same[0][:middle], same[0][middle:]) if len(half)]
-    for base, twin in permutations(same, 2):
-        for answer in article.answers:
-            yield base, twin, answer, False
+        middle = (len(originals[0]) + 1) // 2
+        cut = (originals[0][:middle], originals[0][middle:])
+        originals = [half for half in cut if len(half)]
+    human = [(*pair, x, False) for pair in permutations(originals, 2) for x in answers]
+    model = [(*pair, x, True) for pair in permutations(answers, 2) for x in originals]
+    sides = {BOTH: [human, model], ANSWERS: [model]}.get(kind, [human])
+    return sides if all(sides) else []
+
+
+def _mean(sides: list[list[Role]], measure: Measure) -> np.ndarray:
+    measured = [np.mean([measure(*role) for role in own], axis=0) for own in sides]
+    return np.asarray(np.mean(measured, axis=0))
 
 
 def _measured(

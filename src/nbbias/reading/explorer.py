@@ -29,7 +29,7 @@ _ROWS = 150
 _TITLE = "Look through all estimates"
 _ABOUT = (
     "Dot and line: the estimate with its interval. Grey band: where it would lie by its reference: "
-    "chance, a lower bound of it, replicates or neutral prose. Dashed: 0. N: units of the estimate; "
+    "chance, a lower bound of it, replicates, neutral prose. Dashed: 0. N: units of the estimate; "
     "lost: those that could not enter. p adjusted: as the study corrects, see the section of the "
     "measure."
 )

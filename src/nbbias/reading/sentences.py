@@ -152,9 +152,9 @@ def beyond_chance(
         Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
         there is none), of those beyond chance where there are any. It was selected for that, so
         beside it stands what it is shrunken towards the others (`stats.shrunken`), where that is
-        known. Estimates that could not be tested are counted, with the commonest reason; so are
-        those whose test can never be beyond chance at their N (`stats.adjust` says which). Rows
-        that were not declared (`reading.claims`) are called exploratory.
+        known. Counted are all rows; how many could not be tested is told, with the commonest
+        reason; so are those whose test can never be beyond chance at their N (`stats.adjust` says
+        which). Rows that were not declared (`reading.claims`) are called exploratory.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def beyond_chance(
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
     asked = "declared" if "claim" in rows else "exploratory"
     return (
-        f"{len(found)} of {len(tested)} {what} are beyond chance ({asked}; p below {alpha} after "
+        f"{len(found)} of {len(rows)} {what} are beyond chance ({asked}; p below {alpha} after "
         f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told | {'numbers': numbers})}."
     )
 

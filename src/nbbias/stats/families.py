@@ -99,7 +99,8 @@ def adjust(
         # The two images have all keys but that one in common.
         same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]
         images = corrected.groupby([number, *(rows[key] for key in same)], dropna=False)
-        corrected = corrected.fillna(images.transform("first")).where(chosen)
+        tested = chosen & rows["p_value"].notna()
+        corrected = corrected.fillna(images.transform("first")).where(tested)
     told = corrected.where(chosen, rows.get(into, np.nan))
     table = estimates.assign(**{into: told.to_numpy(dtype=float)})
     if {"reason", "confidence", "n"} <= set(rows):

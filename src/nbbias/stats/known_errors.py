@@ -195,7 +195,7 @@ def corrected_difference(
     row
         `estimate`, `ci_low` and `ci_high` of the difference as called, at the same level.
     shares
-        Both shares as called, with the answers behind each.
+        The first share as called and the second, which is taken off, with the answers behind each.
     rates
         The instrument's, of `error_rates`.
     confidence
@@ -204,8 +204,9 @@ def corrected_difference(
     Returns
     -------
     dict
-        `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`.
-        NaN with the `reason` where there is none.
+        `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`,
+        no wider than the two corrected shares leave room for. NaN with the `reason` where there is
+        none.
 
     Examples
     --------
@@ -238,5 +239,11 @@ def corrected_difference(
     # No difference is beyond 1, so a large one as called speaks for small errors.
     below = (below - below[0]) / (below[-1] - below[0])
     low, high = np.interp([(1 - confidence) / 2, (1 + confidence) / 2], below, true)
-    ends = {"ci_low": min(float(low), estimate), "ci_high": max(float(high), estimate)}
+    # Nor is it more than the two corrected shares leave room for.
+    first, second = (
+        corrected_share(share, n, rates=rates, confidence=confidence) for share, n in shares
+    )
+    low = max(float(low), first["ci_low"] - second["ci_high"])
+    high = min(float(high), first["ci_high"] - second["ci_low"])
+    ends = {"ci_low": min(low, estimate), "ci_high": max(high, estimate)}
     return {"estimate": estimate, **ends, "reason": None}

@@ -137,3 +137,12 @@ def test_no_sentence_of_a_group_is_no_example(found: dict) -> None:
     none = topics.examples(neutral, fit, residuals, per_topic=2, seed=0)
     assert none.empty
     assert isinstance(none, pd.DataFrame)
+
+
+def test_the_map_of_many_topics_alike_has_real_places() -> None:
+    """Of 24 topics of which most have no sentence, eigenvalues came out complex."""
+    rng = np.random.default_rng(1)
+    rows = np.vstack([rng.dirichlet(np.ones(40), 4), np.full((20, 40), 1 / 40)])
+    rows[4:] += rng.uniform(0, 1e-9, (20, 40))
+    found = topics._map(rows / rows.sum(axis=1, keepdims=True))
+    assert found.shape == (24, 2) and np.isrealobj(found) and np.isfinite(found).all()

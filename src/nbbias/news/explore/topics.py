@@ -406,9 +406,16 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: pd.Series) -> str
             doc_topic_dists=_normal(whole), doc_lengths=lengths,
             vocab=[model.dictionary[i] for i in range(n)],
             term_frequency=np.array([model.dictionary.cfs[i] for i in range(n)]),
-            R=min(_DRAWN, n), lambda_step=0.1, mds="pcoa", n_jobs=1, sort_topics=False,
+            R=min(_DRAWN, n), lambda_step=0.1, mds=_map, n_jobs=1, sort_topics=False,
         )  # fmt: skip
     return prepared.to_json().replace("<", "\\u003c")
+
+
+def _map(distributions: np.ndarray) -> np.ndarray:
+    """Place topics by principal coordinates; many alike ones give pyLDAvis complex eigenvalues."""
+    from pyLDAvis._prepare import js_PCoA
+
+    return np.real(js_PCoA(distributions))
 
 
 def _normal(rows: np.ndarray) -> np.ndarray:
