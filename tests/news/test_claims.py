@@ -54,13 +54,13 @@ def test_a_cell_is_made_of_articles_and_of_pairs_only_where_that_is_said() -> No
     assert (row["n"], row["estimate"]) == (2, pytest.approx(0.35))
 
 
-def test_topics_average_shares_and_measure_the_distance_again() -> None:
+def test_topics_average_the_shares_and_the_distances_of_an_articles_answers() -> None:
     scores = scores_of(
         article_id="1", seed=0, measure="document", difference_a=[0.3, -0.1], score=[0.3, 0.1],
         difference_b=[-0.3, 0.1],
     )  # fmt: skip
     (row,) = claims.per_article(scores, topics.POOLING).to_dict("records")
-    assert (row["difference_a"], row["score"]) == pytest.approx((0.1, 0.1))
+    assert (row["difference_a"], row["score"]) == pytest.approx((0.1, 0.2))
 
 
 def twice() -> corpus.Read:

@@ -251,8 +251,8 @@ def repeated(found: pd.DataFrame) -> list[str]:
         told.append(
             f"{escape(judge)}, trained {len(own)} times, each time on another split: accuracy "
             f"{number(accuracy.mean())} on average ({number(accuracy.min())} to "
-            f"{number(accuracy.max())}; standard deviation {number(accuracy.std(), decimals=3)}), F1 "
-            f"{number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
+            f"{number(accuracy.max())}; standard deviation {number(accuracy.std(), decimals=3)}), "
+            f"F1 {number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
         )
     return told
 
