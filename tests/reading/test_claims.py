@@ -174,6 +174,17 @@ def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
     assert "abababababab" in first.data and "18 declared tests" in first.data
 
 
+def test_what_is_told_apart_and_what_is_not_measured_never_fold() -> None:
+    rows = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
+    rows[0] |= {"p_value": np.nan, "reason": "no words"}
+    (first, _) = claims.shown(declared(estimates(*rows), SHE), sha256="ab" * 32)
+    shown = [row.td.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tr")
+             if row.td]  # fmt: skip
+    assert [name for name in shown if name.startswith("m")] == [
+        "m00", *(f"m{n:02d}" for n in range(3, 14)),
+    ]  # fmt: skip
+
+
 def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
     table = estimates({"p_adjusted": 0.01})
     assert "(exploratory; p below" in reading.beyond_chance(table, what="differences")

@@ -62,7 +62,7 @@ SAMPLE_MODELS: dict[str, dict[str, float]] = {
     "even": {},
     "fewer-women": {"female": -0.15},
     "more-white": {"White": 0.2},
-    "colder-on-women": {"tone_female": -0.3},
+    "colder-on-women": {"tone_female": -0.45},
     "off-the-subject": {"subject": 0.5},
 }
 

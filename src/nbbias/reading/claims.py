@@ -214,7 +214,7 @@ def _which(some: pd.DataFrame, own: pd.DataFrame) -> str:
 
 
 def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:
-    """Show declared claims: the first dozen, and folded below all, where there are more.
+    """Show declared claims: a dozen, and folded below all, where there are more.
 
     Parameters
     ----------
@@ -232,8 +232,12 @@ def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:
 
 
 def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
-    """Write declared rows in their order, each beside its claim in words."""
-    told = rows.iloc[:first].copy()
+    """Write declared rows in their order, each beside its claim in words.
+
+    Of more than `first` those stay that have no test, and those least likely by chance.
+    """
+    likely = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
+    told = rows.iloc[np.sort(likely[:first])].copy()
     keys = [key for key in CLAIM_KEYS if key not in {"measure", "statistic"}]
     for number, own in rows.groupby(CLAIM, sort=False):
         named = [key for key in keys if own[key].nunique(dropna=False) == 1 and key != "model"]
