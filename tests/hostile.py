@@ -15,12 +15,15 @@ ANSI = "\x1b[31mred\x1b[0m"
 TURNED = "\u202egnp.exe\u2066"
 NUL = "nul\x00here"
 FORMULA = "=1+cmd|' /C calc'!A0"
+#: What Great Tables reads as units, and what templates of other programs read as their own.
+UNITS = f"{{{{7*7}}}}{SCRIPT}"
+TEMPLATE = """{{"{{"}} {%if%} ${7*7} <%=7*7%> #{7*7} {0.x} {theme} %(a)s"""
 
 #: The parts that stay readable as they are typed, once mark-up is taken away.
-PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX, FORMULA]
+PRINTABLE = [SCRIPT, IMAGE, ADDRESS, BREAKOUT, MARKDOWN, LATEX, FORMULA, UNITS, TEMPLATE]
 ALL = [*PRINTABLE, ANSI, TURNED, NUL]
 
-MODELS = ["plain", f"{SCRIPT}{IMAGE}", f"model {LATEX} {ANSI}{TURNED}{NUL}"]
+MODELS = ["plain", f"{UNITS}{IMAGE}", f"model {LATEX} {TEMPLATE} {ANSI}{TURNED}{NUL}"]
 
 
 def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -28,14 +31,18 @@ def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
     originals, generations = [], []
     for i in range(articles):
         ugly = ALL[i % len(ALL)]
-        key = {"source": f"paper {ADDRESS}", "article_id": f"{i} {ugly}"}
+        key = {"source": f"paper {UNITS} {ADDRESS}", "article_id": f"{i} {ugly}"}
         said = f"{ugly} she told him that he was a man. " * (1 + i % 2)
         originals.append(key | {"text": f"{said}The woman said she was glad {ugly}."})
         for number, model in enumerate(MODELS):
             answer = f"He said {ugly} that she and the men were bad. " + "Her brother is good. " * (
                 (i + number) % 3
             )
-            made = {"model": model, "prompt": f"p {MARKDOWN} {TURNED}", "sample": 1}
+            made = {
+                "model": model,
+                "prompt": f"p {MARKDOWN} {UNITS} {TEMPLATE} {TURNED}",
+                "sample": 1,
+            }
             generations.append(key | made | {"text": answer})
     return pd.DataFrame(originals), pd.DataFrame(generations)
 
@@ -43,9 +50,9 @@ def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
 def lexicon() -> pd.DataFrame:
     """A word list with a hostile group, whose word stands in every text."""
     rows = [("female", word) for word in ("she", "her", "woman")]
-    rows += [(f"male {SCRIPT}", word) for word in ("he", "him", "man", "men", "brother")]
+    rows += [(f"male {UNITS} {TEMPLATE}", word) for word in ("he", "him", "man", "men", "brother")]
     table = pd.DataFrame(rows, columns=["group", "term"])
-    return table.assign(bias=f"gender {IMAGE}", kind="word", case="any")[
+    return table.assign(bias=f"gender {UNITS} {IMAGE}", kind="word", case="any")[
         ["bias", "group", "term", "kind", "case"]
     ]
 

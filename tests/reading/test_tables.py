@@ -56,6 +56,26 @@ def test_a_table_without_rows_shows_its_headings() -> None:
     assert [th.get_text() for th in page.find_all("th")] == ["a", "b"]
 
 
+@pytest.mark.parametrize("text", [
+    hostile.UNITS, hostile.TEMPLATE, f"{{{{x}}}} {hostile.SCRIPT} {{{{y}}}}",
+    "{{&lt;script&gt;alert(1)&lt;/script&gt;}}", "{{**b** <b>}}", "{{{{7*7}}}}", "}}{{",
+])  # fmt: skip
+def test_great_tables_reads_no_units_in_a_text(text: str) -> None:
+    rows = pd.DataFrame({text: [text, None], "share": [0.5, None], "p_value": [0.1, 0.0002]})
+    html = reading.show(rows, title=text, note=text, labels={"share": text}, gap=text)
+    shown = hostile.harmless(html.data, frame_ignored=True)
+    told = [shown.find(class_="gt_title"), *shown.find_all("th")[:2], shown.tfoot]
+    told += [shown.tbody.find("td"), shown.tbody.find_all("tr")[1].find_all("td")[1]]
+    expected = [text] * 6
+    expected[1] = text.replace("_", " ")
+    assert [one.get_text().strip() for one in told] == expected
+
+
+def test_a_column_may_have_any_name() -> None:
+    page = show(pd.DataFrame({"cases": ["a"], "self": ["b"], "kwargs": [1]}))
+    assert [th.get_text() for th in page.find_all("th")] == ["cases", "self", "kwargs"]
+
+
 HOSTILE = "<script>alert('x')</script> & <b>b</b>"
 
 

@@ -239,10 +239,12 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     else:
         table, title, note, labels, decimals, gap = Table(table, **told)
     plain = _seen(table.reset_index(drop=True))
-    named = {name: visible((labels or {}).get(name, str(name).replace("_", " "))) for name in plain}
+    named = {name: (labels or {}).get(name, str(name).replace("_", " ")) for name in plain}
     # A name made from the content: the same table gets the same HTML in every run.
-    digest = hashlib.sha256((title + plain.to_csv(index=False)).encode()).hexdigest()[:10]
-    printed = GT(plain, id=f"t{digest}").tab_header(title=visible(title)).cols_label(**named)
+    content = visible(title + plain.to_csv(index=False))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:10]
+    printed = GT(plain, id=f"t{digest}").tab_header(title=_text(title))
+    printed = printed.cols_label({name: _text(label) for name, label in named.items()})
     numeric = plain.select_dtypes("number")
     whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
     p_values = [name for name in numeric if str(name).startswith("p_")]
@@ -252,15 +254,17 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     if written:
         printed = printed.cols_align("right", columns=written)
     if p_values:
-        printed = printed.fmt(p_in_table, columns=p_values)
+        printed = printed.fmt(lambda p: escape.printed(p_in_table(p)), columns=p_values)
     if fractional:
         printed = printed.fmt_number(columns=fractional, decimals=decimals)
     if whole:
         printed = printed.fmt_integer(columns=whole)
     texts = [name for name in plain.columns if name not in numeric]
+    if texts:
+        printed = printed.fmt(escape.printed, columns=texts)
     for names, missing in ((list(numeric), gap), (texts, "")):
         if names:
-            printed = printed.sub_missing(columns=names, missing_text=missing)
+            printed = printed.sub_missing(columns=names, missing_text=_text(missing))
     printed = printed.tab_options(
         table_font_size="13px", heading_align="left", heading_title_font_size="14px",
         data_row_padding="4px", table_width="auto", table_margin_left="0",
@@ -277,7 +281,7 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     if short:
         printed = printed.tab_style(style.css("white-space: nowrap"), loc.body(columns=short))
     if note:
-        printed = printed.tab_source_note(html(escape.attribute(note)))
+        printed = printed.tab_source_note(_text(note))
     scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
     # No program that typesets mathematics looks into it.
     return HTML(
@@ -315,11 +319,17 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
     return pd.Series(texts, index=rows.index)
 
 
+def _text(text: object) -> Any:
+    """Return any text as Great Tables prints it, which reads nothing in it."""
+    return html(escape.printed(text))
+
+
 def _seen(table: pd.DataFrame) -> pd.DataFrame:
     """Write out in every text what is not seen."""
     texts = table.select_dtypes(["object", "str", "category"]).columns
-    shown = {
-        name: table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
-        for name in texts
-    }
-    return table.assign(**shown)
+    shown = table.copy()
+    for name in texts:
+        shown[name] = (
+            table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
+        )
+    return shown
