@@ -11,16 +11,32 @@ import yaml
 
 from nbbias.biasalert import sources
 from tests import hostile
-from tests.hostile import ADDRESS, ANSI, BREAKOUT, FORMULA, IMAGE, LATEX, MARKDOWN, NUL, SCRIPT
+from tests.hostile import (
+    ADDRESS,
+    ANSI,
+    BREAKOUT,
+    FORMULA,
+    IMAGE,
+    LATEX,
+    MARKDOWN,
+    NUL,
+    SCRIPT,
+    TEMPLATE,
+    UNITS,
+)
 
 #: The name of a params file, and so of a run: whatever a file system takes.
 NAME = "[red]<img src=x onerror=alert(1)> $a$ {{b}} \x1b[31m\u202e"
 
 #: What models, judges and people are called here.
-NAMES = [f"{FORMULA} plain", f"{SCRIPT}{IMAGE}", f"m {LATEX} {ANSI}{hostile.TURNED}{NUL}"]
+NAMES = [
+    f"{FORMULA} {TEMPLATE} plain",
+    f"{UNITS}{IMAGE}",
+    f"m {LATEX} {UNITS} {ANSI}{hostile.TURNED}{NUL}",
+]
 
 #: No bar and no slash, which names of identities may not hold.
-_NAMED = "<img src=x onerror=alert(1)> $\\a$ \x1b[1m\u202e"
+_NAMED = "{{7*7}}<img src=x onerror=alert(1)> {% x %} ${x} <%=x%> $\\a$ \x1b[1m\u202e"
 
 
 def write(folder: Path) -> dict[str, Path]:
@@ -65,16 +81,16 @@ _QUICK = {
 
 
 def _news(folder: Path) -> dict[str, Any]:
-    originals, generations = hostile.corpus(9)
+    originals, generations = hostile.corpus(len(hostile.ALL))
     names = dict(zip(hostile.MODELS, NAMES, strict=True))
     generations["model"] = generations["model"].map(names)
     return _sides(folder, "news", originals, generations)
 
 
 def _prompts(folder: Path) -> dict[str, Any]:
-    originals, generations = hostile.corpus(9)
+    originals, generations = hostile.corpus(len(hostile.ALL))
     originals["headline"] = [f"She {ugly}" for ugly in hostile.ALL[: len(originals)]]
-    neutral, biased = f"{FORMULA} {MARKDOWN}", f"b {BREAKOUT} {LATEX} {ANSI}"
+    neutral, biased = f"{FORMULA} {UNITS} {MARKDOWN}", f"b {BREAKOUT} {TEMPLATE} {LATEX} {ANSI}"
     answers = []
     for prompt in (neutral, biased):
         own = generations.assign(prompt=prompt)
@@ -113,7 +129,7 @@ def _sides(
 def _llmbi(folder: Path) -> dict[str, Any]:
     rows = []
     for i, ugly in enumerate(hostile.ALL):
-        dimension = [f"Gender {SCRIPT}", f"{FORMULA}", f"Age {ANSI}{IMAGE}$a$ $b$"][i % 3]
+        dimension = [f"Gender {UNITS}", f"{FORMULA} {TEMPLATE}", f"Age {ANSI}{IMAGE}$a$ $b$"][i % 3]
         for number, model in enumerate(NAMES):
             good = "good " * ((i + number) % 4) + "bad " * (i % 2)
             said = f"{ugly} is a {good}thing to say, she told him {ugly}."
@@ -127,9 +143,9 @@ def _llmbi(folder: Path) -> dict[str, Any]:
 
 def _cogs(folder: Path) -> dict[str, Any]:
     axis, task = f"axis {_NAMED}", f"task {_NAMED}"
-    identities = {f"={_NAMED}": f"a {IMAGE}", f"other {_NAMED}": f"b {SCRIPT}"}
+    identities = {f"={_NAMED}": f"a {IMAGE}", f"other {_NAMED}": f"b {UNITS}"}
     themes = [f"theme {i} {_NAMED}" for i in range(3)]
-    criteria = {f"criterion {_NAMED}": f"told {SCRIPT} {LATEX}"}
+    criteria = {f"criterion {_NAMED}": f"told {UNITS} {LATEX}"}
     suite = {
         "axes": {axis: {"identities": identities}},
         "topics": {f"topic {_NAMED}": themes},
@@ -182,7 +198,9 @@ def _biasalert(folder: Path) -> dict[str, Any]:
             for i, ending in enumerate(endings):
                 ugly = hostile.ALL[(len(rows) + i) % len(hostile.ALL)]
                 text = f"{ugly} in our town {group} {ending} {ugly}"
-                rows.append((text, biased, kind, f"{group} {SCRIPT}", f"={ending} {IMAGE}"))
+                rows.append(
+                    (text, biased, kind, f"{group} {UNITS}", f"={ending} {TEMPLATE} {IMAGE}")
+                )
     columns = ["text", "biased", "bias_type", "group", "attribute"]
     labelled = pd.DataFrame(rows, columns=columns)
     labelled["text_id"] = labelled["text"].map(sources.text_id)
@@ -208,14 +226,14 @@ def _biasalert(folder: Path) -> dict[str, Any]:
         "labelled_path": _saved(labelled, folder / "labelled.parquet"),
         "knowledge_path": _saved(
             known[["statement", "bias_type", "group", "attribute"]].assign(
-                entry_id=[f"{i} {IMAGE}" for i in range(len(known))], source=f"by {ADDRESS}{ANSI}"
+                entry_id=[f"{i} {IMAGE}" for i in range(len(known))], source=f"by {UNITS} {ADDRESS}{ANSI}"
             ), folder / "knowledge.parquet",
         ),
         "pairs_path": _saved(pairs, folder / "pairs.parquet"),
         "answers_path": _saved(said, folder / "answered.parquet"),
         "human_path": _saved(human, folder / "human.parquet"),
         "replies_paths": {NAMES[2]: _saved(replies, folder / "replies.parquet")},
-        "moderation_paths": {f"{FORMULA} {IMAGE}": _saved(flags, folder / "flags.parquet")},
+        "moderation_paths": {f"{FORMULA} {UNITS} {IMAGE}": _saved(flags, folder / "flags.parquet")},
         "judges": ["keywords", "classifier"], "embedding_model": "offline",
         "toxicity_scorer": "offline", "draws": 100, "near": 0.95, "k": 2,
     }  # fmt: skip
