@@ -231,6 +231,13 @@ def test_a_release_is_read_however_it_is_nested(
     assert not table.duplicated(["source", "article_id", "model", "prompt", "sample"]).any()
 
 
+def test_half_a_character_of_a_release_is_read_as_a_sign_that_can_be_written(
+    tmp_path: Path,
+) -> None:
+    path = tables.write(tmp_path / "news_data/m.json", '{"nyt": {"1": "One\\ud800"}}')
+    assert recorded.release(path.parent.parent)["text"].to_list() == ["One\ufffd"]
+
+
 def test_a_release_nested_otherwise_is_refused_with_what_was_found(tmp_path: Path) -> None:
     put(tmp_path / "news_data/a.json", {"1": "text", "2": ["list"]})
     put(tmp_path / "news_data/b.json", {"1": {"body": "text"}})

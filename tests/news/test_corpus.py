@@ -262,6 +262,17 @@ def test_each_oddity_is_counted_and_nothing_else(problem: str) -> None:
     assert set(found.values()) == {0}
 
 
+def test_half_a_character_is_counted_and_spoils_no_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    row = {"source": "s\ud800", "article_id": "\udc00", "model": "m\ud800", "text": "One\ud800."}
+    path.write_text(json.dumps([row, {**row, "article_id": "2", "text": "Two."}]))
+    found = corpus.read_generations(path)
+    assert problems(found)["wrong encoding (replacement or garbled characters)"] == 1
+    for texts in found.select_dtypes(["object", "str"]).columns:
+        found[texts].str.encode("utf-8")
+    assert found["model"].unique() == ["m\ufffd"]
+
+
 def test_healthy_texts_have_no_problem() -> None:
     table = corpus.health(originals(HEALTHY, "A line of 2,000 signs: ".ljust(2000, "x")))
     assert (table["texts"] == 0).all()

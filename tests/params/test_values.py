@@ -407,3 +407,12 @@ def test_all_parameters_written_to_a_file_are_the_same_parameters(
     assert read == stem
     assert set(values) == set(STUDIES[stem].parameters.model_fields)
     assert registry.validate(stem, values) == found
+
+
+def test_half_a_character_in_a_name_is_read_as_a_sign_that_can_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text('a: "x\\ud800"\nb: {"y\\ud800": ["z\\ud800"]}\n')
+    assert params.read_yaml(path) == {"a": "x\ufffd", "b": {"y\ufffd": ["z\ufffd"]}}
+    path.write_text('b: {"y\\ud800": 1, "y\\ud801": 2}\n')
+    with pytest.raises(ParameterError, match="differ only in halves of characters"):
+        params.read_yaml(path)

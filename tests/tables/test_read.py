@@ -203,3 +203,33 @@ def test_a_variable_is_expanded_before_a_file_is_read(
 @pytest.mark.parametrize("name", ["neutral_prose.jsonl", "sample/llmbi_answers.jsonl"])
 def test_shipped_tables_can_be_read(name: str) -> None:
     assert tables.read_table(tables.data_path(name))["text"].str.strip().ne("").all()
+
+
+# --- halves of characters -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "content"), {
+    "list.json": [{"article_id": "1", "text": "a\ud800b"}],
+    "texts.json": {"1": "a\ud800b"},
+    "records.json": {"1": {"text": "a\ud800b"}},
+    "lines.jsonl": {"article_id": "1", "text": "a\ud800b"},
+}.items())  # fmt: skip
+def test_half_a_character_is_read_as_a_sign_that_can_be_written(
+    name: str, content: object, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(json.dumps(content))
+    table = tables.read_table(tmp_path / name)
+    assert table["text"].to_list() == ["a\ufffdb"]
+    tables.save_table(table, "texts", out=tmp_path)
+    assert tables.saved_table(tmp_path, "texts")["text"].to_list() == ["a\ufffdb"]
+
+
+def test_names_of_columns_and_whole_characters_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('[{"\\udc00model": "\\ud83d\\ude00 \\ude00"}]')
+    table = tables.read_table(tmp_path / "a.json")
+    assert table.to_dict("list") == {"\ufffdmodel": ["\U0001f600 \ufffd"]}
+
+
+def test_names_that_would_become_one_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"\\ud800": "one", "\\ud801": "two"}')
+    assert "differ only in halves of characters" in refusal(tmp_path / "a.json")

@@ -216,7 +216,7 @@ def release(folder: str | Path) -> pd.DataFrame:
     rows, wrong = [], []
     for path, way, model in found:
         try:
-            articles = _articles(json.loads(path.read_text(encoding="utf-8-sig")))
+            articles = _articles(tables.whole(json.loads(path.read_text(encoding="utf-8-sig"))))
         except (ValueError, OSError) as error:
             wrong.append(f"{path.name}: {error}")
             continue

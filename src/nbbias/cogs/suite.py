@@ -26,7 +26,7 @@ from pydantic import (
     model_validator,
 )
 
-from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, is_file, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, is_file, resolve, whole
 
 #: What a recorded order of choices is joined by; no name may hold it.
 BAR = "|"
@@ -178,8 +178,8 @@ def _read(path: str | Path) -> dict[str, Any]:
     if not is_file(found):
         raise DataError(str(path), f"no such file (looked for {found.absolute()})")
     try:
-        content = yaml.safe_load(found.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        content = whole(yaml.safe_load(found.read_text(encoding="utf-8")))
+    except (yaml.YAMLError, ValueError) as error:
         raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(content, dict):
         raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")

@@ -136,7 +136,7 @@ def as_yaml(value: object, *, flow: bool = False) -> str:
 
 def _parse(text: str, *, where: str) -> Any:
     try:
-        return _yaml().load(text)
+        return tables.whole(_yaml().load(text))
     except (YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}: " if mark else ""

@@ -49,6 +49,7 @@ from .read import (
     is_file as is_file,
     read_table as read_table,
     resolve as resolve,
+    whole as whole,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
 from .waiting import progress as progress, watched as watched

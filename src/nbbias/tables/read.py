@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -30,6 +31,7 @@ _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
 #: The value of a path parameter that stands for the data shipped with the project.
 SAMPLE = "sample"
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -131,15 +133,46 @@ def read_table(path: str | Path) -> pd.DataFrame:
     return table
 
 
+def whole(value: Any) -> Any:
+    r"""Return what was read from JSON or YAML with each lone surrogate as U+FFFD.
+
+    Such escapes as ``\ud800`` stand for half a character, which no file, hash or request can hold.
+    What is replaced counts as wrongly encoded where texts' health is told.
+
+    Raises
+    ------
+    ValueError
+        Two names of one object would become one.
+
+    Examples
+    --------
+    >>> whole(["caf" + chr(0xD800), {"n": 1}]) == ["caf" + chr(0xFFFD), {"n": 1}]
+    True
+    """
+    if isinstance(value, str):
+        if not _SURROGATE.search(value):
+            return value
+        # Both halves side by side, as YAML reads them, are one character.
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [whole(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found = {whole(name): whole(one) for name, one in value.items()}
+    if len(found) < len(value):
+        raise ValueError("holds names that differ only in halves of characters (lone surrogates)")
+    return found
+
+
 def _from_json_lines(path: Path) -> pd.DataFrame:
     """Read one record a line; pandas would turn "007" into 7."""
     lines = path.read_text(encoding="utf-8-sig").split("\n")
-    return pd.DataFrame.from_records([json.loads(line) for line in lines if line.strip()])
+    return pd.DataFrame.from_records([whole(json.loads(line)) for line in lines if line.strip()])
 
 
 def _from_json(path: Path) -> pd.DataFrame:
     """Read JSON in any of the layouts in which releases come; a plain text becomes `text`."""
-    content = json.loads(path.read_text(encoding="utf-8-sig"))
+    content = whole(json.loads(path.read_text(encoding="utf-8-sig")))
     if isinstance(content, list):
         if all(isinstance(one, str) for one in content):
             return pd.DataFrame({"article_id": range(len(content)), "text": content})
