@@ -226,7 +226,8 @@ def _biasalert(folder: Path) -> dict[str, Any]:
         "labelled_path": _saved(labelled, folder / "labelled.parquet"),
         "knowledge_path": _saved(
             known[["statement", "bias_type", "group", "attribute"]].assign(
-                entry_id=[f"{i} {IMAGE}" for i in range(len(known))], source=f"by {UNITS} {ADDRESS}{ANSI}"
+                entry_id=[f"{i} {IMAGE}" for i in range(len(known))],
+                source=f"by {UNITS} {ADDRESS}{ANSI}",
             ), folder / "knowledge.parquet",
         ),
         "pairs_path": _saved(pairs, folder / "pairs.parquet"),

@@ -53,7 +53,8 @@ FOREIGN = """() => {
     const html = (found) => found.map(one => one.outerHTML.slice(0, 200));
     const named = /^(href|src|action|formaction|data|xlink:href)$/;
     return [
-        ...html(all('object, embed, base, form, link, meta[http-equiv], script[src]')),
+        ...html(all('object, embed, base, form, link, script[src]')),
+        ...html(all('meta[http-equiv]').slice(1)),
         ...html(all('script').slice(1)),
         ...html(all('img').filter(
             one => !/^(data:image|[^:]*figures)/.test(one.getAttribute('src')))),

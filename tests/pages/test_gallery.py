@@ -15,7 +15,7 @@ from nbbias import reading, studies as registry, tables
 from nbbias.pages import compare, gallery, leaders, manifest
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
-from tests.pages.test_page import HOSTILE, soup
+from tests.pages.test_page import HOSTILE, allowed, hashed, soup
 
 # --- the index of runs ------------------------------------------------------------------------
 
@@ -312,6 +312,17 @@ def test_hostile_runs_are_compared_as_text(tmp_path: Path) -> None:
         found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
         assert found.main.find(["script", "img", "b"]) is None
         assert HOSTILE in found.main.get_text()
+
+
+def test_pages_about_runs_let_no_script_run_but_their_own(tmp_path: Path) -> None:
+    for name in "ab":
+        finished(tmp_path / "runs", name, claims(PLAIN))
+    gallery.write(tmp_path / "runs")
+    gallery.publish(tmp_path / "runs", tmp_path / "site")
+    made = sorted(path for path in tmp_path.rglob("*.html"))
+    assert len(made) == 6
+    for path in made:
+        assert allowed(path) == [hashed(soup(path).find_all("script")[-1].string)]
 
 
 # --- publishing -------------------------------------------------------------------------------

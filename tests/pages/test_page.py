@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,7 +13,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import reading
+from nbbias import news, reading
 from nbbias.pages import page
 from nbbias.tables import data_path
 
@@ -43,6 +45,46 @@ def test_a_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*=\s*[\"']?(https?:)?//", text)
     assert not re.search(r"@import|url\(\s*[\"']?(https?:)?//", text)
     assert re.findall(r"<(?:script|style)[^>]*>", text) == ["<style>", "<script>"]
+
+
+def allowed(page: Path) -> list[str]:
+    """Return the hashes of scripts that a page's policy lets run, and refuse a lax policy."""
+    found = soup(page)
+    (policy,) = found.find_all("meta", attrs={"http-equiv": "Content-Security-Policy"})
+    # It rules what stands below it only.
+    assert found.head.find_all(True)[:2] == [found.head.meta, policy]
+    rules = dict(one.split(" ", 1) for one in policy["content"].split("; "))
+    assert set(rules) == {
+        "default-src", "script-src", "style-src", "img-src", "base-uri", "form-action",
+    }  # fmt: skip
+    assert {rules[name] for name in ("default-src", "base-uri", "form-action")} == {"'none'"}
+    assert "'unsafe" not in rules["script-src"]
+    return rules["script-src"].split()
+
+
+def hashed(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def test_a_page_lets_no_script_run_but_its_own(tmp_path: Path) -> None:
+    leaked = nbformat.v4.new_output("display_data", {"text/html": HOSTILE})
+    page = written(tmp_path, nbformat.v4.new_code_cell("x", outputs=[leaked]))
+    own = [one.string for one in soup(page).find_all("script")][-1]
+    assert "prefers-color-scheme" in own
+    assert allowed(page) == [hashed(own)]
+
+
+def test_a_page_with_a_frame_lets_the_frames_scripts_run(tmp_path: Path) -> None:
+    view = reading.frames.ldavis("{}")
+    shown = nbformat.v4.new_output(
+        "display_data", {"text/html": news.explore.topics.frame(view, title="LDAvis")}
+    )
+    page = written(tmp_path, nbformat.v4.new_code_cell("x", outputs=[shown]))
+    loader = BeautifulSoup(view, "html.parser").script.string
+    own = [hashed(one) for one in (loader, reading.frames.scripts()[1])]
+    assert allowed(page)[1:] == own
+    (tmp_path / "frame.html").write_text(view)
+    assert allowed(tmp_path / "frame.html") == own
 
 
 def test_the_script_of_a_page_is_small() -> None:

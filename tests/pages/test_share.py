@@ -6,16 +6,18 @@ import json
 import zipfile
 from pathlib import Path
 
+import nbformat
 import pytest
 import yaml
 
 from nbbias import params, studies as registry, tables
-from nbbias.pages import gallery, manifest, share
+from nbbias.pages import gallery, manifest, page, share
 from nbbias.running import plan
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
 from tests.pages.test_gallery import PLAIN, claims, finished, leave
+from tests.pages.test_page import allowed, hashed, soup
 
 
 @pytest.fixture
@@ -151,6 +153,18 @@ def test_names_stand_for_paths_however_they_are_written(
     described = {"parameters": {"answers_path": path}, "data": {"answers_path": {"path": path}}}
     written = tables.write(tmp_path / "a.ipynb", text)
     assert share.portable_content(written, share.names(described)).decode() == told
+
+
+def test_a_page_that_is_shared_still_runs_its_script(tmp_path: Path) -> None:
+    # A path that the script of a page holds, too.
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("From text/csv")])
+    nbformat.write(notebook, tmp_path / "a.ipynb")
+    path = page.write_page(tmp_path / "a.ipynb", tmp_path / "a.html", title="t")
+    assert path.read_text(encoding="utf-8").count("text/csv") == 2
+    path.write_bytes(share.portable_content(path, {"text/csv": "csv"}))
+    found = soup(path)
+    assert "From csv" in found.main.get_text()
+    assert allowed(path) == [hashed(found.script.string)]
 
 
 def test_an_archive_in_a_folder_is_named_after_its_run(

@@ -19,6 +19,9 @@ from nbbias.tables import NbbiasError, data_path, escape, visible
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
 
+#: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
+_IMAGES = "'self' file:"
+
 _COPIED = (
     "index.html",
     share.PARAMS,
@@ -134,10 +137,5 @@ def _render(target: Path, template: str, **values: Any) -> Path:
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
     environment.filters["plain"] = escape.without_markdown
-    templates = data_path("templates/nbbias")
-    text = environment.get_template(template).render(
-        style=(templates / "page.css").read_text(encoding="utf-8"),
-        script=(templates / "page.js").read_text(encoding="utf-8"),
-        **values,
-    )
+    text = environment.get_template(template).render(**page.own(images=_IMAGES), **values)
     return tables.write(target, visible(page.slim(text)))

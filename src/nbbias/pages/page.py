@@ -15,7 +15,7 @@ import nbformat
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
-from nbbias import tables
+from nbbias import reading, tables
 from nbbias.tables import data_path, escape, visible
 
 _HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
@@ -25,6 +25,8 @@ _TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
 _TABLE_CELL = re.compile(
     r'<td (?:style="([^"]*)" )?(?:headers="[^"]*" )?class="gt_row gt_(left|right|center)">'
 )
+#: What holds a view of others, which runs scripts of theirs.
+_FRAME = "<iframe "
 _CONTENTS = "<!-- contents -->"
 #: What was declared leads a page, wherever its notebook computes it.
 _CLAIMS = re.compile(r'<section [^>]*class="claims".*?</section>', re.DOTALL)
@@ -78,12 +80,17 @@ class Fold(Preprocessor):
 
 
 def _named(cells: list[nbformat.NotebookNode]) -> str:
-    shown = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-    titles = [found[1] for data in shown for found in _TITLE.finditer(data.get("text/html", ""))]
+    shown = [html for cell in cells for html in _html(cell)]
+    titles = [found[1] for html in shown for found in _TITLE.finditer(html)]
     if titles:
         return unescape("; ".join(titles))
     words = next((cell.source for cell in cells if cell.cell_type == "markdown"), "more")
     return escape.without_markdown(words.lstrip("# ").splitlines()[0]).split(". ")[0].rstrip(".")
+
+
+def _html(cell: nbformat.NotebookNode) -> list[str]:
+    shown = [output.get("data", {}) for output in cell.get("outputs", ())]
+    return [data["text/html"] for data in shown if "text/html" in data]
 
 
 def slim(text: str) -> str:
@@ -105,6 +112,25 @@ def _mathml(tex: str, display: str) -> str:
     found = latex2mathml.converter.convert(tex.strip(), display=display)
     # A long formula scrolls on a phone, so a keyboard must reach it.
     return found.replace("<math ", '<math tabindex="0" ', 1) if display == "block" else found
+
+
+def own(*scripts: str, images: str = "data:") -> dict[str, str]:
+    """Return what every page has of its own: `style`, `script`, and the `policy` that rules it.
+
+    Parameters
+    ----------
+    *scripts
+        What else may run in it, and in its frames.
+    images
+        Where images may come from.
+    """
+    templates = data_path("templates/nbbias")
+    script = (templates / "page.js").read_text(encoding="utf-8")
+    return {
+        "style": (templates / "page.css").read_text(encoding="utf-8"),
+        "script": script,
+        "policy": reading.policy.policy(script, *scripts, images=images),
+    }
 
 
 def write_page(
@@ -132,13 +158,9 @@ def write_page(
     )  # fmt: skip
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title
-    templates = data_path("templates/nbbias")
-    resources = {
-        "style": (templates / "page.css").read_text(encoding="utf-8"),
-        "script": (templates / "page.js").read_text(encoding="utf-8"),
-        "about": about,
-    }
-    body, _ = exporter.from_notebook_node(node, resources)
+    framed = any(_FRAME in shown for cell in node.cells for shown in _html(cell))
+    scripts = reading.frames.scripts() if framed else ()
+    body, _ = exporter.from_notebook_node(node, {**own(*scripts), "about": about})
     found = _HEADING.findall(body)
     items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
     body = body.replace(_CONTENTS, items, 1)

@@ -144,6 +144,7 @@ def refuse_full(folder: Path) -> None:
 #: The file in a run's folder that repeats it.
 PARAMS = "params.yaml"
 
+_SCRIPT = re.compile(r"(<script>.*?</script>)", re.DOTALL)
 _TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg", ".yaml"}
 
 
@@ -213,9 +214,12 @@ def portable_content(path: Path, shown: Mapping[str, str]) -> bytes:
     """Return a file of a run, with names in place of paths where it is text."""
     if path.suffix not in _TEXTS or not shown:
         return path.read_bytes()
-    return _in_text(shown)(path.read_bytes().decode("utf-8", "surrogateescape")).encode(
-        "utf-8", "surrogateescape"
-    )
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    # A page's own script stays as it is: its policy knows it by its hash.
+    parts = _SCRIPT.split(text) if path.suffix == ".html" else [text]
+    replaced = map(_in_text(shown), parts[::2])
+    parts[::2] = replaced
+    return "".join(parts).encode("utf-8", "surrogateescape")
 
 
 def _in_text(shown: Mapping[str, str]) -> Callable[[str], str]:

@@ -2,8 +2,10 @@ from . import (
     claims as claims,
     explorer as explorer,
     figures as figures,
+    frames as frames,
     live as live,
     markup as markup,
+    policy as policy,
 )
 from .figures import Drawn as Drawn
 from .sentences import (

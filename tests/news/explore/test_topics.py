@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias import reading
 from nbbias.news import fits
 from nbbias.news.explore import topics
 from nbbias.news.fits import Fit, with_topics
@@ -90,9 +91,9 @@ def test_examples_are_sentences_of_the_topic_and_its_group(found: dict) -> None:
     assert again.equals(drawn)
 
 
-def unpacked(page: str) -> str:
-    packed = re.search(r'atob\("([^"]+)"\)', page)[1]
-    return zlib.decompress(base64.b64decode(packed)).decode()
+def unpacked(page: str) -> dict:
+    packed = re.search(r'<template id="packed">([^<]+)</template>', page)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed)))
 
 
 def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
@@ -101,8 +102,9 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     assert page == topics.ldavis(fit, found["tokens"])
     assert "default-src 'none'" in page
     assert not re.search(r"(src|href)\s*=", page)
-    code = unpacked(page)
-    data = json.loads(re.search(r"new LDAvis\('#v', (\{.*\})\);$", code, re.DOTALL)[1])
+    content = unpacked(page)
+    assert content["code"] == reading.frames.scripts()[1]
+    data = content["data"]
     assert sorted(data["mdsDat"]["topics"]) == list(range(1, K + 1))
     # A topic's part of all words: its share of each text, by the text's length.
     known = fit.model.dictionary.token2id

@@ -7,11 +7,8 @@
 
 from __future__ import annotations
 
-import base64
 import warnings
-import zlib
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any, NamedTuple
 
 import ipywidgets as widgets
@@ -24,7 +21,7 @@ from nbbias.news import fits
 from nbbias.news.corpus import NEUTRAL, SENTENCE, Read
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
-from nbbias.tables import data_path, escape
+from nbbias.tables import escape
 from nbbias.text import lexicons
 from nbbias.text.topics import TopicModel
 
@@ -383,13 +380,7 @@ def ldavis(fit: Fit, tokens: pd.Series) -> str | None:
     if shares.shape[1] < 3:
         return None
     data = _prepared(fit.model, shares, tokens.reindex(shares.index))
-    files = resources.files("pyLDAvis").joinpath("js")
-    d3 = files.joinpath("d3.v5.min.js").read_text(encoding="utf-8")
-    drawing = files.joinpath("ldavis.v3.0.0.js").read_text(encoding="utf-8")
-    code = f"{d3}\n{drawing}\nnew LDAvis('#v', {data});"
-    packed = base64.b64encode(zlib.compress(code.encode(), 9)).decode()
-    frame = data_path("explore/ldavis.html").read_text(encoding="utf-8")
-    return frame.replace("<!-- packed -->", packed)
+    return reading.frames.ldavis(data)
 
 
 def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: pd.Series) -> str:
@@ -408,7 +399,7 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: pd.Series) -> str
             term_frequency=np.array([model.dictionary.cfs[i] for i in range(n)]),
             R=min(_DRAWN, n), lambda_step=0.1, mds=_map, n_jobs=1, sort_topics=False,
         )  # fmt: skip
-    return prepared.to_json().replace("<", "\\u003c")
+    return prepared.to_json()
 
 
 def _map(distributions: np.ndarray) -> np.ndarray:

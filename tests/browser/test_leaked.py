@@ -1,0 +1,93 @@
+"""Should a script slip behind the escaping, the page does not run it, and its own still run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from IPython.display import HTML
+from playwright.sync_api import Page
+
+from nbbias import news, reading
+from nbbias.pages import gallery, page as pages
+from tests.browser.conftest import Heard
+from tests.pages.test_gallery import PLAIN, claims, finished
+
+pytestmark = pytest.mark.browser
+
+RUN = "document.title = 'ran'; top.document.title = 'ran'"
+LEAKED = f"""
+<script>{RUN}</script>
+<script src="data:text/javascript,{RUN}"></script>
+<script type="module">{RUN}</script>
+<img src="data:," onerror="{RUN}" alt="">
+<svg onload="{RUN}"><script>{RUN}</script></svg>
+<details open ontoggle="{RUN}"><summary>x</summary></details>
+<iframe src="javascript:{RUN}"></iframe>
+<iframe srcdoc="<script>{RUN}</script>"></iframe>
+<a id="leaked" href="javascript:{RUN}" onclick="{RUN}">x</a>
+<base href="http://example.org/"><img src="http://example.org/x.png" alt="">
+<link rel="stylesheet" href="http://example.org/x.css"><style>@import "http://example.org/y.css";
+p {{ background: url(http://example.org/z.png) }}</style>
+"""
+
+
+def nothing_runs(page: Page, path: Path, *, title: str) -> None:
+    heard, asked = Heard(page), []
+    page.on("requestfailed", lambda one: asked.append((one.url, one.failure)))
+    page.goto(path.as_uri(), wait_until="load")
+    page.evaluate("document.querySelector('#leaked').click()")
+    page.wait_for_timeout(300)
+    assert page.title() == title
+    assert page.url == path.as_uri()
+    # The browser tells of each, and that the policy kept it from being made.
+    assert [told for url, told in asked if url in heard.requests] == ["csp"] * len(heard.requests)
+    assert any("Content Security Policy" in said for said in heard.complaints)
+    ink = "getComputedStyle(document.body).color"
+    before = page.evaluate(ink)
+    page.locator("#theme").click()
+    assert page.evaluate(ink) != before
+
+
+def notebook(folder: Path, html: str) -> Path:
+    shown = nbformat.v4.new_output("display_data", {"text/html": html})
+    cell = nbformat.v4.new_code_cell("shown", outputs=[shown])
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "a.ipynb")
+    return pages.write_page(folder / "a.ipynb", folder / "a.html", title="t")
+
+
+def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path) -> None:
+    nothing_runs(page, notebook(tmp_path, LEAKED), title="t")
+
+
+def test_what_leaks_beside_a_frame_of_ours_does_not_run(page: Page, tmp_path: Path) -> None:
+    view = news.explore.topics.frame(reading.frames.ldavis("{}"), title="LDAvis")
+    nothing_runs(page, notebook(tmp_path, view + LEAKED), title="t")
+
+
+@pytest.mark.parametrize("name", ["leaders.html", "compare/llmbi--a--b.html"])
+def test_what_leaks_into_a_page_about_runs_does_not_run(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for at, run in enumerate("ab"):
+        finished(tmp_path, run, claims(PLAIN), started=f"2024-05-0{at + 1}T10:00:00+00:00")
+
+    monkeypatch.setattr(reading, "show", lambda *given, **told: HTML(LEAKED))
+    gallery.write(tmp_path)
+    title = {"leaders.html": "nbbias: models side by side"}.get(name, "nbbias: llmbi, a and b")
+    nothing_runs(page, tmp_path / name, title=title)
+
+
+@pytest.mark.ci
+def test_a_frame_draws_its_view(page: Page, runs: Path) -> None:
+    heard = Heard(page)
+    page.goto((runs / "news_bias/sample/index.html").as_uri(), wait_until="load")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    page.locator("iframe").scroll_into_view_if_needed()
+    inside = page.frame_locator("iframe")
+    inside.locator("circle").first.wait_for(state="attached")
+    assert inside.locator("circle").count() > 3
+    assert inside.locator("rect").count() > 10
+    assert heard.requests == []
+    assert heard.complaints == []
