@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.asking import plan as generate, recorded, store
+from nbbias.asking import call, plan as generate, recorded, store
 from nbbias.asking.loop import Tally
 from nbbias.params import REDACTED
 from nbbias.running import asked
@@ -54,6 +54,13 @@ def row_of(folder: Path) -> dict[str, Any]:
 
 
 # --- answers ----------------------------------------------------------------------------------
+
+
+def test_half_a_character_of_an_answer_is_a_sign_that_can_be_kept() -> None:
+    from inspect_ai.model import ModelOutput
+
+    said = call.read(ModelOutput.from_content("m", "One\ud800 \ud83d\ude00"), 0.1).text
+    assert said == "One\ufffd \U0001f600"
 
 
 def test_an_answer_is_recorded_with_its_tokens_and_cost(tmp_path: Path, server: FakeOpenAI) -> None:

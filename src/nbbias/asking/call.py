@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from nbbias import params
-from nbbias.tables import NbbiasError
+from nbbias.tables import NbbiasError, whole
 
 #: What an error means: ask this again, never ask this again, or stop asking anything.
 Meaning = Literal["temporary", "rejected", "fatal"]
@@ -164,7 +164,7 @@ def read(output: Any, seconds: float) -> Answer:
         raise Failure(output.error or "the server sent no answer", "temporary")
     choice = output.choices[0]
     usage, stop = output.usage, choice.stop_reason
-    said = params.redact_known(output.completion)
+    said = params.redact_known(whole(output.completion))
     if usage is None and stop == "model_length":
         raise Failure(said, "rejected")  # the text is the provider's error, not the model's
     refused = any(

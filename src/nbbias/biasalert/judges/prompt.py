@@ -129,10 +129,12 @@ def write(
     """
     if worded == PRINTED:
         shown = list(references) if retrieval else None
-        return _as_printed(_storable(sentence), shown, steps=steps, demonstrations=demonstrations)
+        return _as_printed(
+            tables.whole(sentence), shown, steps=steps, demonstrations=demonstrations
+        )
     said = wording()
     shown = list(references) if retrieval else None
-    sentence = _storable(sentence)
+    sentence = tables.whole(sentence)
     mark = _mark(sentence, shown or ())
     parts = [said["task"]["with_references" if retrieval else "without_references"]]
     parts.append(
@@ -214,12 +216,7 @@ def _mark(sentence: str, references: Sequence[Reference]) -> str:
 
 def _line(words: str) -> str:
     """Return words of others on one line, cut where no bias is that long."""
-    return " ".join(_storable(words).split())[:_STATEMENT]
-
-
-def _storable(words: str) -> str:
-    """Replace lone surrogates, which neither a hash nor a request can hold."""
-    return words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return " ".join(tables.whole(words).split())[:_STATEMENT]
 
 
 # --- many prompts -----------------------------------------------------------------------------
