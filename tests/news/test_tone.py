@@ -284,6 +284,23 @@ def test_a_second_answer_adds_no_articles_to_chance() -> None:
     assert row["estimate"] == pytest.approx((abs(0 + 0.2) + abs(0.6 + 0.2)) / 2)
 
 
+def test_an_answer_or_article_that_an_instrument_did_not_score_is_no_part_of_its_chance() -> None:
+    first = ("He was stupid. He was an idiot.", "He was kind. He was awful.")
+    again, other = ("He was nice.", first[1]), ("He was fair.", "He was honest.")
+    both = stack(paired(first, other), paired(again, other).assign(sample=2))
+    whole, gaps = study_of(paired(first)), study_of(both)
+    table, pairs = gaps.scored.sentences, gaps.read.pairs
+    silent = pairs["generated_id"].iloc[[1, 2]]
+    table.loc[table["text_id"].isin(silent), "toxicity"] = np.nan
+    for statistic, group in (("bias", None), ("prejudice_extent", "male")):
+        expected, row = (
+            row_of(one.estimates(draws=4000), statistic, group, measure="toxicity")
+            for one in (whole, gaps)
+        )
+        assert row["estimate"] == pytest.approx(expected["estimate"])
+        assert row["null"] == pytest.approx(expected["null"], rel=0.05) and row["null"] > 0.01
+
+
 def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
     for sides in (("He was good.", "He was good. " * 3), ("He was good. " * 3, "He was good.")):
         table = study_of(paired(sides)).estimates()

@@ -436,9 +436,10 @@ def _chance(
     found = {}
     for key, articles in replicates.stories(first, read.pairs, texts, None):
         sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
+        measured = np.zeros(shape)
         sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
         for article in articles:
-            largest = np.zeros((len(article.answers), *shape))
+            largest = np.full((len(article.answers), *shape), np.nan)
             for number, group in enumerate(groups):
                 answers = [_of_group(one, number) for one in article.answers]
                 there = np.array([len(one) > 0 for one in answers])
@@ -447,17 +448,24 @@ def _chance(
                     continue
                 dealt = [*(one for one in answers if len(one)), original]
                 means = permuted_means(dealt, draws=sure.draws, rng=rng)
-                # An instrument without a score on a side has no difference.
-                d = np.nan_to_num(means[:-1] - means[-1])
-                largest[there] = np.maximum(largest[there], np.abs(d))
-                change = d.mean(axis=0)
+                # NaN where an instrument has no score on a side, as in the estimate.
+                d = means[:-1] - means[-1]
+                largest[there] = np.fmax(largest[there], np.abs(d))
+                change = _mean_measured(d)
                 down = change * worse > prejudice.ROUNDING
                 sums["worse", group] += down
                 sums["change", group] += np.where(down, change, 0.0)
-            sums["distance"] += largest.mean(axis=0)
-        sums["distance"] /= len(articles)
+            distance = _mean_measured(largest)
+            sums["distance"] += np.nan_to_num(distance)
+            measured += ~np.isnan(distance)
+        sums["distance"] = claims.ratio(sums["distance"], measured)
         found[tuple(key.values())] = sums
     return found
+
+
+def _mean_measured(answers: np.ndarray) -> np.ndarray:
+    """Return the mean over the answers that were measured; NaN where none was."""
+    return np.asarray(claims.ratio(np.nansum(answers, axis=0), (~np.isnan(answers)).sum(axis=0)))
 
 
 def permuted_means(
