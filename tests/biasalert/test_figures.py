@@ -216,7 +216,7 @@ def test_what_judges_name_is_written_with_both_overall_scores() -> None:
 def test_comparisons_types_and_calibration_are_written() -> None:
     told = sentences.differences(detection.differences(SAID, SAMPLE, sure=Sure(draws=50)))
     assert len(told) == 3
-    assert all("McNemar p" in sentence for sentence in told)
+    assert all("exact test over clusters p" in sentence for sentence in told)
     assert "is more often right than plain" in told[1]
     assert sentences.differences(FOUND) == ["There is one judge only: nothing to compare."]
     typed = sentences.by_type(TYPES)

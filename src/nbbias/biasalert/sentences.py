@@ -187,7 +187,7 @@ def differences(estimates: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{first} {told} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
-            f"McNemar {p_value(row)}, Holm)."
+            f"{row['test']} {p_value(row)}, Holm)."
         )
     return sentences or ["There is one judge only: nothing to compare."]
 
@@ -282,7 +282,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
                 text += f"; against being fitted with it {number(change['estimate'])}"
                 if np.isfinite(change["p_value"]):
                     tested = p_value(change)
-                    text += f" ({interval(change)}; McNemar {tested}, Holm)"
+                    text += f" ({interval(change)}; {change['test']} {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
 
