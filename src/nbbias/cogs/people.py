@@ -181,7 +181,7 @@ def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure)
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
     shuffled = np.array([coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)])
-    chance = stats.tail(estimate, shuffled, confidence=sure.confidence)
+    chance = stats.tail(estimate, shuffled, confidence=sure.confidence, sided="two")
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
