@@ -180,7 +180,9 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
     told = sentences.finding(FOUND)
-    assert told.startswith(f"The best of 3 judges on these texts is {first} Less what choosing")
+    assert told.startswith(
+        f"The best of 3 judges on these texts (exploratory) is {first} Less what choosing"
+    )
     picked = value(FOUND, "accuracy_selected")
     assert f"the best adds, its accuracy is **{picked:.2f}** (95% CI " in told
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
@@ -194,10 +196,14 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
     found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
     lead = sentences.finding(found)
-    assert lead.startswith("The best of 3 judges on these texts is plain: accuracy **0.50**")
+    assert lead.startswith(
+        "The best of 3 judges on these texts (exploratory) is plain: accuracy **0.50**"
+    )
     same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
     tied = sentences.finding(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20)))
-    assert tied.startswith(r"The best of 2 judges on these texts, level with 0 \*, is 1 \*: acc")
+    assert tied.startswith(
+        r"The best of 2 judges on these texts (exploratory), level with 0 \*, is 1 \*: acc"
+    )
     (told,) = sentences.detection(found[found["judge"] == "few"])
     assert "accuracy **0.67**" in told
     assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told

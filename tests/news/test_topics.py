@@ -15,7 +15,7 @@ import scipy.stats
 from statsmodels.stats.contingency_tables import Table
 
 from nbbias import stats
-from nbbias.news import claims, corpus as news, fits, topics
+from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fit, Fitted, Fitting
 from nbbias.text import lexicons, topics as text_topics
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of
@@ -532,6 +532,28 @@ def test_a_model_asked_twice_is_the_floor_where_humans_wrote_once() -> None:
     expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
     assert row["p_value"] == pytest.approx(expected.pvalue)
     assert row["test"] == "one model asked twice, 3 articles"
+
+
+def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
+    h, o = [0.9, 0.7, 0.8, 0.8, 0.4, 0.1], [0.5, 0.5, 0.6, 0.6, 0.3, 0.3]
+    names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
+    associated, further = common(["a", "b"]), [0.6, 0.3, 0.5]
+    scores = scored(shares_of(h), shares_of(o), associated, 2, article_id=names, sample=[1, 2] * 3)
+    twins = scored(
+        shares_of(further), shares_of(o[::2]), associated, 2, article_id=names[::2].array
+    )
+    (row,) = beside_replicates(scores, twins).to_dict("records")
+    excess = []
+    for answers, humans in zip(
+        zip(h[::2], h[1::2], strict=True), zip(o[::2], further, strict=True), strict=True
+    ):
+        between = np.mean([abs(a - b) for a in answers for b in humans])
+        within = [abs(first - second) for first, second in (answers, humans)]
+        excess.append(between - np.mean(within))
+    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
+    assert row["p_value"] == pytest.approx(expected.pvalue)
+    assert row["null"] == pytest.approx(np.mean(np.abs(np.subtract(h, o))) - np.mean(excess))
+    assert row["test"] == f"{replicates.BOTH}, 3 articles"
 
 
 def test_without_replicates_there_is_no_floor() -> None:

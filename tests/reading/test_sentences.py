@@ -141,7 +141,8 @@ def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
     rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
             "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
     assert beyond(rows, unit="pairs") == (
-        "2 of 3 differences are told apart from 0 (exploratory; p below .05 after Holm's correction). "
+        "2 of 3 differences are told apart from 0 "
+        "(exploratory; p below .05 after Holm's correction). "
         f"The largest of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; "
         "N = 1,200 pairs; p = .004; selected of 3)."
     )

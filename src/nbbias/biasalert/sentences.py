@@ -433,7 +433,7 @@ def best(estimates: pd.DataFrame) -> str:
         level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
         others = ", ".join(escape(name) for name in level if name != lead)
         beside = f", level with {others}," if others else ""
-        told = f"The best of {count} judges on these texts{beside} is {told}"
+        told = f"The best of {count} judges on these texts (exploratory){beside} is {told}"
         for picked in judges[judges["statistic"] == "accuracy_selected"].to_dict("records"):
             told += f" Less what choosing the best adds, its accuracy is {_shown(picked)}."
     return told

@@ -342,8 +342,8 @@ def floor(
 ) -> pd.DataFrame:  # fmt: skip
     """Say how far apart two texts lie that no difference between writers sets apart.
 
-    Replicates are two human texts on one story, or else two answers of one model to it
-    (`news.replicates`). A text of the other side takes the place of one of the two. If it is of the
+    Replicates are two human texts on one story and two answers of one model to it, or else either
+    of these (`news.replicates`); with both, the excess is over the mean of the two. A text of the other side takes the place of one of the two. If it is of the
     same kind, that changes nothing on average: the article's difference is a paired one with
     expectation 0, whatever focus a text has. Texts are taken as long as they are, so where those of
     one side are much shorter the floor is less exact.
@@ -363,7 +363,7 @@ def floor(
     -------
     DataFrame
         CHANCE by ``"replicate"`` of ``bias``: `test` names the replicates and how many articles
-        have them (where fewer than 10 do, the poorer ones or none stand in). `null` is the estimate
+        have them (where fewer than `replicates.ENOUGH` do, the poorer ones or none stand in). `null` is the estimate
         less what it exceeds the replicates by, the range where the estimate would lie;
         `p_value`, one-sided, of articles crossed with fits (`stats.pooled_mean`); `p_adjusted`
         Holm's over all cells and biases.
@@ -398,14 +398,18 @@ def _beyond_replicates(
 ) -> tuple[str | None, pd.DataFrame]:
     """Return the kind of replicates, and what distances exceed theirs by: articles by fits."""
     answers, original = (_texts(own, side, groups) for side in SIDES)
-    original = humans = original.drop_duplicates(_STORY)
+    humans = original.drop_duplicates(_STORY)
     if twins is not None:
-        humans = pd.concat([original, _texts(twins, "h", groups, written_by="human")])
-    enough = max(2, min(10, own["article_id"].nunique()))
-    for kind, others, alike in (
-        (replicates.ORIGINALS, humans, humans), (replicates.ANSWERS, original, answers),
+        humans = pd.concat([humans, _texts(twins, "h", groups, written_by="human")])
+    enough = max(2, min(replicates.ENOUGH, own["article_id"].nunique()))
+    between, human, model = (
+        _apart(*sides) for sides in ((answers, humans), (humans, humans), (answers, answers))
+    )
+    for kind, alike in (
+        (replicates.BOTH, (human + model) / 2), (replicates.ORIGINALS, human),
+        (replicates.ANSWERS, model),
     ):  # fmt: skip
-        excess = (_apart(answers, others) - _apart(alike, alike)).dropna()
+        excess = (between - alike).dropna()
         if excess.index.get_level_values("article_id").nunique() >= enough:
             return kind, excess.unstack("seed")
     return None, pd.DataFrame()
