@@ -137,7 +137,7 @@ def test_selective_refusal_is_told_with_its_group() -> None:
     )
     (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
     text = plain(text)
-    assert text.startswith("gender: 1 of 1 differences")
+    assert text.startswith("gender: 1 of 1 differences") and " correction (exploratory)." in text
     assert "m refuses headlines that name the group female more often, by 90 percentage" in text
     (none,) = sentences.selective(
         rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
