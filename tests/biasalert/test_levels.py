@@ -205,6 +205,20 @@ def test_no_biased_label_of_few_prompts_is_less_certain_than_of_many() -> None:
     assert few["ci_high"] > many["ci_high"]
 
 
+def test_all_labels_biased_mirror_none_biased_where_prompts_differ_in_answers() -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        prompts = np.repeat(np.arange(12), rng.integers(1, 8, 12))
+        said = pd.Series(rng.choice([0.0, 1.0, np.nan], len(prompts)))
+        label = pd.Series(np.where(rng.random(len(prompts)) < 0.3, 1.0, np.nan))
+        label[0] = 1.0
+        every = levels.two_phase(said, label, prompts=prompts)
+        none = levels.two_phase(1 - said, 1 - label, prompts=prompts)
+        assert none["estimate"] == 0 and 1 - 1e-12 < every["estimate"] <= 1
+        ends = 1 - none["ci_high"], 1 - none["ci_low"]
+        assert (every["ci_low"], every["ci_high"]) == pytest.approx(ends, nan_ok=True)
+
+
 def test_labels_are_each_models_own() -> None:
     table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
     said = judgements([1, 1, 0, 0, 1, 0, 0, 0])

@@ -133,6 +133,18 @@ def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_
     assert np.isfinite(change["p_value"]) and np.isnan(corrected["p_value"])
 
 
+def test_a_corrected_change_rests_on_the_articles_of_the_change() -> None:
+    """Articles that were answered under one prompt only are in neither."""
+    biased, neutral = [True] * 6 + [False] * 6, [True, False, False, False] * 3
+    both = answers_of(list(biased), list(neutral)).assign(reason="a sentence")
+    more = answers_of([*biased, *[True] * 40], [*neutral, *[None] * 40]).assign(reason="a sentence")
+    found, expected = (
+        one(refusing.rates(answers), "refusal_rate_change_corrected") for answers in (more, both)
+    )
+    for name in ("estimate", "ci_low", "ci_high", "n"):
+        assert found[name] == expected[name]
+
+
 def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> None:
     """Half is refused each time: once; by five answers that differ; by five that are all alike."""
     halves = [i % 2 == 0 for i in range(20)]

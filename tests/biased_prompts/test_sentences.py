@@ -137,7 +137,7 @@ def test_selective_refusal_is_told_with_its_group() -> None:
     )
     (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
     text = plain(text)
-    assert text.startswith("gender: 1 of 1 differences")
+    assert text.startswith("gender: 1 of 1 differences") and " correction (exploratory)." in text
     assert "m refuses headlines that name the group female more often, by 90 percentage" in text
     (none,) = sentences.selective(
         rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
@@ -172,7 +172,7 @@ def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
     (text,) = (plain(one) for one in sentences.effects(table, **OPTIONS))
     largest = row(table, "share_difference_change", model="m")
     assert text.startswith(
-        "x: 1 of 2 effects of the prompt are beyond chance (exploratory; p below .05 after Holm's"
+        "x: 1 of 2 effects of the prompt are told apart from 0 (exploratory; p below .05 after "
     )
     assert "This one: in m the share of words of the group a is" in text
     assert f"is {abs(largest['estimate']):.3f} lower under the prompt “biased” than" in text

@@ -172,7 +172,8 @@ def test_differences_are_tested_as_scipy_does(
             articles = own["article_id"].nunique()
             assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
             assert row["null"] == 0
-            if (counted[f"difference_{group}"].abs() > 1e-12).sum() < 5:
+            moved = {"beyond_neutral_": "alone_"}.get(column, column)
+            if (counted[f"{moved}{group}"].abs() > 1e-12).sum() < 5:
                 assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["df"]]).all()
                 assert row["reason"] == "fewer than 5 articles differ in tone"
                 continue
@@ -281,6 +282,23 @@ def test_a_second_answer_adds_no_articles_to_chance() -> None:
     error = np.std(every) / np.sqrt(4000)
     assert row["null"] == pytest.approx(np.mean(every), abs=4 * error)
     assert row["estimate"] == pytest.approx((abs(0 + 0.2) + abs(0.6 + 0.2)) / 2)
+
+
+def test_an_answer_or_article_that_an_instrument_did_not_score_is_no_part_of_its_chance() -> None:
+    first = ("He was stupid. He was an idiot.", "He was kind. He was awful.")
+    again, other = ("He was nice.", first[1]), ("He was fair.", "He was honest.")
+    both = stack(paired(first, other), paired(again, other).assign(sample=2))
+    whole, gaps = study_of(paired(first)), study_of(both)
+    table, pairs = gaps.scored.sentences, gaps.read.pairs
+    silent = pairs["generated_id"].iloc[[1, 2]]
+    table.loc[table["text_id"].isin(silent), "toxicity"] = np.nan
+    for statistic, group in (("bias", None), ("prejudice_extent", "male")):
+        expected, row = (
+            row_of(one.estimates(draws=4000), statistic, group, measure="toxicity")
+            for one in (whole, gaps)
+        )
+        assert row["estimate"] == pytest.approx(expected["estimate"])
+        assert row["null"] == pytest.approx(expected["null"], rel=0.05) and row["null"] > 0.01
 
 
 def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
@@ -431,6 +449,19 @@ def test_five_articles_that_differ_are_tested_and_four_are_not() -> None:
     row = row_of(study_of(same).estimates(), "mean_difference", "male", instrument=BLOB)
     assert (row["n"], row["estimate"]) == (5, pytest.approx(-4.3 / 5))
     assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["effect_size"]]).all()
+    assert row["reason"] == "fewer than 5 articles differ in tone"
+
+
+def test_a_shift_of_the_neutral_sentences_alone_is_no_groups_difference() -> None:
+    # Her own sentences never move; those that name a child, too, do, and so do the neutral ones.
+    said = "She was good. She met a child on a {} day. It was {}."
+    pairs = [(said.format("bad", tone), said.format("good", "good")) for tone in TONES[:8]]
+    table = study_of(paired(*pairs), lexicon=LEXICON).estimates()
+    raw = row_of(table, "mean_difference", "female", instrument=BLOB)
+    assert raw["estimate"] < 0 and np.isfinite(raw["ci_low"])
+    row = row_of(table, "difference_beyond_neutral", "female", instrument=BLOB)
+    assert row["n"] == 8 and row["estimate"] > 0
+    assert np.isnan([row["ci_low"], row["p_value"], row["p_adjusted"]]).all()
     assert row["reason"] == "fewer than 5 articles differ in tone"
 
 

@@ -15,7 +15,7 @@ import scipy.stats
 from statsmodels.stats.contingency_tables import Table
 
 from nbbias import stats
-from nbbias.news import claims, corpus as news, fits, topics
+from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fit, Fitted, Fitting
 from nbbias.text import lexicons, topics as text_topics
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of
@@ -534,6 +534,28 @@ def test_a_model_asked_twice_is_the_floor_where_humans_wrote_once() -> None:
     assert row["test"] == "one model asked twice, 3 articles"
 
 
+def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
+    h, o = [0.9, 0.7, 0.8, 0.8, 0.4, 0.1], [0.5, 0.5, 0.6, 0.6, 0.3, 0.3]
+    names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
+    associated, further = common(["a", "b"]), [0.6, 0.3, 0.5]
+    scores = scored(shares_of(h), shares_of(o), associated, 2, article_id=names, sample=[1, 2] * 3)
+    twins = scored(
+        shares_of(further), shares_of(o[::2]), associated, 2, article_id=names[::2].array
+    )
+    (row,) = beside_replicates(scores, twins).to_dict("records")
+    excess = []
+    for answers, humans in zip(
+        zip(h[::2], h[1::2], strict=True), zip(o[::2], further, strict=True), strict=True
+    ):
+        between = np.mean([abs(a - b) for a in answers for b in humans])
+        within = [abs(first - second) for first, second in (answers, humans)]
+        excess.append(between - np.mean(within))
+    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
+    assert row["p_value"] == pytest.approx(expected.pvalue)
+    assert row["null"] == pytest.approx(np.mean(np.abs(np.subtract(h, o))) - np.mean(excess))
+    assert row["test"] == f"{replicates.BOTH}, 3 articles"
+
+
 def test_without_replicates_there_is_no_floor() -> None:
     scores = scored(shares_of([0.9, 0.8]), shares_of([0.5, 0.6]), common(["a", "b"]), 2)
     assert beside_replicates(scores, None).empty
@@ -623,15 +645,20 @@ def dealt(corpus: dict[str, Any]) -> pd.DataFrame:
     return chance(corpus, corpus["fits"][:1], sample_pairs=100, draws=30, seed=4)
 
 
-def test_chance_observes_what_the_scores_say(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
-    found = dealt.set_index(["model", "statistic", "group"])["observed"]
-    for model, own in corpus["scores"].groupby("model"):
-        change = own["difference_female"]
-        assert found[model, "bias", np.nan] == pytest.approx(own["score"].mean())
-        assert found[model, "prejudice_share", "female"] == pytest.approx((change < 0).mean())
-        expected = change[change < 0].mean()
-        assert found[model, "prejudice_extent", "female"] == pytest.approx(expected)
-    assert set(dealt["pairs"]) == {40}
+def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
+    corpus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inferred, shares = [], text_topics.shares
+
+    def counted(model: Any, tokens: pd.Series, **settings: Any) -> pd.DataFrame:
+        inferred.append(len(tokens))
+        return shares(model, tokens, **settings)
+
+    monkeypatch.setattr("nbbias.text.topics.shares", counted)
+    dealt = chance(corpus, corpus["fits"][:2], draws=3)
+    # Two models' answers to 40 articles, each with a deal of its own, by two fits.
+    assert inferred == [3 * 2 * 40 * 2] * 2
+    assert set(dealt["pairs"]) == {40} and "observed" not in dealt
 
 
 def test_chance_is_the_distance_of_words_dealt_out_by_hand(
@@ -667,10 +694,9 @@ def test_chance_over_fits_is_the_mean_of_each_of_them(corpus: dict[str, Any]) ->
     # The deals are drawn before any fit looks at them, so that they are the same for all.
     each = [chance(corpus, [fit], draws=4) for fit in corpus["fits"]]
     together = chance(corpus, corpus["fits"], draws=4)
-    for name in ("observed", "null"):
-        assert together[name].to_numpy() == pytest.approx(
-            np.mean([one[name] for one in each], axis=0), nan_ok=True
-        )
+    assert together["null"].to_numpy() == pytest.approx(
+        np.mean([one["null"] for one in each], axis=0), nan_ok=True
+    )
 
 
 def test_a_fit_that_scores_no_pair_leaves_chance_to_the_others(corpus: dict[str, Any]) -> None:
@@ -686,7 +712,7 @@ def test_chance_of_texts_without_content_is_missing(corpus: dict[str, Any]) -> N
     neutral = first._replace(associated=first.associated.assign(group="neutral"))
     found = chance(corpus, [neutral], pairs=corpus["read"].pairs.head(6))
     assert set(found["pairs"]) == {0}
-    assert found[["observed", "null", "null_low"]].isna().all(axis=None)
+    assert found[["null", "null_low"]].isna().all(axis=None)
 
 
 def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None:

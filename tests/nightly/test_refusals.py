@@ -100,7 +100,7 @@ def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none()
                 for rate in (neutral, biased)
             ]
             row = stats.paired_difference(sides[1], sides[0], confidence=0.95)
-            shares = [(side.mean(), n) for side in sides]
+            shares = [(side.mean(), n) for side in (sides[1], sides[0])]
             ends = stats.corrected_difference(row, shares=shares, rates=known, confidence=0.95)
             held.append(ends["ci_low"] <= biased - neutral <= ends["ci_high"])
             found.append(row["p_value"] < 0.05)

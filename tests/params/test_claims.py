@@ -39,8 +39,8 @@ def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
     assert told == (
         "claims: 1: modle is no key; did you mean model?; 1: no statistic 'rsb'; did you mean "
         "rbs?; 3: stands twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "
-        "6: no statistic 'abs_raw' of rbs; known: rbs, distance, floor, difference, anova, "
-        "anova_repeated; 7: model must be text, but is 4 (put it in quotes); "
+        "6: no statistic 'abs_raw' of rbs; known: rbs, distance, floor, difference, anova; "
+        "7: model must be text, but is 4 (put it in quotes); "
         "7: smallest_effect must be a number above 0, but is -0.1"
     )
 

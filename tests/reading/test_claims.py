@@ -63,6 +63,26 @@ def test_a_row_that_two_claims_mean_is_of_the_first() -> None:
     assert found[["claim", "model"]].to_numpy().tolist() == [[1, "b"], [2, "a"]]
 
 
+def test_a_bound_that_a_second_claim_gives_holds_and_that_claim_says_where_its_row_stands() -> None:
+    found = declared(estimates({}), SHE, SHE | {"model": "a", "smallest_effect": 0.5})
+    assert found[["claim", "smallest_effect"]].fillna(0).to_numpy().tolist() == [[1, 0.5], [2, 0.0]]
+    assert found["reason"].tolist()[1] == "declared already, by claim 1"
+    assert found["estimate"].notna().tolist() == [True, False]
+    assert found["p_adjusted"].iloc[0] == found["p_value"].iloc[0]  # one test, not two
+
+
+def test_a_row_of_all_models_stands_for_them() -> None:
+    found = declared(estimates({}, {"model": "all"}), {"statistic": "difference"})
+    assert found["model"].tolist() == ["all"]
+
+
+def test_nothing_is_equivalent_to_a_reference_that_is_not_there() -> None:
+    rate = {"estimate": 0.01, "ci_low": 0.0, "ci_high": 0.02, "p_value": np.nan}
+    table = estimates(rate | {"null": np.nan}, rate | {"model": "b", "null": 0.0})
+    verdicts = declared(table, SHE | {"smallest_effect": 0.05})["verdict"]
+    assert verdicts.str.startswith("equivalent").tolist() == [False, True]
+
+
 def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
     gone = {"model": "b", "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan, "n": 3,
             "p_value": np.nan, "reason": "too few pairs"}  # fmt: skip

@@ -141,7 +141,8 @@ def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
     rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
             "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
     assert beyond(rows, unit="pairs") == (
-        "2 of 3 differences are beyond chance (exploratory; p below .05 after Holm's correction). "
+        "2 of 3 differences are told apart from 0 "
+        "(exploratory; p below .05 after Holm's correction). "
         f"The largest of these: llama: {MINUS}0.031 (95% CI {MINUS}0.050 to {MINUS}0.012; "
         "N = 1,200 pairs; p = .004; selected of 3)."
     )
@@ -149,7 +150,7 @@ def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
 
 def test_of_a_family_within_chance_the_largest_is_told_as_such() -> None:
     told = beyond([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "estimate": -0.03, "model": "b"}])
-    assert told.startswith("0 of 2 differences are beyond chance")
+    assert told.startswith("0 of 2 differences are told apart from 0")
     assert "The largest: llama:" in told
 
 
@@ -198,6 +199,6 @@ def test_those_that_cannot_be_told_are_counted() -> None:
     found = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
     told = reading.beyond_chance(found, what="scores")
     assert told.startswith(
-        "1 of 3 scores are beyond chance (exploratory; p below .05 after Holm's correction; "
+        "1 of 3 scores are told apart from 0 (exploratory; p below .05 after Holm's correction; "
         "2 cannot be told at this N). This one: c"
     )

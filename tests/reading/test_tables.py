@@ -147,8 +147,8 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
         "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
     }  # fmt: skip
     assert table.note == (
-        "A note. All rows: instrument TextBlob. Exploratory: these tests were not declared before "
-        "data were read."
+        "A note. All rows: instrument TextBlob. Exploratory: p is corrected over all rows "
+        "of this kind, declared ones too."
     )
     no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
     assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004

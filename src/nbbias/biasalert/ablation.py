@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from nbbias import tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.judges import recorded
 from nbbias.biasalert.judges.prompt import OURS, VARIANTS
@@ -99,9 +100,7 @@ def estimates(judged: pd.DataFrame, labelled: pd.DataFrame, **how: Any) -> pd.Da
         `judge` and what was employed in `dimension`.
     """
     if judged.empty:
-        return detection.estimates(
-            detection.constants(labelled), labelled, **how
-        ).head(0)  # fmt: skip
+        return tables.estimates([], study=detection.STUDY)
     found = detection.estimates(judged, labelled, **how)
     found = found[found["statistic"] != "accuracy_selected"]
     names = judged.drop_duplicates("judge").set_index("judge")

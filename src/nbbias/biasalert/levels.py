@@ -315,10 +315,10 @@ def two_phase(
         return np.bincount(strata[where], weights=values[where], minlength=3)
 
     biased = label.fillna(0).to_numpy(float)
-    size, held = summed(weight, known | ~known), summed(weight, known)
+    size, held = summed(weight, np.ones_like(known)), summed(weight, known)
     overall = summed(weight * biased, known).sum() / held.sum()
     rate = np.where(held > 0, summed(weight * biased, known) / np.where(held > 0, held, 1), overall)
-    estimate = float(size @ rate)
+    estimate = float(np.clip(size @ rate, 0, 1))
     # How much one label and one answer are worth, were all of them equal and independent.
     labels = held.sum() ** 2 / float((weight[known] ** 2).sum())
     answers = 1 / float(weight @ weight)
@@ -341,7 +341,8 @@ def _clustered(
     influence: np.ndarray, prompts: np.ndarray, known: np.ndarray, worth: float, confidence: float
 ) -> float:
     """Return what labels are worth, answers to one prompt being alike."""
-    if not influence.any():  # none, or all, of the labels: as many as prompts that hold one
+    # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave rounding.
+    if np.allclose(influence, 0, rtol=0, atol=1e-12):
         return stats.effective_size(
             np.zeros(known.sum()), prompts[known], size=worth, confidence=confidence
         )

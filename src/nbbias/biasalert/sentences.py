@@ -187,14 +187,23 @@ def differences(estimates: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{first} {told} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
-            f"McNemar {p_value(row)}, Holm)."
+            f"{row['test']} {p_value(row)}, Holm)."
         )
     return sentences or ["There is one judge only: nothing to compare."]
 
 
 def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str]:
-    """Write where each judge does best and worst, and where chance alone would do as well."""
+    """Write where each judge does best and worst; judges alike on every type share a sentence.
+
+    Examples
+    --------
+    >>> row = {"statistic": "accuracy", "judge": "mine", "estimate": 0.5, "n": 12}
+    >>> level = pd.DataFrame([row | {"bias": "race"}, row | {"bias": "gender"}])
+    >>> by_type(pd.concat([level, level.assign(judge="yours")]))
+    ['mine, yours: accuracy is 0.50 on every type that was measured.']
+    """
     sentences = []
+    alike: dict[float, list[str]] = {}
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
         judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
@@ -202,21 +211,22 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
         best, worst = known.loc[known["estimate"].idxmax()], known.loc[known["estimate"].idxmin()]
+        if best["estimate"] == worst["estimate"]:
+            alike.setdefault(best["estimate"], []).append(judge)
+            continue
         high, low = (
             f"{escape(row['bias'])} ({number(row['estimate'])}; N = {row['n']:,.0f})"
             for row in (best, worst)
         )
         text = f"{judge}: {statistic} is highest on {high} and lowest on {low}"
-        if best["estimate"] == worst["estimate"]:
-            alike = number(best["estimate"])
-            text = f"{judge}: {statistic} is {alike} on every type that was measured"
-        elif parts := selected(known, known["estimate"].idxmax()):
+        if parts := selected(known, known["estimate"].idxmax()):
             text += f" (the highest: {parts[0]})"
-        within = known.loc[known["ci_low"] <= known["null"], "bias"]
-        if len(within):
-            text += f"; not beyond chance on {', '.join(map(escape, within))}"
         sentences.append(text + ".")
-    return sentences or [_UNTYPED]
+    level = [
+        f"{', '.join(judges)}: {statistic} is {number(value)} on every type that was measured."
+        for value, judges in alike.items()
+    ]
+    return [*sentences, *level] or [_UNTYPED]
 
 
 def ablation(estimates: pd.DataFrame) -> list[str]:
@@ -272,7 +282,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
                 text += f"; against being fitted with it {number(change['estimate'])}"
                 if np.isfinite(change["p_value"]):
                     tested = p_value(change)
-                    text += f" ({interval(change)}; McNemar {tested}, Holm)"
+                    text += f" ({interval(change)}; {change['test']} {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
 
@@ -289,7 +299,7 @@ def cost(estimates: pd.DataFrame) -> str:
     >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
     ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
     >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
-    1 of 2 differences of accuracy, unseen less seen, are beyond chance (exploratory; p
+    1 of 2 differences of accuracy, unseen less seen, are told apart from 0 (exploratory; p
     below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
     texts; p = .002; selected of 2).
     """
@@ -423,7 +433,7 @@ def best(estimates: pd.DataFrame) -> str:
         level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
         others = ", ".join(escape(name) for name in level if name != lead)
         beside = f", level with {others}," if others else ""
-        told = f"The best of {count} judges on these texts{beside} is {told}"
+        told = f"The best of {count} judges on these texts (exploratory){beside} is {told}"
         for picked in judges[judges["statistic"] == "accuracy_selected"].to_dict("records"):
             told += f" Less what choosing the best adds, its accuracy is {_shown(picked)}."
     return told

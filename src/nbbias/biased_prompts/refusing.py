@@ -153,7 +153,8 @@ def rates(
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides: list[pd.Series] = []
         if {neutral, biased} <= set(wide):
-            sides = [wide[prompt] for prompt in (biased, neutral)]
+            both = wide[[biased, neutral]].dropna()
+            sides = [both[biased], both[neutral]]
             found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
             if not np.isfinite(found["p_value"]):  # no spread is no certainty
                 found |= {"ci_low": np.nan, "ci_high": np.nan}

@@ -126,7 +126,8 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
         few = f"; {untold} cannot be told, since too few or too many are refused" if untold else ""
         text = (
             f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
-            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]}{few}."
+            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]} "
+            f"(exploratory){few}."
         )
         corrected = rates[rates["statistic"] == "refusal_difference_corrected"]
         corrected = corrected.set_index(["model", "bias", "group"]).to_dict("index")

@@ -29,7 +29,7 @@ class Cogs(Parameters):
     """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "rbs": ("rbs", "distance", "floor", "difference", "anova", "anova_repeated"),
+        "rbs": ("rbs", "distance", "floor", "difference", "anova"),
         "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share", "anova"),
         "agreement": ("fleiss_kappa", "krippendorff_alpha"),
     }
@@ -37,7 +37,7 @@ class Cogs(Parameters):
     claims: Claims = Field(
         [
             {"measure": "rbs", "statistic": "rbs"},
-            {"measure": "abs", "statistic": "abs", "model": "all"},
+            {"measure": "abs", "statistic": "abs"},
         ]
     )
     answers_path: InputFile = Field(

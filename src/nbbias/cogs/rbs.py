@@ -285,11 +285,14 @@ def rbs(
     if by == "task":
         tasks = "fixed"
     rows: list[Row] = []
-    for key, own in _cells(distances, by):
+    parts = list(_cells(distances, by))
+    for key, own in parts:
         # Instances by identities, both in order of appearance.
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
         values = values[list(own["identity"].unique())]
-        found = spread_rows(values, "rbs", part="distance", tasks=tasks, sure=sure)
+        found = spread_rows(
+            values, "rbs", part="distance", tasks=tasks, family=len(parts), sure=sure
+        )
         floors = own.drop_duplicates(["task", "theme"])["floor"]
         if floors.notna().any():
             floor = stats.mean_interval(floors, confidence=sure.confidence, bounds=(0.0, 2.0))

@@ -159,7 +159,7 @@ class NewsBias(News):
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "word": (*_SHARES, "squared_distance", "rms_distance", *_PREJUDICE),
         "sentiment": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
-        "toxicity": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
+        "toxicity": ("bias", "mean_difference", *_PREJUDICE),
         "document": (*_SHARES, *_PREJUDICE),
     }
 

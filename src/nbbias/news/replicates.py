@@ -44,7 +44,7 @@ HALVES = "halves of the originals"
 KINDS = (BOTH, ORIGINALS, ANSWERS, HALVES)
 
 #: Articles that a reference needs before a poorer one stands in, or all that there are.
-_ENOUGH = 10
+ENOUGH = 10
 
 
 Measure: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
@@ -123,7 +123,7 @@ def stories(
 
 def choose(articles: Sequence[Article]) -> str | None:
     """Return the best reference that enough articles have, or None where none can be had."""
-    enough = max(2, min(_ENOUGH, len(articles)))
+    enough = max(2, min(ENOUGH, len(articles)))
     for kind in KINDS:
         if sum(bool(_roles(one, kind)) for one in articles) >= enough:
             return kind

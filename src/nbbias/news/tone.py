@@ -41,7 +41,8 @@ FAMILIES = ("mean_difference", "difference_beyond_neutral")
 #: Repeated answers to one article are averaged, the paper's distance too: it hangs on how much a
 #: text says, so that of all answers' sentences together would be another measure.
 POOLING = claims.Pooling(
-    dict.fromkeys(("score", "difference_", "beyond_neutral_"), "mean"), lambda pooled: pooled
+    dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_"), "mean"),
+    lambda pooled: pooled,
 )
 
 #: Differences that are not 0 which a t interval needs: most sentences have the score 0, and with
@@ -216,9 +217,9 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         (original) and numbers of sentences `nh_<group>`, `no_<group>`; the same of ``neutral``, the
         sentences without a word of any group of any bias; `difference_<group>` (answer minus
         original); `score`, the largest absolute difference over groups (Eq. 5, 6);
-        `beyond_neutral_<group>`, the difference of the sentences that name this group and no group
-        of another bias, minus that of the neutral ones (NaN for toxicity, where these are not
-        scored); `n`, the sentences with a group; `reason`, why a score is NaN.
+        `alone_<group>`, that of the sentences that name this group and no group of another bias;
+        `beyond_neutral_<group>`, this minus that of the neutral ones (NaN for toxicity, where these
+        are not scored); `n`, the sentences with a group; `reason`, why a score is NaN.
     """
     found = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
@@ -275,6 +276,7 @@ def _pair(
     table["score"] = np.where(counted, largest, np.nan)
     for i, group in enumerate(groups):
         table[f"difference_{group}"] = d[:, i]
+        table[f"{_ALONE}{group}"] = alone[:, i]
         table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
     sizes = [f"n{side}_{group}" for side in SIDES for group in groups]
     return table.assign(n=table[sizes].sum(axis=1), reason=reason)
@@ -338,7 +340,8 @@ def estimates(
 
         `p_adjusted` is Holm's, a family for each measure and tested statistic: over all biases,
         cells, groups and instruments. Where fewer than `FEWEST` articles differ there is no
-        interval and no test.
+        interval and no test; ``difference_beyond_neutral`` counts the group's own sentences, since
+        a shift of the neutral ones moves every article.
     """
     parts = []
     for bias in scores["bias"].unique():
@@ -370,16 +373,16 @@ def _cell(
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
     distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
     rows: list[Row] = [{"statistic": "bias", **_told(distance, counted["score"])}]
-    signed = {"mean_difference": ("difference", reach)}
+    signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
-        signed["difference_beyond_neutral"] = ("beyond_neutral", 2 * reach)
+        signed["difference_beyond_neutral"] = ("beyond_neutral_", _ALONE, 2 * reach)
     for group in groups:
-        for statistic, (column, end) in signed.items():
-            values = counted[f"{column}_{group}"].astype(float)
+        for statistic, (column, moved, end) in signed.items():
+            values = counted[f"{column}{group}"].astype(float)
             row = stats.one_sample(values, confidence=confidence, bounds=(-end, end))
             if row["n"] == 0:
                 row["reason"] = f"no article has sentences of the group {group} on both sides"
-            row = _told(row, counted[f"difference_{group}"].where(values.notna()))
+            row = _told(row, counted[f"{moved}{group}"].where(values.notna()))
             rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
         change = counted[[f"difference_{group}"]].astype(float)
         share, extent = prejudice.rows(
@@ -433,9 +436,10 @@ def _chance(
     found = {}
     for key, articles in replicates.stories(first, read.pairs, texts, None):
         sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
+        measured = np.zeros(shape)
         sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
         for article in articles:
-            largest = np.zeros((len(article.answers), *shape))
+            largest = np.full((len(article.answers), *shape), np.nan)
             for number, group in enumerate(groups):
                 answers = [_of_group(one, number) for one in article.answers]
                 there = np.array([len(one) > 0 for one in answers])
@@ -444,17 +448,24 @@ def _chance(
                     continue
                 dealt = [*(one for one in answers if len(one)), original]
                 means = permuted_means(dealt, draws=sure.draws, rng=rng)
-                # An instrument without a score on a side has no difference.
-                d = np.nan_to_num(means[:-1] - means[-1])
-                largest[there] = np.maximum(largest[there], np.abs(d))
-                change = d.mean(axis=0)
+                # NaN where an instrument has no score on a side, as in the estimate.
+                d = means[:-1] - means[-1]
+                largest[there] = np.fmax(largest[there], np.abs(d))
+                change = _mean_measured(d)
                 down = change * worse > prejudice.ROUNDING
                 sums["worse", group] += down
                 sums["change", group] += np.where(down, change, 0.0)
-            sums["distance"] += largest.mean(axis=0)
-        sums["distance"] /= len(articles)
+            distance = _mean_measured(largest)
+            sums["distance"] += np.nan_to_num(distance)
+            measured += ~np.isnan(distance)
+        sums["distance"] = claims.ratio(sums["distance"], measured)
         found[tuple(key.values())] = sums
     return found
+
+
+def _mean_measured(answers: np.ndarray) -> np.ndarray:
+    """Return the mean over the answers that were measured; NaN where none was."""
+    return np.asarray(claims.ratio(np.nansum(answers, axis=0), (~np.isnan(answers)).sum(axis=0)))
 
 
 def permuted_means(

@@ -22,13 +22,17 @@ CLAIM = "claim"
 #: What names a claim beside its statistic, in this order.
 _NAMES = ("measure", "bias", "group", "dimension", "task", "topic", "evaluator", "judge", "model")
 
+#: What stands in a key for all its values, where a gap does not.
+ALL = "all"
+
 #: Rows of the table that leads.
 _FIRST = 12
 
 #: What stands under declared claims, and what stands where nothing was declared.
 EXPLORATORY = (
-    "**All else on this page is exploratory**: it was not declared before data were read, and its "
-    "p values are corrected over tables of their own."
+    "**All else on this page is exploratory**: it was not declared before data were read. Its p "
+    "values are corrected over tables of their own; a declared row that stands there again has the "
+    "p of that family, and the one above counts."
 )
 NOTHING_DECLARED = (
     "**Nothing was declared before data were read** (`claims: []`): all on this page is "
@@ -77,9 +81,8 @@ def declared(
     found = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
     if not found:
         return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
-    rows = pd.concat(found, ignore_index=True)
-    rows = rows.drop_duplicates([*ESTIMATE_KEYS, "instrument"], ignore_index=True)
-    bounded = rows[SMALLEST].notna() & rows["null"].fillna(0).eq(0)
+    rows = _apart(pd.concat(found, ignore_index=True))
+    bounded = rows[SMALLEST].notna() & rows["null"].eq(0)
     # What a study's own, larger family could not tell, this one may.
     told = ~rows["reason"].fillna("").str.startswith(UNTOLD)
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
@@ -99,7 +102,7 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
             break
         rows = own
     for key in (key for key in CLAIM_KEYS if key not in claim):
-        over_all = rows[key].isna()
+        over_all = rows[key].isna() | rows[key].eq(ALL)
         rows = rows[over_all] if over_all.any() else rows
     rows = _once(rows)
     if rows.empty:
@@ -108,6 +111,24 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
         rows = pd.DataFrame([named | gap]).reindex(columns=list(estimates))
         rows = rows.astype(dict.fromkeys((*ESTIMATE_KEYS, "test", "instrument"), "str"))
     return rows.assign(**{CLAIM: number, SMALLEST: float(claim.get(SMALLEST, np.nan))})
+
+
+def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep a row that several claims name with the first, and the bound that any of them gives.
+
+    A claim that is left with nothing keeps a row that says where its rows stand.
+    """
+    keys = [*ESTIMATE_KEYS, "instrument"]
+    same = rows.groupby(keys, dropna=False)
+    rows = rows.assign(**{SMALLEST: same[SMALLEST].transform("first")})
+    again = rows.duplicated(keys)
+    kept = set(rows.loc[~again, CLAIM])
+    gone = again & ~rows[CLAIM].isin(kept) & ~rows.duplicated(CLAIM)
+    values = [name for name in rows if name not in {*keys, "study", CLAIM, "n", "n_lost"}]
+    told = "declared already, by claim " + same[CLAIM].transform("first").astype("str")
+    rows[values] = rows[values].mask(gone)
+    rows["reason"] = rows["reason"].where(~gone, told)
+    return rows[~again | gone].reset_index(drop=True)
 
 
 def _once(rows: pd.DataFrame) -> pd.DataFrame:

@@ -124,7 +124,7 @@ def beyond_chance(
     reference: str = "by chance",
     correction: str = "holm",
 ) -> str:
-    """Say how many estimates of one family are beyond chance, and which is the largest.
+    """Say how many estimates of one family are beyond their reference, and which is the largest.
 
     Parameters
     ----------
@@ -149,12 +149,14 @@ def beyond_chance(
     Returns
     -------
     str
-        Two sentences of Markdown. The largest is the one furthest from its `null` (from 0 where
-        there is none), of those beyond chance where there are any. It was selected for that, so
-        beside it stands what it is shrunken towards the others (`stats.shrunken`), where that is
-        known. Counted are all rows; how many could not be tested is told, with the commonest
-        reason; so are those whose test can never be beyond chance at their N (`stats.adjust` says
-        which). Rows that were not declared (`reading.claims`) are called exploratory.
+        Two sentences of Markdown. What has 0 for its reference is "told apart from 0", what has
+        a chance level is "beyond chance". The largest is the one furthest from its `null` (from 0
+        where there is none), of those told apart where there are any. It was selected for that,
+        so beside it stands what it is shrunken towards the others (`stats.shrunken`), where that
+        is known. Counted are all rows; how many could not be tested is told, with the commonest
+        reason; so are those that cannot be told at their N whatever they are (`stats.adjust` says
+        which); where that is all, one sentence says so. Rows that were not declared
+        (`reading.claims`) are called exploratory.
 
     Examples
     --------
@@ -166,7 +168,7 @@ def beyond_chance(
     >>> told = beyond_chance(found, what="differences", unit="pairs")
     >>> count, largest = told.split(". ", 1)
     >>> count
-    "1 of 2 differences are beyond chance (exploratory; p below .05 after Holm's correction)"
+    "1 of 2 differences are told apart from 0 (exploratory; p below .05 after Holm's correction)"
     >>> largest
     'This one: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004; selected of 2).'
     """
@@ -201,10 +203,15 @@ def beyond_chance(
         left = f"; {len(rows) - len(tested)} could not be tested" + (f": {why}" if why else "")
     untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
     left += f"; {untold} cannot be told at this N" if untold else ""
+    if untold == len(tested):
+        return (
+            f"None of {len(rows)} {what} can be told at their N{left.split('; ' + str(untold))[0]}."
+        )
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
     asked = "declared" if "claim" in rows else "exploratory"
+    beyond = "beyond chance" if tested["null"].fillna(0).any() else "told apart from 0"
     return (
-        f"{len(found)} of {len(rows)} {what} are beyond chance ({asked}; p below {alpha} after "
+        f"{len(found)} of {len(rows)} {what} are {beyond} ({asked}; p below {alpha} after "
         f"{CORRECTIONS[correction]}{left}). {lead}: {says.format_map(told | {'numbers': numbers})}."
     )
 

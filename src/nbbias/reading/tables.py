@@ -20,7 +20,7 @@ from nbbias.tables import ESTIMATE_KEYS, escape, visible
 _ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
-_EXPLORATORY = "Exploratory: these tests were not declared before data were read."
+_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, declared ones too."
 _THEME = (
     "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
     "border-color: var(--jp-border-color2, #d3d3d3);"

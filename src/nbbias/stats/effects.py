@@ -82,7 +82,8 @@ def shrunken(rows: pd.DataFrame) -> pd.Series:
     ----------
     rows
         Rows of ESTIMATES, comparable with each other; where there is a `null`, what lies beyond it
-        is shrunken, and the `null` added again.
+        is shrunken, and the `null` added again. A row whose `null` has a range is left out: its
+        interval is not that of what lies beyond the `null`.
 
     Returns
     -------
@@ -100,6 +101,8 @@ def shrunken(rows: pd.DataFrame) -> pd.Series:
     nulls = rows["null"].fillna(0.0)
     variances = standard_errors(rows) ** 2
     known = variances.notna() & rows["estimate"].notna()
+    if "null_low" in rows:  # an estimated reference: what lies beyond it has another error
+        known &= rows["null_low"].isna()
     if known.sum() < _FEWEST:
         return found
     y, own = (rows["estimate"] - nulls)[known].to_numpy(), variances[known].to_numpy()
