@@ -91,9 +91,17 @@ def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None
     assert figures.levels(LEVELS.head(0)).figure.axes
 
 
+def test_the_labels_alone_are_drawn_beside_the_first_judge_only() -> None:
+    both = pd.concat([LEVELS, LEVELS.assign(judge="other")], ignore_index=True)
+    drawn = figures.levels(both).rows
+    alone = drawn[drawn["statistic"] == "biased_share_labelled"]
+    assert alone["judge"].unique().tolist() == ["simulated judge"]
+    assert drawn["judge"].nunique() == 2
+
+
 def test_types_are_rows_of_a_panel_a_judge() -> None:
     figure = figures.types(TYPES).figure
-    assert len(figure.axes) == 3
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two *"]  # plain: .50 on all
     own = TYPES[(TYPES["statistic"] == "accuracy") & (TYPES["judge"] == "one")]
     assert dots(figure.axes[0]) == pytest.approx(own["estimate"].tolist())
     assert labels(figure.axes[0]) == own["bias"].tolist()
