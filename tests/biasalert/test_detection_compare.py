@@ -32,6 +32,36 @@ def test_mcnemar_by_hand() -> None:
     assert value(swapped, "accuracy_difference", judge="b − a") == pytest.approx(-0.5)
 
 
+def test_texts_of_one_cluster_change_sign_together() -> None:
+    # a alone is right on clusters of 3, 2 and 1 texts, b alone on one of 1: totals from -7 to 7.
+    texts = labelled([1] * 8, comment_id=[*"aaabbcde"])
+    said = pair([1] * 6 + [0, 1], [0] * 6 + [1, 1])
+    found = detection.differences(said, texts, sure=Sure(draws=50))
+    # |total| is 5 or more with all four signs alike (7) or but for either of the ones (5).
+    assert value(found, "accuracy_difference", "p_value") == pytest.approx(6 / 16)
+    assert value(found, "accuracy_difference", "p_least") == pytest.approx(2 / 16)
+    assert value(found, "accuracy_difference", "test") == detection.FLIPPED
+    alone = detection.differences(said, labelled([1] * 8), sure=Sure(draws=50))
+    assert value(alone, "accuracy_difference", "p_value") == pytest.approx(16 / 128)
+
+
+def test_judges_equally_good_on_near_duplicates_are_told_apart_no_more_than_chance_allows() -> None:
+    rng = np.random.default_rng(7)
+    clusters = np.repeat(np.arange(20), 4)  # each of four texts that any judge takes alike
+    right = rng.random((2, 1000, 20)) < 0.6
+    found = [
+        detection._flipped(np.repeat(one - two, 4), clusters)["p_value"]
+        for one, two in zip(*right.astype(float), strict=True)
+    ]
+    taken_alone = [
+        stats.binomtest(4 * int((one & ~two).sum()), 4 * int((one ^ two).sum())).pvalue
+        for one, two in zip(*right, strict=True)
+        if (one ^ two).any()
+    ]
+    assert np.mean(np.array(found) < 0.05) < 0.06
+    assert np.mean(np.array(taken_alone) < 0.05) > 0.25
+
+
 def test_many_disagreements_are_tested_by_chi_squared() -> None:
     said = pair([1] * 40 + [0] * 20, [0] * 40 + [1] * 20)
     found = detection.differences(said, labelled([1] * 60), sure=Sure(draws=100))

@@ -95,6 +95,21 @@ def test_interval_and_test_say_the_same_of_the_chance_level_that_is_printed() ->
     assert 5 < sum(told) < len(told)
 
 
+def test_agreement_and_scores_are_corrected_as_two_families() -> None:
+    rng = np.random.default_rng(2)
+    codes = rng.choice(RACES, (20, 3))
+    codes[:9] = codes[:9, :1]
+    told = people.agreement(ratings(codes.tolist()), sure=Sure(draws=50))
+    assert told["p_adjusted"].min() == pytest.approx(2 * told["p_value"].min())
+    asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t",
+                          "theme": [f"theme {i}" for i in range(20)]})  # fmt: skip
+    decided = judge(asked, Judge(), RACES, rng=rng).assign(evaluator="llm", axis="race")
+    beside = people.beside_models(ratings(codes.tolist()), decided, SUITE, sure=Sure(draws=100))
+    scores = beside[beside["statistic"] == "abs"]
+    assert len(scores) == 5  # three people, all of them, a judge
+    assert scores["p_adjusted"].min() == pytest.approx(min(1, 5 * scores["p_value"].min()))
+
+
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
     table = ratings([["white", "white", None], ["white", "black", "black"], ["asian"] * 3,
                      ["white", None, None]])  # fmt: skip

@@ -352,6 +352,7 @@ def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
     beside = people.beside_models(ratings, decided, SUITE, sure=Sure(draws=50))
     short = cogs_tables.people(agreement, beside).rows
     assert short["statistic"].tolist() == ["Fleiss' κ", "ABS"]
+    assert "p_adjusted" in short and "p_value" not in short
     everyone = cogs_tables.people(agreement, beside, rows=None).rows
     assert len(everyone) == 2 + 3 + 1 + 1  # two coefficients; three people, all of them, a judge
 
@@ -399,6 +400,7 @@ def test_planted_writers_are_found_and_false_alarms_counted() -> None:
     estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), sure=Sure(draws=300))
     table = cogs_tables.writers(estimates).rows
     assert table["planted"].tolist() == ["white", "none"]
+    assert table["nearest"].tolist() == ["white", "–"]  # where nothing is told apart none is named
     told = sentences.writers(estimates)
     assert "in 1 of 2 cells and found beyond chance in 1" in told
     assert "0 of 1 are beyond chance" in told

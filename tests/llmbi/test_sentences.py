@@ -21,14 +21,14 @@ def difference(**changed: Any) -> str:
 
 def test_a_difference_is_written_with_its_test() -> None:
     assert difference() == (
-        f"gpt_4 scores 0.46 lower than other* on the same prompts (difference {MINUS}0.46, 95% CI "
+        f"gpt_4 scores lower than other* on the same prompts (difference {MINUS}0.46, 95% CI "
         f"{MINUS}0.90 to {MINUS}0.10; N = 18; t(17) = {MINUS}2.35, p = .062 (Holm), "
         f"d = {MINUS}0.50)."
     )
 
 
 def test_the_direction_of_a_difference_follows_its_sign() -> None:
-    assert "0.46 higher than" in difference(estimate=0.456, ci_low=0.1, ci_high=0.9)
+    assert "scores higher than" in difference(estimate=0.456, ci_low=0.1, ci_high=0.9)
 
 
 def test_no_difference_is_neither_higher_nor_lower() -> None:
@@ -64,6 +64,22 @@ def test_a_statistic_without_rows_gets_no_sentence() -> None:
     assert sentences.anova(none) == []
 
 
+def test_models_that_instruments_disagree_about_are_named_and_others_are_not() -> None:
+    row = {"statistic": "index", "confidence": 0.95, "instrument": "A 1", "null": 0.4}
+    first = [row | {"model": "a", "estimate": 0.5, "p_value": 0.3},
+             row | {"model": "b", "estimate": 0.9, "p_value": 0.001}]  # fmt: skip
+    second = [own | {"estimate": 1.7, "null": 1.2, "p_value": 0.001, "instrument": "B 2"}
+              for own in first]  # fmt: skip
+    agreed = pd.DataFrame({"model": ["a", "b"], "rho": [-0.19, 0.7]})
+    (told,) = sentences.instruments(pd.DataFrame(first), pd.DataFrame(second), agreed)
+    assert shown(told) == (
+        "What is told of a depends on the instrument: A 1 does not tell its index apart from "
+        "neutral prose (0.50 against 0.40, p = .300), B 2 does (1.70 against 1.20, p = .002); over "
+        f"prompts the two rank its answers with ρ = {MINUS}0.19."
+    )
+    assert sentences.instruments(pd.DataFrame(first), pd.DataFrame(first), agreed) == []
+
+
 def test_an_anova_is_written_as_apa_does() -> None:
     (text,) = sentences.anova(ESTIMATES.assign(statistic_value=2.341, effect_size=0.12))
     assert shown(text) == (
@@ -90,7 +106,7 @@ def test_a_replication_is_told_from_another_writer_and_from_nothing() -> None:
         "A 2023 is 0.00004."
     )
     assert "another writer than the paper's gpt-4: no replication" in shown(other)
-    assert "0.50000" in other
+    assert other.endswith(" is 0.50.")  # five decimals are for a replication
     assert shown(none) == "blank: A 2023 prints none of these prompts."
 
 

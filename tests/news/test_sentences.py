@@ -155,7 +155,25 @@ def test_distances_are_told_beside_every_reference_and_only_replicates_say_what_
     none = distances(
         tested.assign(p_adjusted=0.2), replicated(tested, "one model asked twice")
     )[1]  # fmt: skip
-    assert none.startswith("0 of 2 mean distances are beyond chance: none exceeds its floor")
+    assert none.startswith("0 of 2 mean distances are beyond chance: none exceeds its floor beyond")
+    assert "(exploratory; p below .05 after Holm's correction)" in none
+
+
+def test_distances_that_have_replicates_but_no_test_say_why() -> None:
+    own = FOUND[3][FOUND[3]["statistic"] == "bias"].assign(ci_low=0.1, ci_high=0.9)
+    tested = own.assign(p_adjusted=[0.2, None])
+    told = distances(tested, replicated(tested, "one model asked twice"))[-1]
+    assert told == (
+        "1 of 2 mean distances could not be tested: too few articles differ from their replicates."
+    )
+    few = "not stable over fits: measured in 2 of 5"
+    unstable = tested.assign(ci_low=[0.1, float("nan")], reason=[None, few])
+    told = distances(unstable, replicated(unstable.head(1), "one model asked twice"))[-1]
+    assert told.endswith(f"could not be tested: {few}.")
+    untold, first = tested.assign(p_adjusted=float("nan")), tested.head(1)
+    both = distances(untold, replicated(first, "one model asked twice"))
+    assert both[-2].startswith("1 of 2 mean distances have no floor")
+    assert both[-1].startswith("1 of 2 mean distances could not be tested")
 
 
 def test_halves_and_dealt_words_call_no_distance_beyond_chance() -> None:

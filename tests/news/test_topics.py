@@ -645,15 +645,20 @@ def dealt(corpus: dict[str, Any]) -> pd.DataFrame:
     return chance(corpus, corpus["fits"][:1], sample_pairs=100, draws=30, seed=4)
 
 
-def test_chance_observes_what_the_scores_say(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
-    found = dealt.set_index(["model", "statistic", "group"])["observed"]
-    for model, own in corpus["scores"].groupby("model"):
-        change = own["difference_female"]
-        assert found[model, "bias", np.nan] == pytest.approx(own["score"].mean())
-        assert found[model, "prejudice_share", "female"] == pytest.approx((change < 0).mean())
-        expected = change[change < 0].mean()
-        assert found[model, "prejudice_extent", "female"] == pytest.approx(expected)
-    assert set(dealt["pairs"]) == {40}
+def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
+    corpus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inferred, shares = [], text_topics.shares
+
+    def counted(model: Any, tokens: pd.Series, **settings: Any) -> pd.DataFrame:
+        inferred.append(len(tokens))
+        return shares(model, tokens, **settings)
+
+    monkeypatch.setattr("nbbias.text.topics.shares", counted)
+    dealt = chance(corpus, corpus["fits"][:2], draws=3)
+    # Two models' answers to 40 articles, each with a deal of its own, by two fits.
+    assert inferred == [3 * 2 * 40 * 2] * 2
+    assert set(dealt["pairs"]) == {40} and "observed" not in dealt
 
 
 def test_chance_is_the_distance_of_words_dealt_out_by_hand(
@@ -689,10 +694,9 @@ def test_chance_over_fits_is_the_mean_of_each_of_them(corpus: dict[str, Any]) ->
     # The deals are drawn before any fit looks at them, so that they are the same for all.
     each = [chance(corpus, [fit], draws=4) for fit in corpus["fits"]]
     together = chance(corpus, corpus["fits"], draws=4)
-    for name in ("observed", "null"):
-        assert together[name].to_numpy() == pytest.approx(
-            np.mean([one[name] for one in each], axis=0), nan_ok=True
-        )
+    assert together["null"].to_numpy() == pytest.approx(
+        np.mean([one["null"] for one in each], axis=0), nan_ok=True
+    )
 
 
 def test_a_fit_that_scores_no_pair_leaves_chance_to_the_others(corpus: dict[str, Any]) -> None:
@@ -708,7 +712,7 @@ def test_chance_of_texts_without_content_is_missing(corpus: dict[str, Any]) -> N
     neutral = first._replace(associated=first.associated.assign(group="neutral"))
     found = chance(corpus, [neutral], pairs=corpus["read"].pairs.head(6))
     assert set(found["pairs"]) == {0}
-    assert found[["observed", "null", "null_low"]].isna().all(axis=None)
+    assert found[["null", "null_low"]].isna().all(axis=None)
 
 
 def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None:

@@ -171,3 +171,17 @@ def test_intervals_cover_as_often_as_they_say(n: int, of_fits: float) -> None:
     assert told > 0.85 * repeats
     # 300 draws at .95: three standard errors are .038. Wider is no better: see the nightly tests.
     assert 0.912 < covered / told < 0.988
+
+
+def test_the_effect_size_is_the_fits_mean_and_none_where_a_fit_has_no_spread() -> None:
+    rng = np.random.default_rng(5)
+    values = pd.DataFrame(rng.normal(0.3, 1, (12, 3)))
+    values.iloc[:4, 1] = np.nan
+    with pytest.MonkeyPatch.context() as patched:
+        # No fit is tested for it: two moments are all that it takes.
+        patched.setattr("nbbias.stats.intervals.DescrStatsW", None)
+        row = stats.pooled_mean(values, confidence=0.95)
+        flat = stats.pooled_mean(values.assign(flat=0.2), confidence=0.95)
+    alone = [stats.one_sample(values[fit], confidence=0.95)["effect_size"] for fit in values]
+    assert row["effect_size"] == pytest.approx(np.mean(alone))
+    assert np.isnan(flat["effect_size"])

@@ -36,6 +36,9 @@ _AT_ONCE = 64
 #: Fewer texts on which two judges disagree than this are tested exactly.
 _EXACT_BELOW = 25
 
+#: The test of two judges where texts share clusters.
+FLIPPED = "exact test over clusters"
+
 NOTHING = "no text to take it of"
 ALIKE = "every resample gives the same"
 
@@ -598,8 +601,10 @@ def differences(
         ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
         N counts the texts that both judged, `n_lost` the others. The interval resamples clusters;
         there is none where every resample gives the same.
-        `p_value` is McNemar's (exact below 25 texts on which one alone is right, else chi squared
-        with the continuity correction); it takes texts for independent, the interval does not.
+        Where texts share clusters, `p_value` is exact: it flips the signs of the clusters' sums of
+        (first right less second right), all alike likely where the judges are equally good. Where
+        each text stands alone it is McNemar's, which that is then (exact below 25 texts on which
+        one alone is right, else chi squared with the continuity correction).
 
     References
     ----------
@@ -636,6 +641,8 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
         return row | {"reason": "both are right on the same texts: nothing to test"}
     again = resampled_mean(change, clusters[both], sure=sure)
     row |= spread(again, row["estimate"], sure.confidence)
+    if len(np.unique(clusters[both])) < both.sum():
+        return row | {"test": FLIPPED, **_flipped(change, clusters[both])}
     exact = sum(alone) < _EXACT_BELOW
     table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
     result = mcnemar(table, exact=exact, correction=True)
@@ -643,3 +650,18 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
     if exact:
         row["p_least"] = least_p(sum(alone))
     return row if exact else row | {"statistic_value": float(result.statistic), "df": 1.0}
+
+
+def _flipped(change: np.ndarray, clusters: np.ndarray) -> Row:
+    """Test a sum of whole numbers exactly, by all signs that its clusters' sums could have."""
+    sums = np.rint(np.bincount(clusters, weights=change)).astype(int)
+    sizes = np.abs(sums[sums != 0])
+    chance = np.ones(1)  # of each total, from -sizes.sum() to sizes.sum()
+    for size in sizes:
+        ends = np.zeros(len(chance) + 2 * size)
+        ends[: len(chance)] += chance / 2
+        ends[2 * size :] += chance / 2
+        chance = ends
+    totals = np.arange(len(chance)) - sizes.sum()
+    p = chance[np.abs(totals) >= abs(sums.sum())].sum()
+    return {"p_value": float(min(p, 1.0)), "p_least": least_p(len(sizes))}

@@ -187,14 +187,23 @@ def differences(estimates: pd.DataFrame) -> list[str]:
         sentences.append(
             f"{first} {told} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
-            f"McNemar {p_value(row)}, Holm)."
+            f"{row['test']} {p_value(row)}, Holm)."
         )
     return sentences or ["There is one judge only: nothing to compare."]
 
 
 def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str]:
-    """Write where each judge does best and worst, and where chance alone would do as well."""
+    """Write where each judge does best and worst; judges alike on every type share a sentence.
+
+    Examples
+    --------
+    >>> row = {"statistic": "accuracy", "judge": "mine", "estimate": 0.5, "n": 12}
+    >>> level = pd.DataFrame([row | {"bias": "race"}, row | {"bias": "gender"}])
+    >>> by_type(pd.concat([level, level.assign(judge="yours")]))
+    ['mine, yours: accuracy is 0.50 on every type that was measured.']
+    """
     sentences = []
+    alike: dict[float, list[str]] = {}
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
         judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
@@ -202,21 +211,22 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
         best, worst = known.loc[known["estimate"].idxmax()], known.loc[known["estimate"].idxmin()]
+        if best["estimate"] == worst["estimate"]:
+            alike.setdefault(best["estimate"], []).append(judge)
+            continue
         high, low = (
             f"{escape(row['bias'])} ({number(row['estimate'])}; N = {row['n']:,.0f})"
             for row in (best, worst)
         )
         text = f"{judge}: {statistic} is highest on {high} and lowest on {low}"
-        if best["estimate"] == worst["estimate"]:
-            alike = number(best["estimate"])
-            text = f"{judge}: {statistic} is {alike} on every type that was measured"
-        elif parts := selected(known, known["estimate"].idxmax()):
+        if parts := selected(known, known["estimate"].idxmax()):
             text += f" (the highest: {parts[0]})"
-        within = known.loc[known["ci_low"] <= known["null"], "bias"]
-        if len(within):
-            text += f"; not beyond chance on {', '.join(map(escape, within))}"
         sentences.append(text + ".")
-    return sentences or [_UNTYPED]
+    level = [
+        f"{', '.join(judges)}: {statistic} is {number(value)} on every type that was measured."
+        for value, judges in alike.items()
+    ]
+    return [*sentences, *level] or [_UNTYPED]
 
 
 def ablation(estimates: pd.DataFrame) -> list[str]:
@@ -272,7 +282,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
                 text += f"; against being fitted with it {number(change['estimate'])}"
                 if np.isfinite(change["p_value"]):
                     tested = p_value(change)
-                    text += f" ({interval(change)}; McNemar {tested}, Holm)"
+                    text += f" ({interval(change)}; {change['test']} {tested}, Holm)"
         sentences.append(text + ".")
     return sentences or [_UNTYPED]
 

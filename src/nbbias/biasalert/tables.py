@@ -76,7 +76,8 @@ def scores(estimates: pd.DataFrame) -> Table:
 
 def differences(estimates: pd.DataFrame) -> Table:
     """Lay out the differences between judges."""
-    note = "First less second, on the texts that both judged. McNemar's test, Holm over all pairs."
+    tests = " or ".join(estimates["test"].dropna().unique())
+    note = f"First less second, on the texts that both judged. p: {tests}; Holm over all pairs."
     return readable(estimates, ["judge"], rows=None, title="Differences of accuracy", note=note)
 
 

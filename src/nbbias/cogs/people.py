@@ -166,10 +166,11 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
             lost = {"n": n, "n_lost": len(codes) - n}
             found = _agreement(codes[rated >= enough], coefficient, sure)
             rows.append({"bias": axis, "statistic": statistic, **lost, **found})
-    return tables.estimates(
+    table = tables.estimates(
         rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people",
         confidence=sure.confidence,
     )  # fmt: skip
+    return stats.adjust(table)
 
 
 def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure) -> Row:
@@ -238,13 +239,16 @@ def beside_models(
         ESTIMATES with `kind` (``"person"``, ``"people"``: each instance's average over persons,
         ``"model"``: balanced over orders); `statistic` ``abs`` and ``share`` as in
         `cogs.affinity.abs_estimates`. A person saw one order, so that a person's share holds
-        what position is worth to that person too.
+        what position is worth to that person too. `p_adjusted` is Holm's: of the scores over all
+        of the table, of the shares over those of one score.
 
     References
     ----------
     Kumar et al. 2024, Figures 6 and 7.
     """
     rows, kinds = [], []
+    asked = ratings["rater"].nunique() + 1 + decided["evaluator"].nunique()
+    family = asked * ratings["axis"].nunique()
     for axis, own in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
         items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
@@ -259,7 +263,7 @@ def beside_models(
             for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
         ]
         for kind, evaluator, values in chosen:
-            found = spread_rows(values, "abs", part="share", sure=sure)
+            found = spread_rows(values, "abs", part="share", family=family, sure=sure)
             rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
             kinds += [kind] * len(found)
     table = tables.estimates(
@@ -267,4 +271,5 @@ def beside_models(
     )
     # A person may be called like a judge.
     cells = [*CELL, pd.Series(kinds, dtype="str")]
-    return stats.adjust(table, family=cells, where={"statistic": "share"}).assign(kind=kinds)
+    table = stats.adjust(table, family=cells, where={"statistic": "share"})
+    return stats.adjust(table, where={"statistic": "abs"}).assign(kind=kinds)

@@ -294,7 +294,7 @@ def writers(estimates: pd.DataFrame) -> str:
     """Say how often the planted nearest identity was found, and one where none was planted."""
     table = tables.writers(estimates).rows
     planted, beyond = table["planted"] != "none", table["p_adjusted"] < _alpha(estimates)
-    right = int((planted & beyond & (table["planted"] == table["found"])).sum())
+    right = int((planted & beyond & (table["planted"] == table["nearest"])).sum())
     return (
         f"An identity was planted as the nearest in {int(planted.sum())} of {len(table)} cells and "
         f"found beyond chance in {right} of these; where none was planted, "

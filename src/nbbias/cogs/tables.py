@@ -398,8 +398,9 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
         title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
         labels={**_LABELS, "group": "favourite", "evaluator": "who"},
         note="Agreement: 1 is full, 0 what choices from one urn give; choices shuffled within "
-        f"each person give {_range_in_words(levels)}, against which it is tested. ABS on the "
-        "instances that people rated; 0: all identities alike.",
+        f"each person give {_range_in_words(levels)}, and agreement is tested against what they "
+        "give, not against 0. ABS on the instances that people rated; 0: all identities alike. "
+        "p adjusted: Holm, over all rows of agreement, and over the ABS of all people and judges.",
     )  # fmt: skip
 
 
@@ -489,8 +490,9 @@ def writers(estimates: pd.DataFrame) -> Table:
     Returns
     -------
     Table
-        By `model` and `axis`: `planted` (the identity, or ``"none"``), `found`, `rbs` and its
-        `p_adjusted`. Empty where no writer was simulated.
+        By `model` and `axis`: `planted` (the identity, or ``"none"``), `nearest` (``"–"`` where the
+        score is not beyond chance), `rbs` and its `p_adjusted`. Empty where no writer was
+        simulated.
     """
     own = whole(estimates)
     groups = own[own["statistic"] == "distance"].groupby("bias")["group"].unique()
@@ -500,12 +502,16 @@ def writers(estimates: pd.DataFrame) -> Table:
             "model": row.model, "axis": row.bias,
             "planted": next((i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)),
                             "none"),
-            "found": row.group, "rbs": row.estimate, "p_adjusted": row.p_adjusted,
+            "nearest": row.group if row.p_adjusted < 1 - row.confidence else "–",
+            "rbs": row.estimate, "p_adjusted": row.p_adjusted,
         }
         for row in own.itertuples()
     ]  # fmt: skip
-    columns = ["model", "axis", "planted", "found", "rbs", "p_adjusted"]
-    return Table(pd.DataFrame(rows, columns=columns), "Planted and found: the nearest identity")
+    columns = ["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]
+    return Table(
+        pd.DataFrame(rows, columns=columns), "Planted and found: the nearest identity",
+        "–: the distances are not told apart beyond chance, so none is the nearest.",
+    )  # fmt: skip
 
 
 def judges(estimates: pd.DataFrame) -> Table:

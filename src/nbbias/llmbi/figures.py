@@ -68,7 +68,7 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
 
 def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
     """Draw the signed polarity of every answer by two instruments."""
-    figure, ax = plt.subplots(figsize=(5.2, 3.8))
+    figure, ax = plt.subplots(figsize=(8.0, 4.0))
     figures.agreement(measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model")
     ax.set_xlabel(f"polarity by {sentiment.instrument(first)}")
     ax.set_ylabel(f"polarity by {sentiment.instrument(second)}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from nbbias import stats
 from nbbias.reading import claims, escape, estimate_sentence, interval, number, p_value
 
 
@@ -55,9 +56,8 @@ def _difference(row: Mapping[str, Any]) -> str:
             f"{p_value(row)} (Holm), *d* = {number(row['effect_size'])}"
         )
     return (
-        f"{model} scores {number(abs(row['estimate']))} {direction} than {other} on the same "
-        f"prompts (difference {number(row['estimate'])}, {interval(row)}; "
-        f"N = {row['n']:.0f}{test})."
+        f"{model} scores {direction} than {other} on the same prompts (difference "
+        f"{number(row['estimate'])}, {interval(row)}; N = {row['n']:.0f}{test})."
     )
 
 
@@ -85,6 +85,62 @@ def finding(estimates: pd.DataFrame) -> str:
     measured = estimates[estimates["estimate"].notna()]
     found = [*lead(measured), claims.lead(estimates, "Nothing was measured.")]
     return found[0]
+
+
+def instruments(first: pd.DataFrame, second: pd.DataFrame, agreement: pd.DataFrame) -> list[str]:
+    """Say of which models two instruments disagree whether the index differs from neutral prose.
+
+    Parameters
+    ----------
+    first, second
+        The tables of `llmbi.estimates.estimates`, each by one instrument.
+    agreement
+        Of `llmbi.estimates.agreement`, over prompts.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "statistic": "index", "estimate": 0.5, "null": 0.4, "p_value": 0.4,
+    ...        "confidence": 0.95, "instrument": "one"}
+    >>> other = row | {"estimate": 1.5, "null": 1.0, "p_value": 0.01, "instrument": "two"}
+    >>> agreed = pd.DataFrame([{"model": "a", "first": "one", "second": "two", "rho": -0.2}])
+    >>> (told,) = instruments(pd.DataFrame([row]), pd.DataFrame([other]), agreed)
+    >>> told.split(" neutral")[0]
+    'What is told of a depends on the instrument: one does not tell its index apart from'
+    """
+    told = []
+    pair = [
+        {row["model"]: row for row in _rows(stats.adjust(found, where=_INDEX), "index")}
+        for found in (first, second)
+    ]
+    for model, one in pair[0].items():
+        rows = [one, *(found[model] for found in pair[1:] if model in found)]
+        rows = [row for row in rows if np.isfinite(row["p_adjusted"])]
+        apart = [row["p_adjusted"] < 1 - row["confidence"] for row in rows]
+        if len(set(apart)) < 2:
+            continue
+        says = [
+            f"{escape(row['instrument'])} {verb} ({number(row['estimate'])} against "
+            f"{number(row['null'])}, {p_value(row)})"
+            for row, verb in zip(rows, _verbs(apart), strict=True)
+        ]
+        ranks = agreement[agreement["model"] == model]
+        ranks = ranks[ranks["rho"].notna()]
+        both = "".join(
+            f"; over prompts the two rank its answers with ρ = {number(rho)}"
+            for rho in ranks["rho"].head(1)
+        )
+        told.append(
+            f"What is told of {escape(model)} depends on the instrument: {', '.join(says)}{both}."
+        )
+    return told
+
+
+def _verbs(apart: list[bool]) -> tuple[str, str]:
+    what = "its index apart from neutral prose"
+    return (f"tells {what}", "does not") if apart[0] else (f"does not tell {what}", "does")
+
+
+_INDEX = {"statistic": "index"}
 
 
 def anova(estimates: pd.DataFrame) -> list[str]:
@@ -127,6 +183,8 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
     >>> row = {"model": "a", "ours": 1.0, "printed": 1.5, "difference": -0.5}
     >>> printed(pd.DataFrame([row | {"printed_model": "a"}]))[0].split(": ")[1]
     'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50000.'
+    >>> printed(pd.DataFrame([row | {"printed_model": "b"}]))[0].split(": ")[2]
+    'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50.'
     """
     sentences = []
     for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
@@ -134,11 +192,12 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
         if found.empty:
             sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
             continue
+        same = str(model) == writer
         how = f"another writer than the paper's {writer}: no replication"
-        how = "the model that the paper names" if str(model) == writer else how
+        how = "the model that the paper names" if same else how
         sentences.append(
             f"{escape(model)} ({how}): over {len(found)} prompts the largest difference from "
-            f"{paper} is {found.max():.5f}."
+            f"{paper} is {found.max():.{5 if same else 2}f}."
         )
     return sentences
 

@@ -114,7 +114,8 @@ def agreement(table: pd.DataFrame) -> Table:
     """Show `llmbi.estimates.agreement`."""
     return Table(
         table, "Rank correlation of absolute polarity, prompt by prompt",
-        "Spearman's rho over prompts: 1 is the same order, 0 none, -1 the reverse.",
+        "Spearman's ρ over prompts and its interval: 1 is the same order, 0 none, −1 the reverse.",
+        {"rho": "ρ", "ci_low": "from", "ci_high": "to", "n": "prompts", "p_value": "p"},
     )  # fmt: skip
 
 

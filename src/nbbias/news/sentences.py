@@ -18,6 +18,7 @@ import pandas as pd
 from nbbias import reading
 from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
+from nbbias.news.corpus import CELL
 from nbbias.news.sample import SOURCE
 from nbbias.reading import escape, number, p_value
 
@@ -85,19 +86,38 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
             tested, what="mean distances", unit="pairs", reference="the floor is",
             says="in {which} it is {estimate}",
         )  # fmt: skip
+        asked = "declared" if "claim" in tested else "exploratory"
         none = (
-            f"0 of {len(tested)} mean distances are beyond chance: none exceeds its floor (p below "
-            f"{number(alpha).removeprefix('0')} after Holm's correction)."
+            f"0 of {len(tested)} mean distances are beyond chance: none exceeds its floor beyond "
+            f"chance ({asked}; p below {number(alpha).removeprefix('0')} after Holm's correction)."
         )
         sentences.append(told_of if len(found) else none)
-    if len(own) > len(tested):
+    why = _untested(own, levels)
+    bare = int(why.isna().sum()) - len(tested)
+    if bare:
         sentences.append(
-            f"{len(own) - len(tested)} of {len(own)} mean distances have no floor that could show "
+            f"{bare} of {len(own)} mean distances have no floor that could show "
             "whether they are beyond chance: it takes two human texts on a story, or a model asked "
             "twice. Dealt words, dealt sentences and the halves of a text are lower bounds of what "
             "two texts differ by."
         )
+    if why.notna().any():
+        sentences.append(
+            f"{why.notna().sum()} of {len(own)} mean distances could not be tested: "
+            f"{escape(why.value_counts().index[0])}."
+        )
     return sentences
+
+
+def _untested(own: pd.DataFrame, levels: pd.DataFrame) -> pd.Series:
+    """Say why a distance was not tested, where it is not that the corpus lacks replicates."""
+    keys = ["measure", "bias", *CELL, "instrument"]
+    halves = levels["test"].fillna("").str.startswith(replicates.HALVES)
+    beside = levels[(levels["reference"] == "replicate") & ~halves]
+    held = pd.MultiIndex.from_frame(own[keys]).isin(pd.MultiIndex.from_frame(beside[keys]))
+    why = own["reason"].where(own["ci_low"].isna())
+    why = why.mask(held & why.isna(), "too few articles differ from their replicates")
+    return why.where(own["p_adjusted"].isna())
 
 
 def _ends(values: pd.Series) -> str:

@@ -343,10 +343,11 @@ def floor(
     """Say how far apart two texts lie that no difference between writers sets apart.
 
     Replicates are two human texts on one story and two answers of one model to it, or else either
-    of these (`news.replicates`); with both, the excess is over the mean of the two. A text of the other side takes the place of one of the two. If it is of the
-    same kind, that changes nothing on average: the article's difference is a paired one with
-    expectation 0, whatever focus a text has. Texts are taken as long as they are, so where those of
-    one side are much shorter the floor is less exact.
+    of these (`news.replicates`); with both, the excess is over the mean of the two. A text of the
+    other side takes the place of one of the two. If it is of the same kind, that changes nothing on
+    average: the article's difference is a paired one with expectation 0, whatever focus a text has.
+    Texts are taken as long as they are, so where those of one side are much shorter the floor is
+    less exact.
 
     Parameters
     ----------
@@ -363,10 +364,10 @@ def floor(
     -------
     DataFrame
         CHANCE by ``"replicate"`` of ``bias``: `test` names the replicates and how many articles
-        have them (where fewer than `replicates.ENOUGH` do, the poorer ones or none stand in). `null` is the estimate
-        less what it exceeds the replicates by, the range where the estimate would lie;
-        `p_value`, one-sided, of articles crossed with fits (`stats.pooled_mean`); `p_adjusted`
-        Holm's over all cells and biases.
+        have them (where fewer than `replicates.ENOUGH` do, the poorer ones or none stand in).
+        `null` is the estimate less what it exceeds the replicates by, the range where the estimate
+        would lie; `p_value`, one-sided, of articles crossed with fits (`stats.pooled_mean`);
+        `p_adjusted` Holm's over all cells and biases.
     """
     known = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
     study = str(estimates["study"].iloc[0]) if len(estimates) else ""
@@ -441,7 +442,7 @@ def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
 # --- chance -----------------------------------------------------------------------------------
 
 _LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
-_LEVEL_VALUES = ["observed", "null", "null_low", "null_high", "pairs"]
+_LEVEL_VALUES = ["null", "null_low", "null_high", "pairs"]
 
 
 @stage
@@ -469,10 +470,10 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
     -------
     DataFrame
         By `bias`, the cell, `statistic` (``bias``, ``prejudice_share``, ``prejudice_extent``) and
-        `group`: `observed` in the pairs used, the mean `null` over the deals, `null_low`,
-        `null_high` (of means over the pairs used), and `pairs` used (drawn, with a score; the
-        fewest of any fit). Every deal is the mean of its values by all fits that scored a pair as
-        it was. A deal without a score does not count; with no pair used all is NaN.
+        `group`: the mean `null` over the deals, `null_low`, `null_high` (of means over the pairs
+        used), and `pairs` used (drawn, with a score; the fewest of any fit). Every deal is the mean
+        of its values by all fits that scored a pair as it was. A deal without a score does not
+        count; with no pair used all is NaN.
     """
     if not fitted.fits:
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
@@ -480,51 +481,63 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
     known = fitted.fits[0].model.dictionary.token2id
     words = fitted.tokens.map(lambda own: [w for w in own if w in known])
     rng, draws = np.random.default_rng(sure.seed), sure.draws
-    table, dealt_words = _dealt(read.pairs, words, sample_pairs, draws, rng)
+    sampled = _sampled(read.pairs, sample_pairs, rng)
+    table, dealt_words = _dealt(sampled, words, draws, rng)
     inferred = partial(text.topics.shares, tokens=dealt_words, truncated=fitted.how.truncated)
     redone = [
         fit._replace(shares=inferred(fit.model))
         for fit in progress(fitted.fits, "chance by fit of topics")
     ]
     scores = pair_scores(read._replace(pairs=table), fitted._replace(fits=redone))
+    by = ["bias", *CELL, "seed"]
+    used = {
+        key: claims.per_article(one, POOLING)["reason"].isna().to_numpy()
+        for key, one in pair_scores(read._replace(pairs=sampled), fitted).groupby(by, sort=False)
+    }
     rows = []
     for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
         key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
         groups = lexicons.groups(read.lexicon, str(bias))
         by_fit = [
-            _deals(claims.per_article(one, POOLING, by=["pair_id"]), groups, draws)
-            for _, one in own.groupby("seed", sort=False)
-        ]
+            _deals(
+                claims.per_article(one, POOLING, by=["pair_id"]), used[bias, *cell, seed], groups,
+                draws,
+            )
+            for seed, one in own.groupby("seed", sort=False)
+        ]  # fmt: skip
         rows += [key | row for row in _levels(by_fit, sure)]
     return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
 
 
-def _dealt(
-    pairs: pd.DataFrame, words: pd.Series, sample_pairs: int, draws: int, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.Series]:
-    """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
+def _sampled(pairs: pd.DataFrame, sample_pairs: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Draw some of every cell's pairs: all answers to an article, or none."""
     usable = pairs[pairs["lost"].isna()]
     answers = usable.groupby([*CELL, "article_id"], sort=False).ngroup()
     drawn = [
         own.drop_duplicates().sample(min(sample_pairs, own.nunique()), random_state=rng)
         for _, own in answers.groupby([usable[key] for key in CELL], sort=False)
     ]
-    sampled = usable[answers.isin(pd.concat(drawn))] if drawn else usable
+    return usable[answers.isin(pd.concat(drawn))] if drawn else usable
+
+
+def _dealt(
+    sampled: pd.DataFrame, words: pd.Series, draws: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
+    answers = sampled.groupby([*CELL, "article_id"], sort=False).ngroup()
     dealt: dict[str, list[str]] = {}
     copies = []
     together = []  # where the pairs of an original stand, and the words of its texts
-    for at in answers[sampled.index].groupby(answers[sampled.index]).indices.values():
+    for at in answers.groupby(answers).indices.values():
         own = sampled.iloc[at]
         parts = [words[own["original_id"].iloc[0]], *(words[h] for h in own["generated_id"])]
         together.append((at, parts))
-    for draw in range(draws + 1):
+    for draw in range(draws):
         original = np.empty(len(sampled), dtype=object)
         generated = np.empty(len(sampled), dtype=object)
         for number, (at, parts) in enumerate(together):
             ids = [f"{draw}-{number}-{part}" for part in range(len(parts))]
-            whole = np.array([word for part in parts for word in part], dtype=object)
-            # The first deal is the one that was observed.
-            whole = rng.permutation(whole) if draw else whole
+            whole = rng.permutation(np.array([w for part in parts for w in part], dtype=object))
             ends = np.cumsum([len(part) for part in parts])[:-1]
             dealt |= {name: list(p) for name, p in zip(ids, np.split(whole, ends), strict=True)}
             original[at], generated[at] = ids[0], ids[1:]
@@ -535,11 +548,9 @@ def _dealt(
 Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
 
 
-def _deals(own: pd.DataFrame, groups: Sequence[str], draws: int) -> Deals:
-    """Return the pairs that one fit scores, and its means over them by deal (`pair_id`)."""
-    size = len(own) // (draws + 1)
-    used = own["reason"].isna().to_numpy()[:size]
-    kept = own[np.tile(used, draws + 1)]
+def _deals(own: pd.DataFrame, used: np.ndarray, groups: Sequence[str], draws: int) -> Deals:
+    """Return how many pairs one fit scored, and its means over them by deal (`pair_id`)."""
+    kept = own[np.tile(used, draws)]
     deal = kept["pair_id"].to_numpy()
     values: dict[tuple[str, str | None], pd.Series] = {}
     values["bias", None] = kept["score"].groupby(deal).mean()
@@ -548,23 +559,21 @@ def _deals(own: pd.DataFrame, groups: Sequence[str], draws: int) -> Deals:
         fell = prejudice.fell(change)
         values["prejudice_share", group] = fell.groupby(deal).mean()
         values["prejudice_extent", group] = change.where(fell == 1).groupby(deal).mean()
-    by_deal = {key: of.reindex(range(draws + 1)).to_numpy(float) for key, of in values.items()}
+    by_deal = {key: of.reindex(range(draws)).to_numpy(float) for key, of in values.items()}
     return int(used.sum()), by_deal
 
 
 def _levels(by_fit: list[Deals], sure: stats.Sure) -> list[Row]:
-    """Compare the first deal of some pairs, the observed one, with the others."""
+    """Return the chance levels: over the deals, means of all fits that measured them."""
     rows, draws = [], sure.draws
     for statistic, group in by_fit[0][1]:
         measured = [(n, deals[statistic, group]) for n, deals in by_fit if n]
         used = min((n for n, _ in measured), default=0)
-        found = np.full((max(len(measured), 1), draws + 1), np.nan)
+        found = np.full((max(len(measured), 1), draws), np.nan)
         for i, (_, deals) in enumerate(measured):
             found[i] = deals
         counted = (~np.isnan(found)).sum(axis=0)
         mean = claims.ratio(np.nansum(found, axis=0), counted)
-        level = stats.tail(np.nan, mean[1:], confidence=sure.confidence)
-        rows.append({
-            "statistic": statistic, "group": group, "observed": mean[0], **level, "pairs": used,
-        })  # fmt: skip
+        level = stats.tail(np.nan, mean, confidence=sure.confidence)
+        rows.append({"statistic": statistic, "group": group, **level, "pairs": used})
     return rows

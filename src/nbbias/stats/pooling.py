@@ -194,10 +194,9 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
 
 
 def _effect_size(measured: pd.DataFrame) -> float:
-    found = [
-        intervals.one_sample(measured[fit].to_numpy(float), confidence=0.95) for fit in measured
-    ]
-    return float(np.mean([one["effect_size"] for one in found]))
+    alike = measured.apply(lambda fit: intervals.all_alike(fit.dropna().to_numpy(float)))
+    d = measured.mean() / measured.std(ddof=1).mask(alike)
+    return float(d.mean(skipna=False))
 
 
 def _row(total: _Total, lost: int) -> Row:
