@@ -168,7 +168,7 @@ def calibration(curve: pd.DataFrame) -> Drawn:
         ax.plot(x, known["share_biased"], "o-", color=figures.INK, ms=5, lw=1)
         for row in known.itertuples():
             ax.annotate(
-                f"{row.n:,}", (row.mean_confidence, row.share_biased), xytext=(4, 3),
+                f"{row.n:,}", (row.mean_confidence, 1.0), xytext=(0, 6), ha="center",
                 textcoords="offset points", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")

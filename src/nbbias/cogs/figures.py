@@ -140,7 +140,7 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
             ax.annotate(
-                figures.plain(str(row.identity)), (row.estimate, row.y), xytext=(4, 6),
+                figures.plain(str(row.identity)), (row.estimate, row.y + 0.34), xytext=(0, 2),
                 textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
