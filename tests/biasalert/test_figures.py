@@ -207,6 +207,13 @@ def test_judges_no_better_than_reading_nothing_share_a_sentence() -> None:
     assert last.startswith("plain, even: accuracy 0.50, no more than")
 
 
+def test_a_declared_judge_is_explained_where_it_leads() -> None:
+    declared = FOUND[FOUND["statistic"] == "accuracy"].assign(claim=1)
+    assert "Judges:" not in sentences.finding(declared)  # one, two and plain are not the study's
+    told = sentences.finding(declared.replace({"judge": {"one": "majority"}}))
+    assert told.endswith(" Judges: majority (what most training texts are).")
+
+
 def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
     truth = labelled([1, 0] * 6)
     few = judgements([1, 0, 0] + [None] * 9, judge="few")

@@ -499,7 +499,7 @@ def finding(estimates: pd.DataFrame) -> str:
     said = detection(scored)[:1] if len(scored) else []
     said += differences(compared)[:1] if len(compared) else []
     names = [*scored["judge"].head(1), *compared["judge"].head(1).str.split(" − ").explode()]
-    each = [f"{escape(n)}, {JUDGES[n].help}" for n in dict.fromkeys(names) if n in JUDGES]
+    each = [f"{escape(n)} ({JUDGES[n].help})" for n in dict.fromkeys(names) if n in JUDGES]
     said += [f"Judges: {'; '.join(each)}."] if each else []
     return " ".join(said) or claims.lead(estimates, "")
 
