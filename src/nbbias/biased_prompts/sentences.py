@@ -191,9 +191,9 @@ def _left_open(
     if ends is None:
         return ""
     return (
-        f"; with the {ends['n_refused']:.0f} refused that could count, the share in which the "
-        f"group fares worse, {number(ends['estimate'])} of those answered, would lie between "
-        f"{number(ends['low'])} (none of them does) and {number(ends['high'])} (all do)"
+        f"; the {ends['n_refused']:.0f} refused that could count leave the share in which the "
+        f"group fares worse, {number(ends['estimate'])} of those answered, between "
+        f"{number(ends['low'])} and {number(ends['high'])}"
     )
 
 
