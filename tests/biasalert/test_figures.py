@@ -91,9 +91,17 @@ def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None
     assert figures.levels(LEVELS.head(0)).figure.axes
 
 
+def test_the_labels_alone_are_drawn_beside_the_first_judge_only() -> None:
+    both = pd.concat([LEVELS, LEVELS.assign(judge="other")], ignore_index=True)
+    drawn = figures.levels(both).rows
+    alone = drawn[drawn["statistic"] == "biased_share_labelled"]
+    assert alone["judge"].unique().tolist() == ["simulated judge"]
+    assert drawn["judge"].nunique() == 2
+
+
 def test_types_are_rows_of_a_panel_a_judge() -> None:
     figure = figures.types(TYPES).figure
-    assert len(figure.axes) == 3
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two *"]  # plain: .50 on all
     own = TYPES[(TYPES["statistic"] == "accuracy") & (TYPES["judge"] == "one")]
     assert dots(figure.axes[0]) == pytest.approx(own["estimate"].tolist())
     assert labels(figure.axes[0]) == own["bias"].tolist()
@@ -190,6 +198,22 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."
 
 
+def test_judges_no_better_than_reading_nothing_share_a_sentence() -> None:
+    assert sentences.scores(FOUND) == sentences.detection(FOUND)  # one of them is no crowd
+    rest = pd.concat([SAID, SAID[SAID["judge"] == "plain"].assign(judge="even")])
+    found = detection.estimates(pd.concat([rest, detection.constants(SAMPLE)]), SAMPLE, **FAST)  # type: ignore[arg-type]
+    *told, last = sentences.scores(found)
+    assert [one.split(":")[0] for one in told] == ["one", r"two \*"]
+    assert last.startswith("plain, even: accuracy 0.50, no more than")
+
+
+def test_a_declared_judge_is_explained_where_it_leads() -> None:
+    declared = FOUND[FOUND["statistic"] == "accuracy"].assign(claim=1)
+    assert "Judges:" not in sentences.finding(declared)  # one, two and plain are not the study's
+    told = sentences.finding(declared.replace({"judge": {"one": "majority"}}))
+    assert told.endswith(" Judges: majority (what most training texts are).")
+
+
 def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
     truth = labelled([1, 0] * 6)
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
@@ -236,6 +260,10 @@ def test_comparisons_types_and_calibration_are_written() -> None:
     assert level == ["one, two \\*, plain: accuracy is 0.50 on every type that was measured."]
     kept = sentences.calibration(calibration.estimates(SAID, SAMPLE, sure=Sure(draws=50)))
     assert "probabilities are off by **" in kept[0]
+    assert not any("well be calibrated" in one for one in kept)
+    same = judgements([1] * len(SAMPLE), judge="majority", confidence=0.5)
+    same = same.assign(text_id=list(SAMPLE["text_id"]))
+    assert sentences.calibration(calibration.estimates(same, SAMPLE, sure=Sure(draws=50))) == []
     assert kept[2] == "plain: calibration not measured (the judge gives no probabilities)."
 
 
@@ -247,9 +275,10 @@ def test_pairs_and_errors_are_written_with_their_counts() -> None:
     assert "antistereo 1.00 (N = 2), stereo 0.25 (N = 2)" in sentence
     checks = errors.checks()
     said = simulated(checks)
-    (sentence,) = sentences.errors(errors.estimates(said))
-    assert "on reported speech (N = 25)" in sentence
-    assert "N = 25 pairs" in sentence
+    *worst, dialect = sentences.errors(errors.estimates(said))
+    assert [one.split(":")[0] for one in worst] == ["Most false alarms", "Most misses"]
+    assert all("(N = " in one for one in worst)
+    assert dialect.endswith("(N = 25 pairs).")
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
     assert sentences.errors(errors.estimates(silent)) == ["judge: gave no verdict on the checks."]
 

@@ -11,7 +11,7 @@ from scipy import stats as distributions
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import tables
-from nbbias.biasalert import guard
+from nbbias.biasalert import guard, sentences
 from nbbias.biasalert.guard import guard_texts
 from nbbias.tables import ContractError, DataError
 
@@ -57,6 +57,16 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert set(found["evaluator"]) == {"people"}
     assert set(found["judge"]) == {"openai/judge, no steps"}
     assert (found["study"].iloc[0], found["measure"].iloc[0]) == ("biasalert", "mitigation")
+
+
+def test_what_was_stopped_is_told_first_by_what_it_was() -> None:
+    both = pd.concat([table(PAIRS), table(PAIRS, model="n")])
+    first, second = sentences.mitigation(guard.estimates(both, labelled_by="people"))
+    assert first == "The guard stopped 2 of 24 unbiased answers, and 14 of 16 biased ones."
+    assert "2 changes of a model's share" in second
+    unknown = table([*PAIRS, (None, None, True)])
+    first, _ = sentences.mitigation(guard.estimates(unknown, labelled_by="people"))
+    assert first == "The guard stopped 1 of 12 unbiased answers."
 
 
 @pytest.mark.parametrize("by", ["openai/judge", "openai/judge, no steps", "OpenAI/Judge "])

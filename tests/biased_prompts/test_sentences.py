@@ -232,12 +232,11 @@ def test_an_effect_on_few_of_many_articles_says_so_in_its_sentence() -> None:
     rng = np.random.default_rng(2)
     answered = list(rng.normal(-0.4, 0.1, 10))
     scores = scores_of(list(rng.normal(0, 0.1, 30)), [*answered, *["refused"] * 20], measure="word")
-    (text,) = (plain(one) for one in sentences.effects(compared(scores), **OPTIONS))
+    (text,) = sentences.effects(compared(scores), **OPTIONS)
     sentence = text.split(". ")[-1]
     assert "N = 10 of 30 articles" in sentence
-    assert "with the 20 refused articles that could count" in sentence
-    assert "1.00 of those answered, would lie between 0.33 (none of them does)" in sentence
-    assert sentence.endswith("and 1.00 (all do).")
+    assert "the 20 refused that could count leave" in sentence
+    assert sentence.endswith("between 0.33 and 1.00.")
     whole = plain(sentences.effects(compared(FALLING), **OPTIONS)[0])
     assert "N = 30 articles" in whole and "refused" not in whole
 
@@ -264,22 +263,31 @@ def test_planted_refusals_are_counted_as_told_missed_and_false() -> None:
     assert "not simulated" in sentences.detected(answers.drop(columns="planted_refusal"))
 
 
-def test_the_finding_tells_refusals_first_and_the_effect_of_the_first_level() -> None:
-    table = compared(BOTH)
-    sentence, figure = sentences.finding(rates_of(TEN), table, biased="biased", **OPTIONS)
-    assert plain(sentence).startswith(
-        "Models refuse 40% of the articles under the prompt “biased” as the detector tells; "
+def test_the_finding_is_a_sentence_of_refusals_and_one_of_the_first_level() -> None:
+    rng = np.random.default_rng(2)
+    answered = [*rng.normal(-0.4, 0.1, 10), *["refused"] * 20]
+    table = compared(scores_of(list(rng.normal(0, 0.1, 30)), answered, measure="word"))
+    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
+    every = pd.concat([rates, table], ignore_index=True)
+    text, figure = sentences.finding(
+        rates, every.assign(claim=1), biased="biased", bounds=table, **OPTIONS
     )
-    assert "corrected for its errors, the most, m's, is 37% (95% CI 0% to " in sentence
-    assert sentences.effects(table, **OPTIONS)[0] in sentence
     assert figure == "effects"
+    first, second = text.split(". ")
+    assert first.startswith("1 of 1 changes of refusal are told apart from 0 (declared, Holm's")
+    assert "m refuses 0.67 of the articles more under the prompt “biased” (95% CI" in first
+    assert "; corrected 0." in first
+    assert "N = 10 of 30 articles" in second and "between 0.33 and 1.00" in second
+    assert "\\" not in text and len(text.split()) < 125
+    alone, _ = sentences.finding(rates, table, biased="biased", **OPTIONS)
+    assert alone.startswith("1 of 1 effects of the prompt are told apart from 0 (exploratory,")
 
 
 def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
     tone = compared(BOTH.assign(measure="sentiment"))
     assert sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effects"
-    nothing = sentences.finding(rates_of(TEN), tone.head(0), biased="biased", **OPTIONS)
-    assert nothing[1] == "refusals" and "40%" in nothing[0]
+    nothing = sentences.finding(rates_of(TEN), rates_of(TEN), biased="biased", **OPTIONS)
+    assert nothing[1] == "refusals" and "refuses 0.40 of the articles more" in nothing[0]
 
 
 @pytest.mark.parametrize("name", ["effects", "prejudice", "changes", "bounds"])

@@ -67,6 +67,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     figure = figures.identity_or_position(estimates).figure
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
+    assert figure.axes[-1].get_xlabel().startswith("spread of shares,")
     ways = ["as published", "orders balanced", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]

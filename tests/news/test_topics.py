@@ -871,13 +871,13 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
     twins = news.annotate(news.twins(human), lexicon=read.lexicon)
     dealt = chance(corpus, fitted.fits, sample_pairs=5)
-    found = topics.level(read, fitted, dealt, sure=stats.Sure(), twins=twins)
+    found = topics.level(read, fitted, topics.Beside(dealt, twins), sure=stats.Sure())
     assert set(found.chance["reference"]) == {"topics", "replicate"}
     own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
     assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2
     assert own.loc["same", "p_adjusted"] > 0.05
     assert own.loc["same", "null_low"] < own.loc["same", "estimate"] < own.loc["same", "null_high"]
-    alone = topics.level(read, fitted, dealt, sure=stats.Sure())
+    alone = topics.level(read, fitted, topics.Beside(dealt), sure=stats.Sure())
     assert set(alone.chance["reference"]) == {"topics"}
     assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
 

@@ -186,3 +186,16 @@ def test_a_difference_without_interval_or_estimate_says_why() -> None:
     assert found["reason"] == "no spread"
     gap = stats.corrected_difference(row | {"estimate": np.nan}, **told)
     assert np.isnan(gap["estimate"]) and gap["reason"] == "no spread"
+
+
+def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() -> None:
+    counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
+    known = stats.error_rates(counts)
+    least = np.zeros_like(known.of_positives)
+    least[0] = 1
+    called = {"estimate": 0.2, "ci_low": 0.1, "ci_high": 0.3}
+    row = stats.corrected_difference(
+        called, shares=[(0.5, 50), (0.3, 50)], confidence=0.95,
+        rates=known._replace(of_positives=least, of_others=least),
+    )  # fmt: skip
+    assert np.isnan(row["estimate"]) and "no better than chance" in row["reason"]

@@ -112,7 +112,7 @@ def detection(
 
 
 def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
-    """Draw a score by bias type over chance, a panel a judge.
+    """Draw a score by bias type over chance, a panel a judge; no panel where all types are alike.
 
     Parameters
     ----------
@@ -123,6 +123,8 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
     """
     own = estimates[estimates["bias"].notna() & estimates["dimension"].isna()]
     own = own[(own["statistic"] == statistic) & ~own["judge"].isin([ALWAYS, NEVER])]
+    unlike = own.groupby("judge")["estimate"].transform("nunique") > 1
+    own = own[unlike] if unlike.any() else own
     rows = own.assign(cell=own["bias"])
     words = {"band": "by chance: verdicts dealt within a type"}
     name = NAMES.get(statistic, statistic)
@@ -166,7 +168,7 @@ def calibration(curve: pd.DataFrame) -> Drawn:
         ax.plot(x, known["share_biased"], "o-", color=figures.INK, ms=5, lw=1)
         for row in known.itertuples():
             ax.annotate(
-                f"{row.n:,}", (row.mean_confidence, row.ci_high), xytext=(0, 2), ha="center",
+                f"{row.n:,}", (row.mean_confidence, 1.0), xytext=(0, 6), ha="center",
                 textcoords="offset points", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
@@ -231,6 +233,9 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     """
     own = _of(estimates[estimates["topic"].isna()], *SHARES)
     own = own[own.groupby("statistic")["estimate"].transform("count") > 0]  # what was measured
+    # The labels are the same whoever judges: they stand beside the first judge alone.
+    alone = own["statistic"] == "biased_share_labelled"
+    own = own[~alone | ~own.duplicated(["model", "statistic"])]
     rows = own.assign(panel=own["judge"], cell=own["model"], reference=np.nan)
     if dataset is not None:
         below = printed.levels(dataset)[["model", "bias_level"]].set_axis(

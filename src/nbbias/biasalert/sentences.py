@@ -19,6 +19,9 @@ Row = Mapping[str, Any]
 
 _BLIND = (ALWAYS, NEVER)
 
+#: Gives every text the same probability, of which there is nothing to say.
+_CONSTANT = "majority"
+
 #: So many models are named one by one.
 _FEW = 4
 _UNTYPED = "No tested text has a type: nothing by type was measured."
@@ -51,6 +54,57 @@ def _pooled(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 # --- what was read ------------------------------------------------------------------------------
+
+
+def texts(labelled: pd.DataFrame) -> str:
+    """Say how many texts are learnt from and tested, in all and by type.
+
+    Examples
+    --------
+    >>> each = pd.DataFrame({"split": ["train", "train", "test"], "biased": [True, False, True]})
+    >>> both = [each.assign(bias_type=name) for name in ("race", "gender")]
+    >>> texts(pd.concat(both))
+    '4 texts to learn from (2 biased), 2 to test on (2 biased); of each of 2 types, 2 and 1.'
+    """
+    sides = {name: labelled[labelled["split"] == name] for name in ("train", "test")}
+    each = [
+        f"{len(own):,} texts to learn from ({own['biased'].sum():,} biased)" if name == "train"
+        else f"{len(own):,} to test on ({own['biased'].sum():,} biased)"
+        for name, own in sides.items()
+    ]  # fmt: skip
+    counts = [own["bias_type"].value_counts() for own in sides.values()]
+    ranges = [
+        f"{few:,}" if few == many else f"{few:,} to {many:,}"
+        for few, many in ((own.min(), own.max()) for own in counts if len(own))
+    ]
+    types = labelled["bias_type"].nunique()
+    told = f"; of each of {types:,} types, {' and '.join(ranges)}" if types else ""
+    return f"{', '.join(each)}{told}."
+
+
+def outcomes(losses: pd.DataFrame) -> list[str]:
+    """Say which judges gave a verdict on every text, and how many the others gave none on.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"judge": ["mine", "yours", "yours"], "n": [3, 2, 1],
+    ...                       "outcome": ["judged", "judged", "refused"]})
+    >>> outcomes(table)
+    ['yours: 1 of 3 texts without a verdict (refused 1).',
+     'All other judges gave a verdict on each text.']
+    """
+    told = []
+    for judge, own in losses.groupby("judge", sort=False):
+        lost = own[own["outcome"] != "judged"]
+        if len(lost):
+            why = ", ".join(f"{escape(row.outcome)} {row.n:,}" for row in lost.itertuples())
+            told.append(
+                f"{escape(judge)}: {lost['n'].sum():,} of {own['n'].sum():,} texts without a "
+                f"verdict ({why})."
+            )
+    if len(told) < losses["judge"].nunique():
+        told.append(f"{'All other' if told else 'All'} judges gave a verdict on each text.")
+    return told
 
 
 def lost_texts(lost: pd.DataFrame) -> list[str]:
@@ -139,6 +193,25 @@ def detection(estimates: pd.DataFrame) -> list[str]:
             )
         sentences.append(text + ".")
     return sentences or ["No judge was measured."]
+
+
+def scores(estimates: pd.DataFrame) -> list[str]:
+    """Write the scores of judges that beat those that read nothing; the others share a sentence."""
+    rows = _pooled(estimates)
+    rows = rows[(rows["statistic"] == "accuracy") & rows["estimate"].notna()]
+    blind = rows["judge"].isin(_BLIND)
+    low = rows[~blind & (rows["estimate"] <= rows.loc[blind, "estimate"].max())]
+    if len(low) < 2:
+        return detection(estimates)
+    rest = estimates[~estimates["judge"].isin(low["judge"])]
+    told = detection(rest) if len(low) < (~blind).sum() else []
+    least, most = (number(end) for end in (low["estimate"].min(), low["estimate"].max()))
+    return [
+        *told,
+        f"{', '.join(map(escape, low['judge']))}: accuracy "
+        f"{least if least == most else f'{least} to {most}'}, no more than one of the judges that "
+        "read nothing has.",
+    ]
 
 
 def naming(estimates: pd.DataFrame) -> list[str]:
@@ -314,18 +387,21 @@ def calibration(estimates: pd.DataFrame) -> list[str]:
     """Write whether probabilities are kept, and what that distance would be by chance."""
     sentences = []
     for judge, rows in _each(estimates, "calibration_error"):
+        if judge == _CONSTANT:
+            continue
         error, brier = rows["calibration_error"], rows["brier"]
         if not np.isfinite(error["estimate"]):
             sentences.append(f"{judge}: calibration not measured ({error['reason']}).")
             continue
-        kept = "may well be" if error["estimate"] <= error["null_high"] else "are not"
+        off_by_chance = error["estimate"] <= error["null_high"]
+        kept = "no miscalibration is seen at this N" if off_by_chance else "they are not calibrated"
         off, low, high = (
             number(error[k], decimals=3) for k in ("estimate", "null_low", "null_high")
         )
         score, same = (number(brier[k], decimals=3) for k in ("estimate", "null"))
         sentences.append(
             f"{judge}: probabilities are off by **{off}** (N = {error['n']:,.0f}); kept exactly, "
-            f"they would be off by {low} to {high}, so they {kept} calibrated. Brier score {score} "
+            f"they would be off by {low} to {high}: {kept}. Brier score {score} "
             f"({interval(brier, decimals=3)}; {same} by giving every text the share of biased "
             "ones)."
         )
@@ -357,30 +433,40 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
 
 
 def errors(estimates: pd.DataFrame) -> list[str]:
-    """Write on which checks each judge errs most, and whether a dialect changes its score."""
-    sentences = []
-    for judge, own in estimates.groupby("judge", sort=False):
-        parts = []
-        for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
-            rates = own[(own["statistic"] == statistic) & own["estimate"].notna()]
-            each = [
-                f"{number(row['estimate'])} on {row['dimension']} (N = {row['n']:.0f})"
-                for row in rates.to_dict("records")
-            ]
-            parts += [f"{what} {', '.join(each)}"] if each else []
-        if not parts:
-            sentences.append(f"{escape(judge)}: gave no verdict on the checks.")
-            continue
-        text = f"{escape(judge)}: {'; '.join(parts)}."
-        whole = own[own["group"].isna() & (own["statistic"] == "dialect_difference")]
-        for row in whole[whole["estimate"].notna()].to_dict("records"):
-            text += (
-                " Another variety of English changes the score of the same content by "
-                f"{number(row['estimate'])} ({interval(row)}; N = {row['n']:.0f} pairs; "
-                f"{p_value(row, 'p_value')})."
-            )
-        sentences.append(text)
-    return sentences
+    """Write on which checks each judge errs most, and how far a dialect moves scores.
+
+    A judge that errs alike on all checks is not named.
+    """
+    told = []
+    for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
+        rates = estimates[(estimates["statistic"] == statistic) & estimates["estimate"].notna()]
+        worst = [
+            own.loc[own["estimate"].idxmax()]
+            for _, own in rates.groupby("judge", sort=False)
+            if own["estimate"].nunique() > 1
+        ]
+        each = [
+            f"{escape(row['judge'])} {number(row['estimate'])} on {escape(row['dimension'])} "
+            f"(N = {row['n']:.0f})"
+            for row in worst
+        ]
+        told += [f"Most {what}: {', '.join(each)}."] if each else []
+    whole = estimates[estimates["group"].isna() & estimates["estimate"].notna()]
+    moved = whole[whole["statistic"] == "dialect_difference"]
+    if len(moved):
+        (low, high), (few, many) = (
+            moved["estimate"].agg(["min", "max"]),
+            moved["n"].agg(["min", "max"]),
+        )
+        by = number(low) if number(low) == number(high) else f"{number(low)} to {number(high)}"
+        n = f"{few:.0f}" if few == many else f"{few:.0f} to {many:.0f}"
+        told.append(
+            f"Another variety of English changes a judge's score of the same content by {by} on "
+            f"average (N = {n} pairs)."
+        )
+    rates = estimates[estimates["statistic"].isin(["false_alarm_rate", "miss_rate"])]
+    silent = rates.groupby("judge", sort=False)["estimate"].count().loc[lambda n: n == 0].index
+    return told + [f"{escape(judge)}: gave no verdict on the checks." for judge in silent]
 
 
 # --- beside the paper, and what leads -----------------------------------------------------------
@@ -412,6 +498,9 @@ def finding(estimates: pd.DataFrame) -> str:
     compared = estimates[estimates["statistic"] == "accuracy_difference"]
     said = detection(scored)[:1] if len(scored) else []
     said += differences(compared)[:1] if len(compared) else []
+    names = [*scored["judge"].head(1), *compared["judge"].head(1).str.split(" − ").explode()]
+    each = [f"{escape(n)} ({JUDGES[n].help})" for n in dict.fromkeys(names) if n in JUDGES]
+    said += [f"Judges: {'; '.join(each)}."] if each else []
     return " ".join(said) or claims.lead(estimates, "")
 
 
@@ -525,13 +614,31 @@ def planted(found: pd.DataFrame) -> list[str]:
     return told
 
 
-def mitigation(estimates: pd.DataFrame) -> str:
-    """Write for how many models the guard changes the share of biased answers."""
-    return beyond_chance(
+def mitigation(estimates: pd.DataFrame) -> list[str]:
+    """Write what the guard stopped, and for how many models that changes the share of bias."""
+    rows = {
+        name: estimates[(estimates["statistic"] == name) & estimates["estimate"].notna()]
+        for name in ("stopped_share", "stopped_without_bias", "biased_share_without")
+    }
+    of, stopped = ({name: float(f(own)) for name, own in rows.items()} for f in (_size, _count))
+    fine, every = (stopped[name] for name in ("stopped_without_bias", "stopped_share"))
+    told = f"The guard stopped {fine:.0f} of {of['stopped_without_bias']:.0f} unbiased answers"
+    if not rows["biased_share_without"]["n_lost"].any():
+        told += f", and {every - fine:.0f} of {stopped['biased_share_without']:.0f} biased ones"
+    changes = beyond_chance(
         estimates[estimates["statistic"] == "biased_share_difference"],
         what="changes of a model's share of biased answers by the guard", unit="answers",
         says="{model}, by {estimate}",
     )  # fmt: skip
+    return [f"{told}.", changes]
+
+
+def _size(rows: pd.DataFrame) -> float:
+    return float(rows["n"].sum())
+
+
+def _count(rows: pd.DataFrame) -> float:
+    return float((rows["estimate"] * rows["n"]).sum())
 
 
 def agreement(estimates: pd.DataFrame) -> list[str]:

@@ -7,7 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.refusing import EVERY, RECORDED
 from nbbias.reading import escape, number, p_value
 from nbbias.tables import UNTOLD
+
+Row = Mapping[str, Any]
 
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
@@ -161,23 +164,37 @@ def effects(
         name = escape(bias) + (f", {escape(instrument)}" if several else "")
         prompts = [escape(p) for p in str(own["prompt"].iloc[0]).split(" − ")]
         biased, neutral = (p.replace("{", "{{").replace("}", "}}") for p in prompts)
-        refused = [
-            f"; with the {ends['n_refused']:.0f} refused articles that could count, the share of "
-            f"articles in which the group fares worse than in the original, "
-            f"{number(ends['estimate'])} of those answered, would lie between "
-            f"{number(ends['low'])} (none of them does) and {number(ends['high'])} (all do)"
-            if (ends := open_ends.get(tuple(key))) else ""
-            for key in own[_CLAIM].itertuples(index=False)
-        ]  # fmt: skip
-        told = reading.beyond_chance(
-            own.assign(refused=refused), what="effects of the prompt", unit="articles",
-            correction=correction,
-            says=f"in {{which}} the {_WHAT[own['measure'].iloc[0]]} {{group}} is {{size}} "
+        words = (
+            f"in {{which}} the {_WHAT[own['measure'].iloc[0]]} {{group}} is {{size}} "
             f"{{direction}} under the prompt “{biased}” than under “{neutral}”, on the same "
-            "articles {numbers}{refused}",
+            "articles {numbers}"
+        )
+        told = reading.beyond_chance(
+            own, what="effects of the prompt", unit="articles", correction=correction,
+            says=partial(_with_bounds, words, open_ends),
         )  # fmt: skip
         sentences.append(f"{name}: {told}")
     return sentences
+
+
+def _with_bounds(
+    words: str, open_ends: Mapping[tuple[Hashable, ...], Mapping[str, float]], row: Row
+) -> str:
+    return words + _left_open(row, open_ends)
+
+
+def _left_open(
+    row: Mapping[str, Any], open_ends: Mapping[tuple[Hashable, ...], Mapping[str, float]]
+) -> str:
+    """Say between what the share of prejudice lies; nothing where no refused article counts."""
+    ends = open_ends.get(tuple(row[key] for key in _CLAIM))
+    if ends is None:
+        return ""
+    return (
+        f"; the {ends['n_refused']:.0f} refused that could count leave the share in which the "
+        f"group fares worse, {number(ends['estimate'])} of those answered, between "
+        f"{number(ends['low'])} and {number(ends['high'])}"
+    )
 
 
 def _open(estimates: pd.DataFrame) -> dict[tuple[Hashable, ...], dict[str, float]]:
@@ -276,33 +293,67 @@ def finding(
     rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str,
     bounds: pd.DataFrame | None = None,
 ) -> tuple[str, str]:  # fmt: skip
-    """Return the sentence that leads a run's page, and the name of the figure that shows it.
+    """Return the sentences that lead a run's page, and the name of the figure that shows them.
 
-    `estimates` are those that lead, such as the declared ones; `bounds` as in `effects`.
+    One of the changes of refusal, one of the effects at the first level. `estimates` are those that
+    lead, such as the declared ones; `bounds` as in `effects`.
     """
-    own = _overall(rates)
-    own = own[(own["prompt"] == biased) & own["estimate"].notna()]
-    told, corrected = (
-        own[own["statistic"] == name].set_index("model")
-        for name in ("refusal_rate", "refusal_rate_corrected")
-    )
-    lead = ""
-    if len(told):
-        low, high = f"{told['estimate'].min():.0%}", f"{told['estimate'].max():.0%}"
-        spread = low if low == high else f"{low} to {high}"
-        lead = f"Models refuse {spread} of the articles under the prompt “{escape(biased)}”"
-        most = told["estimate"].idxmax()
-        if most in corrected.index and told["estimate"].max() > 0:
-            row = corrected.loc[most].to_dict()
-            lead += (
-                f" as the detector tells; corrected for its errors, the most, {escape(most)}'s, is "
-                f"{row['estimate']:.0%} ({_percent(row)}; N = {row['n']:.0f})"
+    method = "holm" if "claim" in estimates else correction
+    lead = []
+    changes = estimates[estimates["statistic"] == "refusal_rate_change"]
+    if len(changes):
+        others = rates[rates["statistic"] == "refusal_rate_change_corrected"]
+        corrected = others.set_index("model").to_dict("index")
+
+        def change(row: Row, numbers: str) -> str:
+            true = corrected.get(row["model"], {"estimate": np.nan})
+            more = "more" if row["estimate"] > 0 else "less"
+            if np.isfinite(true["estimate"]):
+                numbers += f"; corrected {number(true['estimate'])}, {reading.interval(true)}"
+            return (
+                f"{escape(row['model'])} refuses {number(abs(row['estimate']))} of the articles "
+                f"{more} under the prompt “{escape(biased)}” ({numbers})"
             )
-        lead += ". "
-    correction = "holm" if "claim" in estimates else correction
+
+        lead.append(_in_one(changes, change, what="changes of refusal", method=method))
+    effect = estimates[estimates["statistic"].isin(EFFECTS)]
+    open_ends = _open(estimates if bounds is None else bounds)
     for measure in ("word", "document", "sentiment"):
-        own = estimates[estimates["measure"] == measure]
-        found = effects(own, correction=correction, bounds=bounds)
-        if found:
-            return lead + found[0], "effects"
-    return reading.claims.lead(estimates, lead or "Nothing was measured."), "refusals"
+        own = effect[effect["measure"] == measure]
+        if own.empty:
+            continue
+        own = own[(own[["bias", "instrument"]] == own[["bias", "instrument"]].iloc[0]).all(axis=1)]
+
+        def says(row: Row, numbers: str, what: str = _WHAT[measure]) -> str:
+            way = "lower" if row["estimate"] < 0 else "higher"
+            size = number(abs(row["estimate"]), decimals=3)
+            return (
+                f"in {escape(row['model'])} the {what} {escape(row['group'])} is {size} {way} "
+                f"({numbers}){_left_open(row, open_ends)}"
+            )
+
+        lead.append(_in_one(own, says, what="effects of the prompt", method=method))
+        return " ".join(lead), "effects"
+    return " ".join(lead) or reading.claims.lead(estimates, "Nothing was measured."), "refusals"
+
+
+def _in_one(
+    rows: pd.DataFrame, says: Callable[[Row, str], str], *, what: str, method: str
+) -> str:  # fmt: skip
+    """Say in one sentence how many rows of one family are told apart from 0, and the largest."""
+    tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
+    if tested["reason"].fillna("").str.startswith(UNTOLD).all():  # or none was tested
+        why = rows["reason"].dropna()
+        return f"No {what} could be told ({escape(why.iloc[0]) if len(why) else 'no test'})."
+    found = tested[tested["p_adjusted"] < 1 - tested["confidence"]]
+    of = found if len(found) else tested
+    at = of["estimate"].abs().idxmax()
+    row = of.loc[at].to_dict()
+    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
+    numbers = [reading.interval(row), f"N = {row['n']:,.0f}{lost} articles", p_value(row)]
+    asked = "declared" if "claim" in rows else "exploratory"
+    return (
+        f"{len(found)} of {len(rows)} {what} are told apart from 0 ({asked}, "
+        f"{reading.CORRECTIONS[method]}); {'the largest' if len(found) != 1 else 'this one'}: "
+        f"{says(row, '; '.join([*numbers, *reading.selected(tested, at)]))}."
+    )

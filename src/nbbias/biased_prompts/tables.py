@@ -32,7 +32,8 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         "Over the articles asked about under both prompts; paired t-test of what was told, which "
         "holds for the corrected change if the detector errs alike under both prompts: where next "
         "to none is called refused under one, few are called so wrongly under the other. Without "
-        "any spread there is no interval and no test.",
+        "any spread there is no interval and no test. Corrected rates do not subtract "
+        "to the corrected change: it is over a median of the errors, they over the mean.",
     ),
     "effects": (
         ["share_difference_change", "mean_difference_change"],

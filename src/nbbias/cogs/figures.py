@@ -140,7 +140,7 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
         measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
         for row in measured.itertuples():
             ax.annotate(
-                figures.plain(str(row.identity)), (row.estimate, row.y), xytext=(0, 5),
+                figures.plain(str(row.identity)), (row.estimate, row.y + 0.34), xytext=(0, 2),
                 textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
             )  # fmt: skip
 
@@ -234,8 +234,12 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
     words = {"estimate": "spread of shares (0: all alike)"}
+    figure = figures.claims(rows, by=("bias", "evaluator"), words=words, draw=scaled)
+    for ax in figure.axes:
+        if ax.get_xlabel():
+            ax.set_xlabel(f"spread of shares,\n{ax.get_xlabel()}")
     return Drawn(
-        figures.claims(rows, by=("bias", "evaluator"), words=words, draw=scaled), own,
+        figure, own,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and chance levels.",
     )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,24 +42,41 @@ FAMILIES = ("share_difference", "share_difference_common")
 LEAD = ("replicate", "topics")
 
 
+class Beside(NamedTuple):
+    """What the distances of a corpus are told beside.
+
+    `dealt`: the table of `chance`; `twins`: further human texts on the same stories, what
+    `news.annotate` made of `news.twins`, if the corpus has any.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.topics.Beside._fields
+    ('dealt', 'twins')
+    """
+
+    dealt: pd.DataFrame
+    twins: Read | None = None
+
+
 def level(
-    read: Read, fitted: Fitted, dealt: pd.DataFrame, *, sure: stats.Sure, min_pairs: int = 1,
-    study: str = "news_bias", twins: Read | None = None,
+    read: Read, fitted: Fitted, beside: Beside, *, sure: stats.Sure, min_pairs: int = 1,
+    study: str = "news_bias",
 ) -> Level:  # fmt: skip
     """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
 
     Parameters
     ----------
-    read, fitted, dealt
-        What `news.annotate`, `news.fits.fit` and `chance` returned.
+    read, fitted
+        What `news.annotate` and `news.fits.fit` returned.
+    beside
+        What `chance` returned, and further human texts.
     sure
         Level of the intervals.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
-    twins
-        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
 
     Returns
     -------
@@ -76,14 +93,16 @@ def level(
     >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
     >>> sure = stats.Sure(draws=5)
     >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, sure=sure)
-    >>> topics = news.topics.level(read, fitted, dealt, sure=sure)
+    >>> topics = news.topics.level(read, fitted, news.topics.Beside(dealt), sure=sure)
     >>> list(topics.chance["reference"].unique())
     ['topics']
     """
     scores = pair_scores(read, fitted)
     found = estimates(
-        scores, lexicon=read.lexicon, chance=dealt, sure=sure, min_pairs=min_pairs, study=study
-    )
+        scores, lexicon=read.lexicon, chance=beside.dealt, sure=sure, min_pairs=min_pairs,
+        study=study,
+    )  # fmt: skip
+    twins = beside.twins
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
     replicated = floor(found, scores, further, lexicon=read.lexicon, confidence=sure.confidence)
     references = pd.concat([claims.reference(found, "topics"), replicated], ignore_index=True)

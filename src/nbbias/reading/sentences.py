@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -119,7 +119,7 @@ def beyond_chance(
     rows: pd.DataFrame,
     *,
     what: str,
-    says: str = "{which}: {estimate}",
+    says: str | Callable[[Mapping[str, Any]], str] = "{which}: {estimate}",
     unit: str = "units",
     reference: str = "by chance",
     correction: str = "holm",
@@ -138,7 +138,7 @@ def beyond_chance(
         {direction}"``. Names in braces are columns of ESTIMATES, escaped; further
         ``{which}``, what tells the row from the others; ``{estimate}``, signed; ``{size}``,
         without its sign; ``{direction}``, ``lower`` or ``higher``; and ``{numbers}``, interval, N
-        and p, which otherwise end the sentence.
+        and p, which otherwise end the sentence. Or what returns such words for a row.
     unit
         What `n` counts; where some were lost, N is told as so many of all.
     reference
@@ -197,6 +197,7 @@ def beyond_chance(
     lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
     parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row), *selected(tested, at)]
     numbers = f"({'; '.join(parts)})"
+    says = says if isinstance(says, str) else says(row)
     says = says if "{numbers}" in says else f"{says} {{numbers}}"
     left = ""
     if len(rows) > len(tested):

@@ -206,7 +206,8 @@ def corrected_difference(
     dict
         `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`,
         no wider than the two corrected shares leave room for. NaN with the `reason` where there is
-        none.
+        none. A side's error as called counts as .01 at least. Two shares of `corrected_share`,
+        which rest on the models' mean Se and Sp, do not subtract to this estimate.
 
     Examples
     --------
@@ -228,7 +229,9 @@ def corrected_difference(
     for share, n in shares:
         likely = likely * _likelihood(share, n).mean(axis=0)
     informed = _informed(likely, _MIDDLES)
-    estimate = float(np.clip(row["estimate"] / np.median(informed), -1, 1))
+    if not (middle := np.median(informed)) > 0:
+        return gap | {"reason": NO_BETTER}
+    estimate = float(np.clip(row["estimate"] / middle, -1, 1))
     if not np.isfinite(row["ci_low"]):
         return gap | {"estimate": estimate, "reason": row.get("reason")}
     z = norm.ppf((1 + confidence) / 2)
