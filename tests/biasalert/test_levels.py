@@ -11,6 +11,7 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
+from nbbias import stats
 from nbbias.biasalert import levels
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
@@ -65,77 +66,6 @@ def test_prompts_asked_repeatedly_are_the_unit() -> None:
 # --- labels and verdicts ------------------------------------------------------------------------
 
 
-def counted(
-    seed: int, rounds: int, *, n: int, size: int, prevalence: float, rates: tuple[float, float]
-) -> list[tuple[pd.Series, pd.Series]]:
-    """Return verdicts on n answers and labels of a random sample of them, many times."""
-    rng = np.random.default_rng(seed)
-    truth = rng.random((rounds, n)) < prevalence
-    right = rng.random((rounds, n)) < np.where(truth, *rates)
-    sampled = np.arange(n) < size
-    return [
-        (pd.Series(np.where(ok, own, ~own) * 1.0), pd.Series(np.where(sampled, own, np.nan)))
-        for own, ok in zip(truth, right, strict=True)
-    ]
-
-
-def test_labels_and_verdicts_together_are_the_labelled_share_by_verdict() -> None:
-    # 40 of 100 are flagged; of 10 flagged ones with a label 6 are biased, of 20 others 1.
-    flagged = pd.Series([1.0] * 40 + [0.0] * 60)
-    label = pd.Series(np.nan, index=range(100))
-    label[:10], label[40:60] = [1.0] * 6 + [0.0] * 4, [1.0] + [0.0] * 19
-    found = levels.two_phase(flagged, label)
-    assert found["estimate"] == pytest.approx(0.4 * 6 / 10 + 0.6 * 1 / 20)
-    assert found["n"] == 30
-    # A judge that tells nothing leaves the labels as they are, Wilson and all.
-    silent = levels.two_phase(flagged * np.nan, label)
-    assert silent["estimate"] == pytest.approx(7 / 30)
-    ends = [silent[f"ci_{end}"] for end in ("low", "high")]
-    assert ends == pytest.approx(list(proportion_confint(7, 30, method="wilson")))
-    assert found["ci_high"] - found["ci_low"] < ends[1] - ends[0]
-
-
-def test_a_verdict_without_a_label_takes_the_share_of_all_labels() -> None:
-    flagged = pd.Series([1.0, 0.0, 0.0, 0.0, np.nan])
-    label = pd.Series([np.nan, 1.0, 0.0, np.nan, np.nan])
-    assert levels.two_phase(flagged, label)["estimate"] == pytest.approx(0.5)
-    assert np.isnan(levels.two_phase(flagged, label * np.nan)["estimate"])
-
-
-def test_no_biased_label_is_no_certainty() -> None:
-    flagged, label = pd.Series([1.0] * 10 + [0.0] * 90), pd.Series([0.0] * 40 + [np.nan] * 60)
-    found = levels.two_phase(flagged, label)
-    assert (found["estimate"], found["ci_low"]) == (0, 0)
-    alone = proportion_confint(0, 40, method="wilson")[1]
-    assert found["ci_high"] == pytest.approx(alone, abs=0.005)
-
-
-@pytest.mark.parametrize(
-    ("n", "size", "prevalence", "rates"),
-    [
-        (100, 60, 0.3, (0.7, 0.9)),
-        (500, 40, 0.05, (0.8, 0.95)),
-        (500, 60, 0.15, (0.7, 0.7)),
-        (300, 100, 0.25, (0.4, 0.4)),
-    ],
-    ids=["good", "rare", "poor", "worse than chance"],
-)
-def test_the_two_phase_interval_holds_and_is_no_wider_than_that_of_the_labels(
-    n: int, size: int, prevalence: float, rates: tuple[float, float]
-) -> None:
-    held, widths, errors = [], [], []
-    for flagged, label in counted(3, 300, n=n, size=size, prevalence=prevalence, rates=rates):
-        both = levels.two_phase(flagged, label)
-        alone = levels.two_phase(flagged * np.nan, label)
-        held.append(both["ci_low"] <= prevalence <= both["ci_high"])
-        widths.append([row["ci_high"] - row["ci_low"] for row in (both, alone)])
-        errors.append([row["estimate"] - prevalence for row in (both, alone)])
-    assert 0.915 <= np.mean(held) <= 0.985
-    assert np.mean(widths, axis=0)[0] <= np.mean(widths, axis=0)[1]
-    spread = np.sqrt(np.mean(np.square(errors), axis=0))
-    assert spread[0] <= 1.02 * spread[1]
-
-
 def test_without_a_random_sample_shares_are_flags() -> None:
     rng = np.random.default_rng(1)
     truth = rng.random(400) < 0.3
@@ -166,8 +96,8 @@ def test_the_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
         truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
         said = pd.Series(np.where(rng.random(1000) < 0.9, truth, ~truth) * 1.0)
         label = pd.Series(np.where(rng.permutation(1000) < 500, truth, np.nan))
-        found = levels.two_phase(said, label, prompts=prompts)
-        plain = levels.two_phase(said, label)
+        found = stats.two_phase(said, label, prompts=prompts)
+        plain = stats.two_phase(said, label)
         held += found["ci_low"] <= 0.3 <= found["ci_high"]
         alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
     assert 0.91 * rounds <= held <= 0.99 * rounds
@@ -195,30 +125,6 @@ def test_prompts_count_equally_however_many_answers_they_have() -> None:
     assert value(once, "biased_share_two_phase") == pytest.approx(0.6)
 
 
-def test_no_biased_label_of_few_prompts_is_less_certain_than_of_many() -> None:
-    flagged, label = pd.Series([0.0] * 100), pd.Series([0.0] * 40 + [np.nan] * 60)
-    few = levels.two_phase(flagged, label, prompts=np.repeat(np.arange(20), 5))
-    many = levels.two_phase(flagged, label)
-    assert few["estimate"] == few["ci_low"] == 0
-    # Eight prompts hold the labels.
-    assert few["ci_high"] == pytest.approx(proportion_confint(0, 8, method="wilson")[1])
-    assert few["ci_high"] > many["ci_high"]
-
-
-def test_all_labels_biased_mirror_none_biased_where_prompts_differ_in_answers() -> None:
-    rng = np.random.default_rng(7)
-    for _ in range(40):
-        prompts = np.repeat(np.arange(12), rng.integers(1, 8, 12))
-        said = pd.Series(rng.choice([0.0, 1.0, np.nan], len(prompts)))
-        label = pd.Series(np.where(rng.random(len(prompts)) < 0.3, 1.0, np.nan))
-        label[0] = 1.0
-        every = levels.two_phase(said, label, prompts=prompts)
-        none = levels.two_phase(1 - said, 1 - label, prompts=prompts)
-        assert none["estimate"] == 0 and 1 - 1e-12 < every["estimate"] <= 1
-        ends = 1 - none["ci_high"], 1 - none["ci_low"]
-        assert (every["ci_low"], every["ci_high"]) == pytest.approx(ends, nan_ok=True)
-
-
 def test_labels_are_each_models_own() -> None:
     table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
     said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
@@ -229,43 +135,6 @@ def test_labels_are_each_models_own() -> None:
 
 
 # --- corrected by error rates from elsewhere -----------------------------------------------------
-
-
-def test_the_correction_undoes_known_error_rates() -> None:
-    # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
-    found = levels.rogan_gladen(260, 1000, errors=levels.Errors((90, 100), (90, 100)))
-    assert found["estimate"] == pytest.approx(0.2)
-    assert found["ci_low"] < 0.2 < found["ci_high"]
-    # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
-    many = (9 * 10**6, 10**7)
-    sure = levels.rogan_gladen(260, 1000, errors=levels.Errors(many, (9, 10)))
-    surer = levels.rogan_gladen(260, 1000, errors=levels.Errors(many, many))
-    low, high = proportion_confint(260, 1000, method="wilson")
-    assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
-    assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
-
-
-@pytest.mark.parametrize(
-    ("flagged", "rates", "reason"),
-    [
-        (5, ((0, 0), (9, 10)), "rest on no text with a biased label"),
-        (5, ((9, 10), (0, 0)), "rest on no text with an unbiased label"),
-        (5, ((1, 10), (9, 10)), "no better than chance"),
-        (5, ((1, 1), (1, 5)), "too few texts"),
-    ],
-)
-def test_what_cannot_be_corrected_is_not_measured(
-    flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
-) -> None:
-    found = levels.rogan_gladen(flagged, 10, errors=levels.Errors(*rates))
-    assert np.isnan(found["estimate"])
-    assert reason in found["reason"]
-
-
-def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
-    found = levels.rogan_gladen(2, 100, errors=levels.Errors((45, 50), (45, 50)))
-    assert found["estimate"] == 0
-    assert "cut" in found["reason"]
 
 
 def test_shares_are_corrected_where_error_rates_are_given_and_nowhere_else() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import detection, levels
+from nbbias import stats
+from nbbias.biasalert import detection
 from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, value
 
@@ -36,8 +37,8 @@ def test_labels_and_verdicts_hold_the_share_and_beat_the_labels_alone(
         right = rng.random(n) < np.where(truth, sensitivity, specificity)
         flagged = pd.Series(np.where(right, truth, ~truth) * 1.0)
         label = pd.Series(np.where(np.arange(n) < size, truth, np.nan))
-        both = levels.two_phase(flagged, label)
-        alone = levels.two_phase(flagged * np.nan, label)
+        both = stats.two_phase(flagged, label)
+        alone = stats.two_phase(flagged * np.nan, label)
         held.append(both["ci_low"] <= prevalence <= both["ci_high"])
         widths.append([row["ci_high"] - row["ci_low"] for row in (both, alone)])
         errors.append([row["estimate"] - prevalence for row in (both, alone)])

@@ -199,3 +199,40 @@ def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() 
         rates=known._replace(of_positives=least, of_others=least),
     )  # fmt: skip
     assert np.isnan(row["estimate"]) and "no better than chance" in row["reason"]
+
+
+def test_the_correction_undoes_known_error_rates() -> None:
+    # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
+    found = stats.rogan_gladen(260, 1000, errors=stats.Errors((90, 100), (90, 100)))
+    assert found["estimate"] == pytest.approx(0.2)
+    assert found["ci_low"] < 0.2 < found["ci_high"]
+    # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
+    many = (9 * 10**6, 10**7)
+    sure = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, (9, 10)))
+    surer = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, many))
+    low, high = proportion_confint(260, 1000, method="wilson")
+    assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
+    assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
+
+
+@pytest.mark.parametrize(
+    ("flagged", "rates", "reason"),
+    [
+        (5, ((0, 0), (9, 10)), "rest on no text with a positive label"),
+        (5, ((9, 10), (0, 0)), "rest on no text with a negative label"),
+        (5, ((1, 10), (9, 10)), "no better than chance"),
+        (5, ((1, 1), (1, 5)), "too few texts"),
+    ],
+)
+def test_what_cannot_be_corrected_is_not_measured(
+    flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
+) -> None:
+    found = stats.rogan_gladen(flagged, 10, errors=stats.Errors(*rates))
+    assert np.isnan(found["estimate"])
+    assert reason in found["reason"]
+
+
+def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
+    found = stats.rogan_gladen(2, 100, errors=stats.Errors((45, 50), (45, 50)))
+    assert found["estimate"] == 0
+    assert "cut" in found["reason"]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import hypergeom, norm
+from scipy.stats import hypergeom
 
 from nbbias import stats, tables
 from nbbias.biasalert.detection import STUDY, SURE, instruments, resampled, spread
@@ -24,11 +24,6 @@ MEASURE = "bias_level"
 
 NO_SAMPLE = "how the judge errs on these texts is not known: label a random sample of them"
 NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tell of themselves"
-
-#: Labels that each stratum's share of biased answers is drawn by towards the share of all labels,
-#: for the spread alone: a stratum in which none of few is biased is not certain.
-_DRAWN = 2
-
 
 #: The shares that are shown beside each other: as judged, as labelled, from both, and corrected.
 SHARES = (
@@ -128,9 +123,9 @@ def estimates(
           without a verdict unbiased, or biased; the truth of the judge lies between.
         - ``biased_share_labelled``: of the random sample that people labelled, without a judge.
         - ``biased_share_two_phase``: from both, what was judged and what was labelled
-          (`biasalert.levels.two_phase`). NaN with the reason where no random sample is labelled.
+          (`stats.two_phase`). NaN with the reason where no random sample is labelled.
         - ``biased_share_corrected``: as judged, corrected by error rates from elsewhere
-          (`biasalert.levels.rogan_gladen`); no row where none are given.
+          (`stats.rogan_gladen`); no row where none are given.
 
     Raises
     ------
@@ -154,7 +149,7 @@ def estimates(
             rows.append(key | {"statistic": "biased_share_two_phase"} | told)
         if errors and judge in errors:
             flags, biased, passed, fine = errors[str(judge)]
-            known = Errors((flags, biased), (passed, fine))
+            known = stats.Errors((flags, biased), (passed, fine))
             rows.append(key | _corrected(own, known, confidence))
         if by in own:
             for value, part in own.groupby(by, sort=True):
@@ -217,15 +212,12 @@ def _share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
         return stats.share_interval(hits, confidence=confidence) | lost
     units = np.unique(prompts[known], return_inverse=True)[1]
     row = stats.clustered_share(
-        hits[known].to_numpy(float), units, weights=_equal(units), confidence=confidence
+        hits[known].to_numpy(float),
+        units,
+        weights=stats.equal_weights(units),
+        confidence=confidence,
     )
     return row | {"n": int(units.max(initial=-1)) + 1} | lost
-
-
-def _equal(prompts: np.ndarray) -> np.ndarray:
-    """Return weights of answers that let prompts, numbered from 0, count equally."""
-    weights: np.ndarray = 1 / np.bincount(prompts)[prompts]
-    return weights
 
 
 def _false_alarms(own: pd.DataFrame) -> float:
@@ -238,115 +230,24 @@ def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
     verdicts = {"labelled": own["flagged"] * np.nan, "two_phase": own["flagged"]}
     return [
         {"statistic": f"biased_share_{name}"}
-        | two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence)
+        | stats.two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence)
         for name, said in verdicts.items()
     ]
 
 
-def _corrected(own: pd.DataFrame, errors: Errors, confidence: float) -> Row:
+def _corrected(own: pd.DataFrame, errors: stats.Errors, confidence: float) -> Row:
     row = _share(own, own["flagged"], confidence)
     told: Row = {"statistic": "biased_share_corrected", "n": row["n"], "n_lost": row["n_lost"]}
     known = own[own["flagged"].notna()]
     size = float(row["n"])
     if (prompts := prompts_of(known)) is not None:
-        weight = _equal(prompts) / row["n"]
+        weight = stats.equal_weights(prompts) / row["n"]
         off = weight * (known["flagged"].to_numpy(float) - row["estimate"])
         size = stats.effective_size(off, prompts, size=1 / (weight @ weight), confidence=confidence)
     if not np.isfinite(size):
         return told | {"estimate": np.nan, "reason": row["reason"]}
     flagged = row["estimate"] * size if size else 0
-    return told | rogan_gladen(flagged, size, errors=errors, confidence=confidence)
-
-
-def two_phase(
-    flagged: pd.Series,
-    label: pd.Series,
-    *,
-    prompts: np.ndarray | None = None,
-    confidence: float = 0.95,
-) -> Row:
-    """Estimate a share from a judge's verdicts on all answers and people's labels on some.
-
-    Parameters
-    ----------
-    flagged
-        The judge's verdict on each answer: 1, 0, or NaN where it gave none.
-    label
-        People's label: 1, 0, or NaN outside the labelled sample, which is a random one.
-    prompts
-        Each answer's prompt, where prompts were asked repeatedly: they count equally.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    dict
-        `estimate`: over the verdicts (flagged, passed, none), the share of answers with that
-        verdict times the share biased of those labelled; a verdict with no label takes the share of
-        all labels. `ci_low` and `ci_high`: Wilson's, with as many labels as would be worth as much
-        without a judge. A judge that says nothing of the labels leaves those that there are; one
-        that is right every time makes every answer worth a label. `n` counts the labels, or their
-        prompts; `n_lost` is 0, since an answer without a verdict counts among its like.
-
-    References
-    ----------
-    Tenenbein 1970, JASA 65(331) (double sampling); Korn and Graubard 1998, Survey Methodology
-    24(2) (Wilson with an effective size); Angelopoulos et al. 2023, Science 382.
-
-    Examples
-    --------
-    Of 100 answers 30 are flagged; 20 are labelled, and the judge is right on each of them:
-
-    >>> flagged = pd.Series([1.0] * 30 + [0.0] * 70)
-    >>> label = flagged.where(flagged.index % 5 == 0)
-    >>> row = two_phase(flagged, label)
-    >>> [round(row[name], 2) for name in ("estimate", "ci_low", "ci_high")], row["n"]
-    ([0.3, 0.18, 0.45], 20)
-    """
-    known = label.notna().to_numpy()
-    units = np.arange(len(label)) if prompts is None else prompts
-    row: Row = {"n": len(np.unique(units[known])), "n_lost": 0}
-    if not known.any():
-        return row | {"estimate": np.nan, "reason": "no answer has a label"}
-    weight = _equal(units) / len(np.unique(units))
-    strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
-
-    def summed(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-        return np.bincount(strata[where], weights=values[where], minlength=3)
-
-    biased = label.fillna(0).to_numpy(float)
-    size, held = summed(weight, np.ones_like(known)), summed(weight, known)
-    overall = summed(weight * biased, known).sum() / held.sum()
-    rate = np.where(held > 0, summed(weight * biased, known) / np.where(held > 0, held, 1), overall)
-    estimate = float(np.clip(size @ rate, 0, 1))
-    # How much one label and one answer are worth, were all of them equal and independent.
-    labels = held.sum() ** 2 / float((weight[known] ** 2).sum())
-    answers = 1 / float(weight @ weight)
-    count = labels * held / held.sum()
-    middle = (overall * labels + 0.5) / (labels + 1)
-    drawn = (count * rate + _DRAWN * middle) / (count + _DRAWN)
-    about = float(size @ drawn)
-    within, between = size @ (drawn * (1 - drawn)), size @ (drawn - about) ** 2
-    worth = about * (1 - about) / (within / labels + between / answers)
-    worth = float(np.clip(worth, labels, answers))
-    influence = weight * (rate[strata] - estimate)
-    share = np.where(held > 0, size / np.where(held > 0, held, 1), 0)
-    influence = influence + np.where(known, share[strata] * weight * (biased - rate[strata]), 0)
-    if prompts is not None:
-        worth = _clustered(influence, prompts, known, worth, confidence)
-    return row | stats.wilson(estimate, worth, confidence=confidence)
-
-
-def _clustered(
-    influence: np.ndarray, prompts: np.ndarray, known: np.ndarray, worth: float, confidence: float
-) -> float:
-    """Return what labels are worth, answers to one prompt being alike."""
-    # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave rounding.
-    if np.allclose(influence, 0, rtol=0, atol=1e-12):
-        return stats.effective_size(
-            np.zeros(known.sum()), prompts[known], size=worth, confidence=confidence
-        )
-    return stats.effective_size(influence, prompts, size=worth, confidence=confidence)
+    return told | stats.rogan_gladen(flagged, size, errors=errors, confidence=confidence)
 
 
 def agreement(
@@ -484,84 +385,3 @@ def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(holds=inside.where(rows["ci_low"].notna()))
     columns = ["judge", "model", "statistic", "planted", "estimate", "ci_low", "ci_high", "holds"]
     return rows[columns].reset_index(drop=True)
-
-
-class Errors(NamedTuple):
-    """How often a judge was right on other texts of the same kind, whose labels are known.
-
-    Attributes
-    ----------
-    sensitivity, specificity : (right, total)
-        Of biased texts those that it flagged, and of unbiased ones those that it did not.
-    """
-
-    sensitivity: tuple[float, float]
-    specificity: tuple[float, float]
-
-
-def rogan_gladen(
-    flagged: float, n: float, *, errors: Errors, confidence: float = 0.95
-) -> dict[str, Any]:
-    """Correct a share for the errors of the judge that counted it, known from elsewhere.
-
-    Where the labels are of a random sample of the same answers, `two_phase` uses them better.
-
-    Parameters
-    ----------
-    flagged, n
-        Texts called biased, of how many.
-    errors
-        The judge's error rates on other texts of the same kind.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    dict
-        `estimate`, (q + Sp - 1)/(Se + Sp - 1) with q the share flagged, cut to [0, 1] (`reason`
-        says so); `ci_low` and `ci_high` of Lang and Reiczigel, which take the uncertainty of q, Se
-        and Sp along; or NaN with the reason where a rate has no text, or the judge does not tell
-        biased texts from others (Se + Sp ≤ 1).
-
-    References
-    ----------
-    Rogan and Gladen 1978, Am J Epidemiol 107(1); Lang and Reiczigel 2014, Prev Vet Med 113(1).
-
-    Examples
-    --------
-    >>> found = rogan_gladen(260, 1000, errors=Errors((90, 100), (90, 100)))
-    >>> round(found["estimate"], 3)
-    0.2
-    """
-    sensitivity, specificity = errors
-    gap: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
-    if n == 0:
-        return gap | {"reason": "no answer has a verdict"}
-    for (_, total), kind in ((sensitivity, "a biased"), (specificity, "an unbiased")):
-        if total == 0:
-            return gap | {"reason": f"the judge's error rates rest on no text with {kind} label"}
-    q, se, sp = flagged / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
-    if se + sp <= 1:
-        return gap | {"reason": "by its error rates the judge is no better than chance"}
-    raw = _corrected_share(q, se, sp)
-    z = norm.ppf((1 + confidence) / 2)
-    # Each rate is drawn towards the middle, so that 0 or 1 of few texts is not taken for certain.
-    n_q, n_se, n_sp = n + z**2, sensitivity[1] + 2, specificity[1] + 2
-    q, se, sp = (flagged + z**2 / 2) / n_q, (sensitivity[0] + 1) / n_se, (specificity[0] + 1) / n_sp
-    if se + sp <= 1:
-        return gap | {"reason": "its error rates rest on too few texts to tell it from chance"}
-    p = _corrected_share(q, se, sp)
-    spread_se, spread_sp = se * (1 - se) / n_se, sp * (1 - sp) / n_sp
-    shift = 2 * z**2 * (p * spread_se - (1 - p) * spread_sp)
-    variance = q * (1 - q) / n_q + p**2 * spread_se + (1 - p) ** 2 * spread_sp
-    half = z * np.sqrt(variance) / (se + sp - 1)
-    estimate = float(np.clip(raw, 0, 1))
-    low, high = (float(np.clip(p + shift + d, 0, 1)) for d in (-half, half))
-    return {
-        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
-        "reason": None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share",
-    }  # fmt: skip
-
-
-def _corrected_share(q: Any, se: Any, sp: Any) -> Any:
-    return (q + sp - 1) / (se + sp - 1)

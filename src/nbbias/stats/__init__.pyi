@@ -21,6 +21,7 @@ from .intervals import (
     cluster_bootstrap as cluster_bootstrap,
     clustered_share as clustered_share,
     effective_size as effective_size,
+    equal_weights as equal_weights,
     mean_interval as mean_interval,
     minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
@@ -36,9 +37,11 @@ from .intervals import (
 )
 from .known_errors import (
     ErrorRates as ErrorRates,
+    Errors as Errors,
     corrected_difference as corrected_difference,
     corrected_share as corrected_share,
     error_rates as error_rates,
+    rogan_gladen as rogan_gladen,
 )
 from .models import (
     anova_tukey as anova_tukey,
@@ -51,6 +54,7 @@ from .pooling import (
     pooled_share as pooled_share,
 )
 from .sure import Sure as Sure
+from .two_phase import two_phase as two_phase
 from .variance import (
     anova as anova,
     anova_checks as anova_checks,

@@ -305,6 +305,18 @@ def clustered_share(
     return wilson(share, worth, confidence=confidence) | {"n": n}
 
 
+def equal_weights(clusters: np.ndarray) -> np.ndarray:
+    """Return weights of units that let clusters, numbered from 0, count equally.
+
+    Examples
+    --------
+    >>> equal_weights(np.array([0, 0, 1])).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    weights: np.ndarray = 1 / np.bincount(clusters)[clusters]
+    return weights
+
+
 def effective_size(
     influence: np.ndarray, clusters: np.ndarray, *, size: float, confidence: float
 ) -> float:

@@ -1,0 +1,111 @@
+"""Double sampling: an instrument's verdicts on all texts, and people's labels on some of them.
+
+Where the labels are of a random sample of the same texts, verdicts make them worth more; the error
+rates of an instrument on other texts are for `known_errors`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias.stats import intervals
+
+Row = dict[str, Any]
+
+#: Labels that each stratum's share is drawn by towards the share of all labels, for the spread
+#: alone: a stratum in which none of few is positive is not certain.
+_DRAWN = 2
+
+
+def two_phase(
+    flagged: pd.Series,
+    label: pd.Series,
+    *,
+    prompts: np.ndarray | None = None,
+    confidence: float = 0.95,
+) -> Row:
+    """Estimate a share from an instrument's verdicts on all texts and people's labels on some.
+
+    Parameters
+    ----------
+    flagged
+        The instrument's verdict on each text: 1, 0, or NaN where it gave none.
+    label
+        People's label: 1, 0, or NaN outside the labelled sample, which is a random one.
+    prompts
+        Each text's prompt, where prompts were asked repeatedly: they count equally.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        `estimate`: over the verdicts (flagged, passed, none), the share of answers with that
+        verdict times the share biased of those labelled; a verdict with no label takes the share of
+        all labels. `ci_low` and `ci_high`: Wilson's, with as many labels as would be worth as much
+        without a judge. A judge that says nothing of the labels leaves those that there are; one
+        that is right every time makes every answer worth a label. `n` counts the labels, or their
+        prompts; `n_lost` is 0, since an answer without a verdict counts among its like.
+
+    References
+    ----------
+    Tenenbein 1970, JASA 65(331) (double sampling); Korn and Graubard 1998, Survey Methodology
+    24(2) (Wilson with an effective size); Angelopoulos et al. 2023, Science 382.
+
+    Examples
+    --------
+    Of 100 answers 30 are flagged; 20 are labelled, and the judge is right on each of them:
+
+    >>> flagged = pd.Series([1.0] * 30 + [0.0] * 70)
+    >>> label = flagged.where(flagged.index % 5 == 0)
+    >>> row = two_phase(flagged, label)
+    >>> [round(row[name], 2) for name in ("estimate", "ci_low", "ci_high")], row["n"]
+    ([0.3, 0.18, 0.45], 20)
+    """
+    known = label.notna().to_numpy()
+    units = np.arange(len(label)) if prompts is None else prompts
+    row: Row = {"n": len(np.unique(units[known])), "n_lost": 0}
+    if not known.any():
+        return row | {"estimate": np.nan, "reason": "no answer has a label"}
+    weight = intervals.equal_weights(units) / len(np.unique(units))
+    strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
+
+    def summed(values: np.ndarray, where: np.ndarray) -> np.ndarray:
+        return np.bincount(strata[where], weights=values[where], minlength=3)
+
+    biased = label.fillna(0).to_numpy(float)
+    size, held = summed(weight, np.ones_like(known)), summed(weight, known)
+    overall = summed(weight * biased, known).sum() / held.sum()
+    rate = np.where(held > 0, summed(weight * biased, known) / np.where(held > 0, held, 1), overall)
+    estimate = float(np.clip(size @ rate, 0, 1))
+    # How much one label and one answer are worth, were all of them equal and independent.
+    labels = held.sum() ** 2 / float((weight[known] ** 2).sum())
+    answers = 1 / float(weight @ weight)
+    count = labels * held / held.sum()
+    middle = (overall * labels + 0.5) / (labels + 1)
+    drawn = (count * rate + _DRAWN * middle) / (count + _DRAWN)
+    about = float(size @ drawn)
+    within, between = size @ (drawn * (1 - drawn)), size @ (drawn - about) ** 2
+    worth = about * (1 - about) / (within / labels + between / answers)
+    worth = float(np.clip(worth, labels, answers))
+    influence = weight * (rate[strata] - estimate)
+    share = np.where(held > 0, size / np.where(held > 0, held, 1), 0)
+    influence = influence + np.where(known, share[strata] * weight * (biased - rate[strata]), 0)
+    if prompts is not None:
+        worth = _clustered(influence, prompts, known, worth, confidence)
+    return row | intervals.wilson(estimate, worth, confidence=confidence)
+
+
+def _clustered(
+    influence: np.ndarray, prompts: np.ndarray, known: np.ndarray, worth: float, confidence: float
+) -> float:
+    """Return what labels are worth, answers to one prompt being alike."""
+    # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave rounding.
+    if np.allclose(influence, 0, rtol=0, atol=1e-12):
+        return intervals.effective_size(
+            np.zeros(known.sum()), prompts[known], size=worth, confidence=confidence
+        )
+    return intervals.effective_size(influence, prompts, size=worth, confidence=confidence)
