@@ -6,7 +6,6 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,7 +15,7 @@ from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
 from nbbias.running import execute
 from nbbias.tables import NbbiasError
-from tests.conftest import ROOT, Command
+from tests.conftest import Command
 from tests.pages.test_gallery import PLAIN, claims, finished
 from tests.running.test_run import SAMPLE
 
@@ -119,8 +118,8 @@ def test_a_broken_finding_is_no_finding(content: str, tmp_path: Path) -> None:
     assert gallery.write(tmp_path).is_file()
 
 
-class Replaced(Exception):
-    """This process would have become another."""
+class ReplacedError(Exception):
+    """Raised where the process would have become another."""
 
 
 @pytest.fixture
@@ -131,7 +130,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     def become(program: str, command: list[str]) -> None:
         assert (program, Path.cwd()) == (sys.executable, tmp_path / "mine")
         given.append(command)
-        raise Replaced
+        raise ReplacedError
 
     monkeypatch.setattr(execute, "install_kernel", lambda: None)
     monkeypatch.setattr(execute.os, "execv", become)
@@ -143,7 +142,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
 def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks_params_and_runs(
     opened: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Replaced):
+    with pytest.raises(ReplacedError):
         execute.lab(["--no-browser", "--port", "9999", "a.ipynb"])
     (given,) = opened
     assert given[1:3] == ["-m", "jupyterlab"]
