@@ -32,12 +32,14 @@ CHARACTERS_PER_TOKEN = 4
 class Plan(NamedTuple):
     """What is to be asked.
 
-    `calls`: one row for each prompt, model, temperature and repeat, with its `key`.
+    `calls`: one row for each prompt, model, temperature and repeat, with its `key`. `notes`: what
+    whoever asks should know beforehand.
     """
 
     block: Generate
     calls: pd.DataFrame
     where: str
+    notes: tuple[str, ...] = ()
 
     @property
     def store_path(self) -> Path:
@@ -92,8 +94,16 @@ def messages(chosen: Generate, prompt: str) -> list[dict[str, str]]:
 
 
 def exported(laid_out: Plan) -> set[str]:
-    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere."""
+    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere.
+
+    Raises
+    ------
+    DataError
+        What is there is no table of answers.
+    """
     path = laid_out.export_path
+    if path.is_dir():
+        raise DataError(str(path), "is a folder; name another export_path")
     if not path.is_file():
         return set()
     try:
@@ -101,7 +111,7 @@ def exported(laid_out: Plan) -> set[str]:
     except (ValueError, OSError) as error:
         told = f"is there but is no table of answers ({error}); name another export_path"
         raise DataError(str(path), told) from None
-    return set(table.loc[table["text"].notna(), "key"]) & set(laid_out.calls["key"])
+    return set(table.loc[table["text"].notna(), "key"])
 
 
 def settings(chosen: Generate, temperature: float) -> dict[str, Any]:

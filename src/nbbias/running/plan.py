@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies, tables
-from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
 from nbbias.pages import manifest, share
 from nbbias.params import Parameters
-from nbbias.running.asked import take
+from nbbias.running import asked
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -28,7 +28,7 @@ class Run:
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
+    asks: Plan | None = None
 
     @property
     def label(self) -> str:
@@ -90,7 +90,7 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = studies.read(path)
     values |= changed
     try:
-        parameters, asks = take(stem, values, where=str(path))
+        parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -101,6 +101,9 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    asks = None
+    if chosen is not None:
+        asks = asked.rehearsed(asked.laid_out(chosen, where=str(path)), stem, parameters)
     name = _name(path)
     folder = (out / stem / name).absolute()
     return Run(stem, name, parameters, notebook, folder, values, asks)

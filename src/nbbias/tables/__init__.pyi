@@ -48,6 +48,7 @@ from .read import (
     SAMPLE as SAMPLE,
     data_path as data_path,
     is_file as is_file,
+    place as place,
     read_table as read_table,
     resolve as resolve,
     whole as whole,

@@ -74,6 +74,19 @@ def resolve(path: str) -> Path:
         raise DataError(path, "the home folder it starts with is not known here") from None
 
 
+def place(path: str) -> Path:
+    """Return the one name of a file that parameters may spell in several ways.
+
+    Relative or not, through links or not; the file need not be there.
+
+    Examples
+    --------
+    >>> place("answers/../a.csv") == place("a.csv")
+    True
+    """
+    return Path(os.path.realpath(resolve(path)))
+
+
 def is_file(path: Path) -> bool:
     """Tell whether a path names a file; one that cannot even be looked up does not.
 
