@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -206,7 +208,7 @@ def ask(
         store.begin(connection, run, version=__version__, parameters=noted)
         desk = Desk(connection, path, run, chosen.transport, prices, chosen.max_cost, again, listen)
         tally = asyncio.run(loop.ask_all(calls, models, desk))
-        if not tally.rescued:
+        with suppress(sqlite3.Error):  # a full disk was told already
             store.end(connection, run, tally.stopped or "complete")
     return tally
 

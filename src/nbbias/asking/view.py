@@ -120,9 +120,10 @@ def _show_end(laid_out: Plan, tally: Tally, console: Console) -> None:
         console.print(f"  and {len(worst) - 5:,} other errors; all are in the store")
     if tally.rejected:
         console.print("Rejected prompts are not asked again, unless with --again.")
-    if tally.rescued:
-        command = f"nbbias generate {laid_out.where} --import {tally.rescued}"
-        console.print(f"Answers that the store could not take: {tally.rescued}\n  {command}")
+    for path in tally.rescued:
+        command = f"nbbias generate {laid_out.where} --import {path}"
+        told = f"Answers that the store could not take: {path}\n  {command}"
+        console.print(told, markup=False, soft_wrap=True)
     if tally.lost:
         console.print(f"[red]{tally.lost} paid answers could be written nowhere and are lost.[/]")
     if tally.stopped:
