@@ -79,6 +79,13 @@ def moved(
     """Return values whose relative paths start at one folder, written from another.
 
     What is a model's name or a folder's (`ModelName`) is a folder where there is one.
+
+    Examples
+    --------
+    >>> from nbbias.llmbi.params import Llmbi
+    >>> given = {"answers_path": "a.csv", "draws": 200}
+    >>> moved(Llmbi, given, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    {'answers_path': '../../a.csv', 'draws': 200}
     """
 
     def write(_: str, path: str, kind: str) -> str:
