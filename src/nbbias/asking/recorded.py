@@ -7,6 +7,7 @@ are not asked for again, and whole releases in the layout of Fang et al.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -78,7 +79,7 @@ def export(laid_out: Plan) -> pd.DataFrame:
     answers.to_parquet(buffer, index=False)
     try:
         # Through a link to the file itself: a study may name that one.
-        tables.write(tables.place(laid_out.block.export_path), buffer.getvalue())
+        tables.write(Path(os.path.realpath(laid_out.export_path)), buffer.getvalue())
     except OSError as error:
         raise DataError(str(laid_out.export_path), f"cannot be written: {error.strerror}") from None
     return answers
@@ -113,7 +114,7 @@ def refuse_losses(laid_out: Plan) -> None:
             str(path), f"holds {len(only_here):,} answers that are neither of this plan nor in "
             f"{laid_out.store_path}, and would be lost; name another export_path, or their store"
         )  # fmt: skip
-    if told := tables.unwritable(tables.place(laid_out.block.export_path).parent):
+    if told := tables.unwritable(Path(os.path.realpath(path)).parent):
         raise DataError(str(path), f"cannot be written: {told}")
 
 

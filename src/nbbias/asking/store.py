@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import socket
 import sqlite3
 import time
@@ -183,9 +182,10 @@ def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
 # --- claims -----------------------------------------------------------------------------------
 
 
-def owner() -> str:
-    """Return who this process is: host, process id, and when it started."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(psutil.Process()):.2f}"
+def owner(pid: int | None = None) -> str:
+    """Return who a process of this machine (this one) is: host, its id, and when it started."""
+    process = psutil.Process(pid)
+    return f"{socket.gethostname()}:{process.pid}:{_started(process):.2f}"
 
 
 def _started(process: psutil.Process) -> float:

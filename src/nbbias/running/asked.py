@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,17 +25,28 @@ def block(values: Mapping[str, Any], *, where: str) -> Generate:
     return asking_params.block(values, where=where, suites=SUITES)
 
 
-def laid_out(chosen: Generate, *, where: str = "generate") -> Plan:
-    """Lay out every call of a block, as `asking.plan` does."""
-    return plan(chosen, where=where, suites=SUITES)
+def laid_out(chosen: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
+    """Lay out every call of a block, as `asking.plan` does; relative paths begin at `start`."""
+    with tables.starting_at(start):
+        return plan(chosen, where=where, suites=SUITES)
+
+
+def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
+    """Return a study's values, its `generate:` block too, as `params.moved` does."""
+    found = params.moved(studies.study(stem).parameters, values, start=start, to=to)
+    asks = found.get("generate")
+    if isinstance(asks, Mapping):
+        found["generate"] = params.moved(Generate, asks, start=start, to=to)
+    return found
 
 
 def take(
-    stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[Path] = ()
+    stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[str] = ()
 ) -> tuple[Parameters, Generate | None]:
     """Check a study's parameters and its `generate:` block together.
 
-    The file that the block exports need not be there yet, nor those in `to_come`.
+    The file that the block exports need not be there yet, nor those in `to_come`, as
+    `os.path.realpath` names them.
 
     Returns
     -------
@@ -67,16 +79,16 @@ def take(
     return parameters, chosen
 
 
-def _exported(values: Any) -> list[Path]:
+def _exported(values: Any) -> list[str]:
     """Return the file that a block exports, whether or not the block is in order."""
     default = Generate.model_fields["export_path"].default
     return _places(values.get("export_path", default)) if isinstance(values, Mapping) else []
 
 
-def _places(values: Any) -> list[Path]:
+def _places(values: Any) -> list[str]:
     """Return the files that any texts in parameters would name, each by one spelling."""
     try:
-        return [tables.place(text) for text in _texts(values)]
+        return [os.path.realpath(tables.resolve(text)) for text in _texts(values)]
     except (NbbiasError, ValueError):  # told where the parameter itself is checked
         return []
 
@@ -104,18 +116,20 @@ def of_params(path: Path, *, dry_run: bool = False) -> Plan:
     """
     stem, values = studies.read(path)
     own = {name: value for name, value in values.items() if name != "generate"}
-    parameters, chosen = take(
-        stem, values, where=str(path), to_come=_places(own) if dry_run else ()
-    )
+    start = path.absolute().parent
+    with tables.starting_at(start):
+        absent = _places(own) if dry_run else []
+        parameters, chosen = take(stem, values, where=str(path), to_come=absent)
     if chosen is None:
         told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
         raise ParameterError(
             str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
         )
-    return rehearsed(laid_out(chosen, where=str(path)), stem, parameters)
+    asked = laid_out(chosen, where=str(path), start=start)
+    return rehearsed(asked, stem, parameters, start=start)
 
 
-def rehearsed(asked: Plan, stem: str, parameters: Parameters) -> Plan:
+def rehearsed(asked: Plan, stem: str, parameters: Parameters, *, start: Path) -> Plan:
     """Let a study read its files with a plan's answers among them, before one is paid for.
 
     Each answer is a placeholder under the keys that the real one will have, and the study's own
@@ -132,20 +146,25 @@ def rehearsed(asked: Plan, stem: str, parameters: Parameters) -> Plan:
         The answers would be of no use: no original has their articles, the study's suite does not
         hold their prompts.
     """
-    files = params.input_files(parameters)
-    export = tables.place(asked.block.export_path)
-    mine = {name for name, path in files.items() if tables.place(str(path)) == export}
-    notes = [
-        f"needed before asking: {name}: no such file: {path.absolute()}"
-        for name, path in files.items()
-        if name not in mine and not is_file(path)
-    ]
-    if not mine:
-        told = f"{stem} will not read these answers: none of its paths is the export_path"
-        notes.append(f"{told}, {asked.block.export_path}")
-    if not notes:
-        notes = _read_by(stem, parameters, asked, {name.split(".")[0] for name in mine})
+    with tables.starting_at(start):
+        files = params.input_files(parameters)
+        mine = {name for name, path in files.items() if _same(path, asked.export_path)}
+        notes = [
+            f"needed before asking: {name}: no such file: {path.absolute()}"
+            for name, path in files.items()
+            if name not in mine and not is_file(path)
+        ]
+        if not mine:
+            told = f"{stem} will not read these answers: none of its paths is the export_path"
+            notes.append(f"{told}, {asked.block.export_path}")
+        if not notes:
+            notes = _read_by(stem, parameters, asked, {name.split(".")[0] for name in mine})
     return asked._replace(notes=(*asked.notes, *notes))
+
+
+def _same(path: Path, other: Path) -> bool:
+    """Tell whether two paths name one file, which need not be there, however they are spelt."""
+    return os.path.realpath(path) == os.path.realpath(other)
 
 
 def _read_by(stem: str, parameters: Parameters, asked: Plan, names: Collection[str]) -> list[str]:
@@ -156,21 +175,20 @@ def _read_by(stem: str, parameters: Parameters, asked: Plan, names: Collection[s
         def named(told: str) -> str:
             return told.replace(str(path), asked.block.export_path)
 
+        def in_place(value: Any) -> Any:
+            if isinstance(value, Mapping):
+                return {name: in_place(one) for name, one in value.items()}
+            if isinstance(value, list):
+                return [in_place(one) for one in value]
+            return str(path) if _same(tables.resolve(value), asked.export_path) else value
+
         tables.write_parquet(recorded.placeholders(asked), path)
-        update = {name: _in_place(getattr(parameters, name), asked, path) for name in names}
+        update = {name: in_place(getattr(parameters, name)) for name in names}
         try:
-            lost = studies.study(stem).check(parameters.model_copy(update=update))
+            check: Any = getattr(studies.study(stem), "check", lambda _: [])
+            lost = check(parameters.model_copy(update=update))
         except NbbiasError as error:
             told = [named(f"{error.where}: {breach}") for breach in error.breaches]
             where = f"{asked.where}: nothing is asked, for the answers would be of no use"
             raise DataError(where, told) from None
-        return [named(told) for told in lost]
-
-
-def _in_place(value: Any, asked: Plan, path: Path) -> Any:
-    """Put another path in place of the export, wherever a parameter names that."""
-    if isinstance(value, Mapping):
-        return {name: _in_place(one, asked, path) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_in_place(one, asked, path) for one in value]
-    return str(path) if tables.place(value) == tables.place(asked.block.export_path) else value
+        return [named(one) for one in lost]

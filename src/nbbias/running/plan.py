@@ -25,6 +25,8 @@ class Run:
     parameters: Parameters
     notebook: Path
     folder: Path
+    #: Where relative paths start: the folder of the params file.
+    start: Path
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
@@ -33,6 +35,16 @@ class Run:
     @property
     def label(self) -> str:
         return f"{self.stem}/{self.name}"
+
+    @property
+    def repeats(self) -> str:
+        """The params file that repeats the run from its folder: all parameters, paths from there.
+
+        It is the same text for the same parameters, wherever the file stood that set them.
+        """
+        given = self.parameters.model_dump()
+        paths = params.moved(type(self.parameters), given, start=self.start, to=self.folder)
+        return share.yaml_of(self.stem, paths)
 
 
 def plan(
@@ -46,7 +58,8 @@ def plan(
         Params files; the run is named after the file, or, where the file is what a run left
         behind, after that run's folder.
     overrides
-        ``name=value`` pairs that win over the files, in every one of them.
+        ``name=value`` pairs that win over the files, in every one of them. Their relative paths
+        start at the current folder, those of a file at its own.
     out
         The folder of all runs.
 
@@ -88,9 +101,11 @@ def plan(
 
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = studies.read(path)
-    values |= changed
+    start = path.absolute().parent
+    values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
     try:
-        parameters, chosen = asked.take(stem, values, where=str(path))
+        with tables.starting_at(start):
+            parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -103,10 +118,11 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     asks = None
     if chosen is not None:
-        asks = asked.rehearsed(asked.laid_out(chosen, where=str(path)), stem, parameters)
+        asks = asked.laid_out(chosen, where=str(path), start=start)
+        asks = asked.rehearsed(asks, stem, parameters, start=start)
     name = _name(path)
     folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, values, asks)
+    return Run(stem, name, parameters, notebook, folder, start, values, asks)
 
 
 def _name(path: Path) -> str:
