@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
 import re
 import shutil
@@ -85,8 +84,18 @@ def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.Monk
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:40], lambda b: b[:30] + b"\x00" * 20 + b[50:]])
-def test_a_kept_file_that_is_damaged_is_computed_anew_and_nothing_is_said(
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda b: b"",
+        lambda b: b[:20],
+        lambda b: b[:-1],
+        lambda b: b[:40] + b"\x00" * 20 + b[60:],
+        lambda b: b[::-1],
+        lambda b: stages._seal("another.stage", b[32:]) + b[32:],
+    ],
+)
+def test_a_kept_file_that_is_damaged_is_told_once_and_computed_anew(
     counted: Any,
     tmp_path: Path,
     damage: Callable[[bytes], bytes],
@@ -94,25 +103,26 @@ def test_a_kept_file_that_is_damaged_is_computed_anew_and_nothing_is_said(
 ) -> None:
     calls, measured = counted
     measured(TABLE)
-    (kept,) = (tmp_path / "stages").rglob("output.pkl")
+    (kept,) = (tmp_path / "stages").glob("*.stage")
     kept.write_bytes(damage(kept.read_bytes()))
     measured(TABLE)
     assert len(calls) == 2
     measured(TABLE)
     assert len(calls) == 2
-    assert not caplog.records
+    assert [(one.levelname, str(kept) in one.message) for one in caplog.records] == [
+        ("WARNING", True)
+    ]
 
 
 def test_a_full_disk_costs_time_only_and_nothing_is_said(
     counted: Any, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     calls, measured = counted
-    stages._kept.cache_clear()  # its filter is set within this test
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("joblib.numpy_pickle.dump", full)
+    monkeypatch.setattr("nbbias.tables.files.tempfile.mkstemp", full)
     assert measured(TABLE)[1] == measured(TABLE)[1] == "a"
     assert len(calls) == 2
     assert not recwarn.list
@@ -192,7 +202,7 @@ def test_a_stage_rests_on_no_source_that_its_key_leaves_out() -> None:
     staged = [
         path
         for path in module_of.values()
-        if re.search(r"^@(tables\.)?stage$", path.read_text(), re.M)
+        if re.search(r"^@(tables\.)?stage\b", path.read_text(), re.M)
     ]
     assert len(staged) >= 5
     for path in staged:
@@ -227,19 +237,19 @@ def test_two_processes_that_race_for_a_stage_get_the_same(tmp_path: Path) -> Non
     assert len(told) == 1
     (output, complaint) = told.pop()
     assert output.strip() == "870" and not complaint  # twice 0 + 1 + ... + 29
-    assert len(list(tmp_path.rglob("output.pkl"))) == 30
+    assert len(list(tmp_path.glob("*.stage"))) == 30
     assert not [path for path in tmp_path.rglob("*") if "thread" in path.name]
 
 
 def test_what_nobody_has_used_for_a_month_goes(counted: Any, tmp_path: Path) -> None:
     _, measured = counted
     measured(TABLE)
-    (kept,) = (tmp_path / "stages").rglob("output.pkl")
-    stages._kept.cache_clear()
+    (kept,) = (tmp_path / "stages").glob("*.stage")
+    stages._opened.cache_clear()
     measured(TABLE, by="b")
     assert kept.exists()
     os.utime(kept, (0, 0))
-    stages._kept.cache_clear()
+    stages._opened.cache_clear()
     measured(TABLE, by="b")
     assert not kept.exists()
 
@@ -277,6 +287,5 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
     for scorers in (["textblob"], ["vader"], ["textblob"]):
         scored = tone.score(read, scorers=scorers, toxicity_scorer="offline")
         assert f"sentiment_{scorers[0]}" in scored.sentences
-    told = [json.loads(path.read_text())["input_args"] for path in tmp_path.rglob("metadata.json")]
-    kept = [one["key"].strip("'").split()[0] for one in told]
+    kept = [path.name.split("-")[0] for path in tmp_path.glob("*.stage")]
     assert sorted(kept) == ["_score", "_score", "annotate"]

@@ -99,7 +99,11 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     return loaded.encode
 
 
-@tables.stage
+def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
+    return found.ndim == 2 and len(found) == len(texts) and bool(np.isfinite(found).all())
+
+
+@tables.stage(whole=_are_vectors)
 def _encoded(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
 ) -> np.ndarray:

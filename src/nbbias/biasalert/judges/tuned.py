@@ -7,7 +7,7 @@ comments took six minutes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -117,12 +117,26 @@ def fit(
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    return _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
+    weights, about = _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
+    networks = [_weighted(network(how.model), own).to(how.device) for own in weights]
+    return Tuned(load_tokenizer(how.model), networks, about)
+
+
+def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
+    import torch
+
+    network.load_state_dict({name: torch.from_numpy(own) for name, own in weights.items()})
+    return network.eval()
 
 
 @tables.stage
-def _tuned(table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool) -> Tuned:
-    """Fine-tune; `stamp` tells versions of a model's folder apart."""
+def _tuned(
+    table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
+) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
+    """Fine-tune; return the networks' weights, and what they were made from.
+
+    `stamp` tells versions of a model's folder apart.
+    """
     tokenizer = load_tokenizer(how.model)
     pieces = word_pieces(tokenizer, table["text"])
     truth = table["biased"].to_numpy()
@@ -150,7 +164,10 @@ def _tuned(table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress:
         "n": len(own), "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
     }  # fmt: skip
-    return Tuned(tokenizer, networks, about)
+    weights = [
+        {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
+    ]
+    return weights, about
 
 
 def judge(
