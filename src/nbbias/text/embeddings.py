@@ -19,6 +19,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve, watched
+from nbbias.text.instruments import loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
@@ -87,15 +88,12 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
                 f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder"
             )  # fmt: skip
         source, local = str(folder), True
-    try:
+    with loading(chosen, "cannot be loaded as a sentence embedding"):
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
         loaded = SentenceTransformer(
             source, device=device, local_files_only=local, trust_remote_code=False
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(chosen, f"cannot be loaded as a sentence embedding: {reason}") from None
     return loaded.encode
 
 

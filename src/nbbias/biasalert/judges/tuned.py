@@ -25,8 +25,9 @@ from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
-from nbbias.tables import DataError, ParameterError, check, progress as bar, resolve
+from nbbias.tables import ParameterError, check, progress as bar, resolve
 from nbbias.text import embeddings
+from nbbias.text.instruments import loading
 
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
@@ -280,12 +281,10 @@ def load_tokenizer(model: str) -> Any:
     """Load a model's tokenizer; no code of its folder is run."""
     from transformers import AutoTokenizer
 
-    try:
+    with loading(model, "holds no tokenizer"):
         return AutoTokenizer.from_pretrained(
             str(_folder(model)), local_files_only=True, trust_remote_code=False
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(model, f"holds no tokenizer: {str(error).splitlines()[0]}") from None
 
 
 def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[int]]:
@@ -324,15 +323,12 @@ def network(model: str) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    try:
-        with torch.random.fork_rng(devices=[]):  # whose draws are overwritten, and not the user's
-            body = AutoModel.from_pretrained(
-                str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
-            )
-            head = torch.nn.Linear(body.config.hidden_size, 1)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(model, f"cannot be loaded as a transformer: {reason}") from None
+    # The draws of what is not in a file are overwritten, and not the user's.
+    with loading(model, "cannot be loaded as a transformer"), torch.random.fork_rng(devices=[]):
+        body = AutoModel.from_pretrained(
+            str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
+        )
+        head = torch.nn.Linear(body.config.hidden_size, 1)
     return torch.nn.ModuleDict({"body": body, "dropout": torch.nn.Dropout(0.2), "head": head})
 
 
