@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import ast
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import joblib
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 from nbbias import tables
 from nbbias.news import corpus, tone
-from nbbias.tables import provenance, stages
-from nbbias.text import lexicons
+from nbbias.tables import DataError, packed, provenance, stages
+from nbbias.text import embeddings, lexicons
 from tests.build import paired
 
 SOURCE = Path(tables.__file__).parents[1]
@@ -289,3 +294,129 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
         assert f"sentiment_{scorers[0]}" in scored.sentences
     kept = [path.name.split("-")[0] for path in tmp_path.glob("*.stage")]
     assert sorted(kept) == ["_score", "_score", "annotate"]
+
+
+# --- whose folder it is -------------------------------------------------------------------------
+
+
+def test_the_folder_is_the_users_alone(counted: Any, tmp_path: Path) -> None:
+    _, measured = counted
+    before = os.umask(0)
+    try:
+        measured(TABLE)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "stages").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777])
+def test_a_folder_that_others_can_write_is_refused(counted: Any, tmp_path: Path, mode: int) -> None:
+    calls, measured = counted
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages").chmod(mode)
+    for ask in (lambda: measured(TABLE), tables.default_cache):
+        with pytest.raises(DataError, match=r"written by others \(chmod go-w .*NBBIAS_CACHE"):
+            ask()
+    assert not calls
+    (tmp_path / "stages").chmod(0o755)
+    measured(TABLE)
+    assert calls
+
+
+def test_a_folder_of_someone_else_is_refused(
+    counted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, measured = counted
+    (tmp_path / "stages").mkdir()
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    for ask in (lambda: measured(TABLE), tables.default_cache):
+        with pytest.raises(DataError, match="belongs to another user"):
+            ask()
+    assert not calls
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NBBIAS_CACHE", raising=False)
+    monkeypatch.setattr(stages, "user_cache_path", lambda name: Path("~/.cache") / name)
+    assert tables.default_cache() == "off"
+
+
+def test_other_files_in_the_folder_stay(counted: Any, tmp_path: Path) -> None:
+    _, measured = counted
+    (tmp_path / "stages").mkdir()
+    for name in ("letter.txt", "x.stage", "thesis-0.stage.bak"):
+        (tmp_path / "stages" / name).write_text("dear")
+        os.utime(tmp_path / "stages" / name, (0, 0))
+    measured(TABLE)
+    assert len(list((tmp_path / "stages").iterdir())) == 4
+
+
+# --- what someone else put there ----------------------------------------------------------------
+
+
+class Trap:
+    """An object whose unpickling makes a folder."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.marker),)
+
+
+def sealed(entry: Path, content: bytes) -> None:
+    entry.write_bytes(stages._seal(entry.name, content) + content)
+
+
+def poisons(marker: Path) -> dict[str, bytes]:
+    inside = BytesIO()
+    np.savez(inside, tree=np.array(Trap(marker), dtype=object))
+    compressed = BytesIO()
+    joblib.dump(Trap(marker), compressed)
+    return {
+        "pickle": pickle.dumps(Trap(marker)),
+        "joblib": compressed.getvalue(),
+        "npz": inside.getvalue(),
+        "another shape": packed.pack((TABLE, "a", "b")),
+        "another kind": packed.pack([TABLE, "a"]),
+        "other parts": packed.pack(("a", TABLE)),
+        "nothing": packed.pack(None),
+        "deep": zlib.compress(b"[" * 100_000),
+    }
+
+
+@pytest.mark.parametrize("name", poisons(Path()))
+def test_a_poisoned_entry_is_told_removed_and_made_anew(
+    counted: Any, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls, measured = counted
+    expected = measured(TABLE)
+    (entry,) = (tmp_path / "stages").glob("*.stage")
+    sealed(entry, poisons(tmp_path / "ran")[name])
+    found = measured(TABLE)
+    pd.testing.assert_frame_equal(found[0], expected[0])
+    assert len(calls) == 2
+    assert len(caplog.records) == 1
+    assert not (tmp_path / "ran").exists()
+    measured(TABLE)
+    assert len(calls) == 2
+
+
+def test_numbers_that_cannot_be_are_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(
+        embeddings, "_encoder", lambda *_: lambda texts, **_: np.eye(4)[: len(texts)]
+    )
+    for wrong in (np.eye(4)[:1], np.full((2, 4), np.nan), np.ones(2), np.full((2, 4), np.inf)):
+        embeddings._known.clear()
+        embeddings.embed(["a", "b"], model="offline")
+        (entry,) = tmp_path.glob("_encoded-*.stage")
+        sealed(entry, packed.pack(wrong))
+        embeddings._known.clear()
+        found = embeddings.embed(["a", "b"], model="offline")
+        np.testing.assert_array_equal(found, np.eye(4)[:2])
+    assert len(caplog.records) == 4

@@ -159,7 +159,8 @@ def _built(tree: Any, kind: Any, array: Any) -> Any:
         named = _unpacked(name, Any, array)
         return _column(values, array).set_axis(_labels(rows, array)).rename(named)
     if told == "tuple":
-        kinds = inner if len(inner) == len(held) else [Any] * len(held)
+        alike = not inner or inner[-1] is Ellipsis
+        kinds = [*inner, Any][:1] * len(held) if alike else inner
         return tuple(_unpacked(one, own, array) for one, own in zip(held, kinds, strict=True))
     if told == "dict":
         key, own = inner or (Any, Any)
