@@ -71,11 +71,13 @@ class Held:
 
 
 def test_named_tuples_and_dataclasses_come_back_as_their_types() -> None:
-    held = Held([Pair(TABLE, {"n": (1, None), "m": [0.5]}), Pair(TABLE.head(0), "x")])
+    held = Held(
+        [Pair(TABLE, {"n": (1, None), "m": [0.5], "r": range(2, 9, 3)}), Pair(TABLE.head(0), "x")]
+    )
     again = packed.unpack(packed.pack(held), Held)
     assert isinstance(again, Held)
     assert all(isinstance(one, Pair) for one in again.pairs)
-    assert again.pairs[0].by == {"n": (1, None), "m": [0.5]}
+    assert again.pairs[0].by == {"n": (1, None), "m": [0.5], "r": range(2, 9, 3)}
     assert digest([*again.pairs[0]]) == digest([*held.pairs[0]])
 
 

@@ -77,6 +77,8 @@ def _packed(value: Any, arrays: list[np.ndarray]) -> Any:
         return str(value)
     if value is pd.NA:
         return {"gap": 0}
+    if type(value) is range:
+        return {"numbers": [value.start, value.stop, value.step]}
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufM":
         arrays.append(np.asarray(value))
         return {"number" if isinstance(value, np.generic) else "array": len(arrays) - 1}
@@ -148,6 +150,8 @@ def _built(tree: Any, kind: Any, array: Any) -> Any:
         return array(held) if told == "array" else array(held)[()]
     if told == "gap":
         return pd.NA
+    if told == "numbers":
+        return range(*held)
     if told == "frame":
         columns, names, rows = held
         made = {at: _column(one, array) for at, one in enumerate(columns)}

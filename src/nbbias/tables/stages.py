@@ -127,9 +127,12 @@ def stage(
         if found:
             return found[0]
         made = function(*args, **kwargs)
-        with contextlib.suppress(OSError, TypeError):  # of what holds what nothing else can read
+        try:
             content = packed.pack(made)
-            files.write(entry, _seal(name, content) + content)
+            with contextlib.suppress(OSError):
+                files.write(entry, _seal(name, content) + content)
+        except TypeError as error:
+            log.warning("%s is made in every run: %s", function.__name__, error)
         return made
 
     return kept
