@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -149,9 +149,16 @@ class Cogs(Parameters):
         return [*tags, *suite, *sample]
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.cogs import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
+    check=_check,
     tags=(*(f"part:{part}" for part in PARTS), "suite", "sample"),
     leads=(
         Lead(

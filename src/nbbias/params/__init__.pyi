@@ -13,6 +13,7 @@ from .claims import (
     SMALLEST as SMALLEST,
     Claim as Claim,
     Claims as Claims,
+    claims_hold as claims_hold,
     claims_sha256 as claims_sha256,
 )
 from .keys import (
@@ -30,5 +31,7 @@ from .values import (
     input_files as input_files,
     override as override,
     read_yaml as read_yaml,
+    sound as sound,
     validate as validate,
+    written_files as written_files,
 )

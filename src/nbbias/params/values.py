@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from io import StringIO
@@ -56,36 +55,62 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        raise ParameterError(where, [_in_words(e, model) for e in error.errors()]) from None
+        told = [one for e in error.errors() for one in _in_words(e, model)]
+        raise ParameterError(where, told) from None
 
 
-def input_files(parameters: Parameters) -> dict[str, Path]:
-    """Return the data files that a parameter set names, by parameter."""
-    schema = type(parameters).model_json_schema()["properties"]
+def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
+    """Return a model of what is right on its own in values that `validate` refuses.
+
+    What is wrong stands at its default, but for paths of files, which stay as they are, as do
+    names that do not go together: so that what is in the files can be looked at all the same.
+    """
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - set(_files(model))
+        kept = {name: value for name, value in values.items() if name not in wrong}
+        return model.model_construct(**kept)
+
+
+def _files(model: type[BaseModel]) -> list[str]:
+    """Return the names of the parameters that name files."""
+    schema = model.model_json_schema()["properties"]
+    return [name for name, one in schema.items() if "file" in _formats(one)]
+
+
+def _formats(schema: Mapping[str, Any]) -> str:
+    parts = (schema, schema.get("additionalProperties"), schema.get("items"))
+    return " ".join(one.get("format", "") for one in parts if isinstance(one, dict))
+
+
+def written_files(parameters: BaseModel) -> dict[str, str]:
+    """Return the data files that a parameter set names, by parameter, as they are written."""
     named: dict[str, str] = {}
-    for name, entry in schema.items():
+    for name in _files(type(parameters)):
         value = getattr(parameters, name)
-        if entry.get("format") in {"file", "file or none"}:
-            named[name] = value
-        elif isinstance(value, dict) and "file" in str(entry.get("additionalProperties")):
+        if isinstance(value, dict):
             named |= {f"{name}.{key}": path for key, path in value.items()}
-        elif isinstance(value, list) and "file" in str(entry.get("items")):
+        elif isinstance(value, list):
             named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
-    return {
-        name: tables.resolve(path) for name, path in named.items() if path not in {SAMPLE, NONE}
-    }
+        else:
+            named[name] = value
+    return {name: path for name, path in named.items() if path not in {SAMPLE, NONE}}
 
 
-def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:
+def input_files(parameters: BaseModel) -> dict[str, Path]:
+    """Return the data files that a parameter set names, by parameter."""
+    return {name: tables.resolve(path) for name, path in written_files(parameters).items()}
+
+
+def _in_words(error: ErrorDetails, model: type[BaseModel]) -> list[str]:
     name = ".".join(str(part) for part in error["loc"])
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(name, list(model.model_fields), n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(model.model_fields)}"
-        return f"{name}: unknown parameter; {hint}"
-    if kind == "value_error":
-        return f"{name}: {error['ctx']['error']}" if name else str(error["ctx"]["error"])
-    return f"{name}: {error['msg'].lower()}, but got {given!r}{_yaml_hint(kind, given)}"
+        return [f"{name}: unknown parameter; {tables.meant(name, model.model_fields)}"]
+    if kind == "value_error":  # whose arguments are all that is wrong
+        return [f"{name}: {one}" if name else str(one) for one in error["ctx"]["error"].args]
+    return [f"{name}: {error['msg'].lower()}, but got {given!r}{_yaml_hint(kind, given)}"]
 
 
 def _yaml_hint(kind: str, given: object) -> str:

@@ -23,8 +23,10 @@ from .contracts import (
 from .errors import (
     ContractError as ContractError,
     DataError as DataError,
+    InputsError as InputsError,
     NbbiasError as NbbiasError,
     ParameterError as ParameterError,
+    meant as meant,
 )
 from .escape import visible as visible, without_control as without_control
 from .files import (
@@ -41,6 +43,7 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
+from .inputs import attempt as attempt, heard as heard, refuse as refuse
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
