@@ -84,7 +84,7 @@ def known(texts: pd.DataFrame, references: Mapping[str, str]) -> None:
     """
     there = {group: texts[group].dropna().unique() for group in references}
     told = [
-        f"no {group} {named!r}; {tables.meant(named, there[group])}"
+        f"{group}: no group {named!r}; {tables.meant(named, there[group])}"
         for group, named in references.items()
         if named not in there[group]
     ]

@@ -252,8 +252,8 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
 
     Examples
     --------
-    >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["sun"]}), load())
-    ["no theme 'sun' in the suite (row 0); did you mean stars?"]
+    >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["star"]}), load())
+    ["no theme 'star' in the suite (row 0); did you mean stars?"]
     """
     known = {
         "task": list(suite.tasks),

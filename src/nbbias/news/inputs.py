@@ -2,7 +2,7 @@
 
 >>> from nbbias import news
 >>> news.inputs.check(news.params.NewsBias(levels=["word"]))
-['1 of 721 answers have no original']
+['1 of 361 answers have no original']
 """
 
 from __future__ import annotations
