@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study
 from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -61,7 +61,7 @@ class News(Parameters):
         min_length=1,
         description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
     )
-    toxicity_scorer: str = Field(
+    toxicity_scorer: ModelName = Field(
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )

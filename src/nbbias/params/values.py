@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,39 +69,81 @@ def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - set(_files(model))
+        paths: set[str] = set()
+
+        def note(name: str, path: str, kind: str) -> str:
+            paths.add(name.split(".")[0])
+            return path
+
+        _on_paths(model, values, note)
+        wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - paths
         kept = {name: value for name, value in values.items() if name not in wrong}
         return model.model_construct(**kept)
 
 
-def _files(model: type[BaseModel]) -> list[str]:
-    """Return the names of the parameters that name files."""
-    schema = model.model_json_schema()["properties"]
-    return [name for name, one in schema.items() if "file" in _formats(one)]
-
-
-def _formats(schema: Mapping[str, Any]) -> str:
-    parts = (schema, schema.get("additionalProperties"), schema.get("items"))
-    return " ".join(one.get("format", "") for one in parts if isinstance(one, dict))
-
-
 def written_files(parameters: BaseModel) -> dict[str, str]:
     """Return the data files that a parameter set names, by parameter, as they are written."""
-    named: dict[str, str] = {}
-    for name in _files(type(parameters)):
-        value = getattr(parameters, name)
-        if isinstance(value, dict):
-            named |= {f"{name}.{key}": path for key, path in value.items()}
-        elif isinstance(value, list):
-            named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
-        else:
-            named[name] = value
-    return {name: path for name, path in named.items() if path not in {SAMPLE, NONE}}
+    found: dict[str, str] = {}
+
+    def note(name: str, path: str, kind: str) -> str:
+        if kind in {"file", "file or none"}:
+            found[name] = path
+        return path
+
+    _on_paths(type(parameters), dict(parameters), note)
+    return found
 
 
 def input_files(parameters: BaseModel) -> dict[str, Path]:
     """Return the data files that a parameter set names, by parameter."""
     return {name: tables.resolve(path) for name, path in written_files(parameters).items()}
+
+
+def moved(
+    model: type[BaseModel], values: Mapping[str, Any], *, start: Path, to: Path
+) -> dict[str, Any]:
+    """Return values whose relative paths start at one folder, written from another.
+
+    What is a model's name or a folder's (`ModelName`) is a folder where there is one.
+
+    Examples
+    --------
+    >>> from nbbias.llmbi.params import Llmbi
+    >>> given = {"answers_path": "a.csv", "draws": 200}
+    >>> moved(Llmbi, given, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    {'answers_path': '../../a.csv', 'draws': 200}
+    """
+
+    def write(_: str, path: str, kind: str) -> str:
+        named = kind == "name or folder" and not os.path.lexists(start / path)
+        return path if named else tables.written_from(path, start=start, to=to)
+
+    return _on_paths(model, values, write)
+
+
+def _on_paths(
+    model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
+) -> dict[str, Any]:
+    """Change every path among values, by its name, itself, and what the model says it is."""
+
+    def walk(name: str, value: Any, schema: Any) -> Any:
+        if not isinstance(schema, Mapping):
+            return value
+        if isinstance(value, Mapping):
+            inner = schema.get("additionalProperties")
+            return {key: walk(f"{name}.{key}", one, inner) for key, one in value.items()}
+        if isinstance(value, list):
+            inner = schema.get("items")
+            return [walk(f"{name}.{n}", one, inner) for n, one in enumerate(value, start=1)]
+        kind = schema.get("format", "")
+        is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind in _PATHS
+        return change(name, value, kind) if is_path else value
+
+    schema = model.model_json_schema()["properties"]
+    return {name: walk(name, value, schema.get(name)) for name, value in values.items()}
+
+
+_PATHS = ("file", "file or none", "new file", "name or folder")
 
 
 def _in_words(error: ErrorDetails, model: type[BaseModel]) -> list[str]:

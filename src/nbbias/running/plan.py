@@ -11,7 +11,7 @@ from nbbias import params, studies, tables
 from nbbias.asking.params import Generate
 from nbbias.pages import manifest, share
 from nbbias.params import Parameters
-from nbbias.running.asked import take
+from nbbias.running import asked
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -25,6 +25,8 @@ class Run:
     parameters: Parameters
     notebook: Path
     folder: Path
+    #: Where relative paths start: the folder of the params file.
+    start: Path
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
@@ -35,6 +37,16 @@ class Run:
     @property
     def label(self) -> str:
         return f"{self.stem}/{self.name}"
+
+    @property
+    def repeats(self) -> str:
+        """The params file that repeats the run from its folder: all parameters, paths from there.
+
+        It is the same text for the same parameters, wherever the file stood that set them.
+        """
+        given = self.parameters.model_dump()
+        paths = params.moved(type(self.parameters), given, start=self.start, to=self.folder)
+        return share.yaml_of(self.stem, paths)
 
 
 def plan(
@@ -48,7 +60,8 @@ def plan(
         Params files; the run is named after the file, or, where the file is what a run left
         behind, after that run's folder.
     overrides
-        ``name=value`` pairs that win over the files, in every one of them.
+        ``name=value`` pairs that win over the files, in every one of them. Their relative paths
+        start at the current folder, those of a file at its own.
     out
         The folder of all runs.
 
@@ -90,9 +103,11 @@ def plan(
 
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = studies.read(path)
-    values |= changed
+    start = path.absolute().parent
+    values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
     try:
-        parameters, asks = take(stem, values, where=str(path))
+        with tables.starting_at(start):
+            parameters, asks = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -100,10 +115,10 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
             error.breaches.append("what this run needs, and where to get it, is told in the file")
         own = {name: value for name, value in values.items() if name != "generate"}
         rest = params.sound(studies.study(stem).parameters, own)
-        told = [*error.breaches, *_of_inputs(stem, rest)[0]]
+        told = [*error.breaches, *_of_inputs(stem, rest, start)[0]]
         raise ParameterError(error.where, list(dict.fromkeys(told))) from None
     values.pop("generate", None)
-    refused, lost = _of_inputs(stem, parameters)
+    refused, lost = _of_inputs(stem, parameters, start)
     if refused:
         raise ParameterError(str(path), refused)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
@@ -111,20 +126,21 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     name = _name(path)
     folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, values, asks, lost)
+    return Run(stem, name, parameters, notebook, folder, start, values, asks, lost)
 
 
-def _of_inputs(stem: str, parameters: Parameters) -> tuple[list[str], list[str]]:
+def _of_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:
     """Return what is wrong with the inputs that are there, and what a run of them would lose.
 
     Files that are not there are named with the parameters, or come of asking, before the run.
     """
-    try:
-        return [], studies.study(stem).check(parameters)
-    except NbbiasError as error:
-        written = params.written_files(parameters).values()
-        absent = tuple(f"{path}: " for path in written if not _is_there(path))
-        return [one for one in error.located() if not one.startswith(absent)], []
+    with tables.starting_at(start):
+        try:
+            return [], studies.study(stem).check(parameters)
+        except NbbiasError as error:
+            written = params.written_files(parameters).values()
+            absent = tuple(f"{path}: " for path in written if not _is_there(path))
+            return [one for one in error.located() if not one.startswith(absent)], []
 
 
 def _is_there(path: str) -> bool:
@@ -142,7 +158,7 @@ def ready(run: Run) -> list[str]:
     ParameterError
         All that makes the run impossible.
     """
-    refused, lost = _of_inputs(run.stem, run.parameters)
+    refused, lost = _of_inputs(run.stem, run.parameters, run.start)
     if refused:
         raise ParameterError(run.label, refused)
     return lost
