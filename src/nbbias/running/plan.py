@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies, tables
-from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
 from nbbias.pages import manifest, share
 from nbbias.params import Parameters
 from nbbias.running import asked
@@ -30,7 +30,7 @@ class Run:
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
+    asks: Plan | None = None
     #: What it will lose of its inputs, as the study's check says.
     losses: Sequence[str] = ()
 
@@ -107,7 +107,7 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
     try:
         with tables.starting_at(start):
-            parameters, asks = asked.take(stem, values, where=str(path))
+            parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -118,12 +118,18 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         told = [*error.breaches, *_of_inputs(stem, rest, start)[0]]
         raise ParameterError(error.where, list(dict.fromkeys(told))) from None
     values.pop("generate", None)
-    refused, lost = _of_inputs(stem, parameters, start)
-    if refused:
-        raise ParameterError(str(path), refused)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    asks: Plan | None = None
+    lost: list[str] = []
+    if chosen is None:
+        refused, lost = _of_inputs(stem, parameters, start)
+        if refused:
+            raise ParameterError(str(path), refused)
+    else:  # what is still to be asked is checked by its rehearsal, and when it is there
+        asks = asked.laid_out(chosen, where=str(path), start=start)
+        asks = asked.rehearsed(asks, stem, parameters, start=start)
     name = _name(path)
     folder = (out / stem / name).absolute()
     return Run(stem, name, parameters, notebook, folder, start, values, asks, lost)
