@@ -41,6 +41,23 @@ class Notebook(NamedTuple):
         given = self.parameters.model_dump()
         return stats.Sure(**{name: given[name] for name in stats.Sure._fields if name in given})
 
+    def runs(self, *tags: str) -> bool:
+        """Tell whether the parameters ask for these parts; where not, a line says what decides.
+
+        A cell that belongs to a part asks this first, so that a notebook runs to its end by
+        whatever executes it. `nbbias run` leaves such cells out by their tags, which are the same.
+
+        Examples
+        --------
+        >>> open("biasalert", {}).runs("part:answers")
+        True
+        """
+        left_out = self.parameters.left_out()
+        named = [left_out[tag] for tag in tags if tag in left_out]
+        if named:
+            self.say(f"*Not part of this run: the parameter* `{named[0]}` *leaves it out.*")
+        return not named
+
     def save(self, table: pd.DataFrame, name: str) -> pd.DataFrame:
         """Save a table and return it."""
         return tables.save_table(table, name, out=self.out)
