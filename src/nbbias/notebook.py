@@ -17,7 +17,7 @@ from IPython.display import display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study, claims_sha256
+from nbbias.params import Parameters, Study, claims_sha256, differing
 from nbbias.reading import claims, explorer, figures
 
 
@@ -166,4 +166,5 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     parameters = studies.check(stem, namespace)
     figures.use_style()
     declared = claims_sha256(parameters.claims)
-    return Notebook(studies.study(stem), parameters, tables.folder(stem), declared)
+    out = tables.folder(stem, differing(parameters))
+    return Notebook(studies.study(stem), parameters, out, declared)
