@@ -98,7 +98,6 @@ STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
-    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",

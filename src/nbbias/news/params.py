@@ -2,7 +2,7 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"]).left_out()
-['level:sentence', 'level:document']
+{'level:sentence': 'levels', 'level:document': 'levels'}
 """
 
 from __future__ import annotations
@@ -121,10 +121,11 @@ class News(Parameters):
             raise ValueError(*told)
         return self
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of the levels that were not asked for, and what only a sample has."""
-        sample = [] if self.originals_path == SAMPLE else ["sample"]
-        return [f"level:{level}" for level in LEVELS if level not in self.levels] + sample
+        tags = [f"level:{level}" for level in LEVELS if level not in self.levels]
+        sample = {} if self.originals_path == SAMPLE else {"sample": "originals_path"}
+        return dict.fromkeys(tags, "levels") | sample
 
     def _idle(self) -> list[str]:
         """Name what is set for a bias that is not among the biases."""
@@ -208,7 +209,6 @@ STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
-    tags=(*(f"level:{level}" for level in LEVELS), "sample"),
     leads=(
         Lead(
             "word", "share_difference",
