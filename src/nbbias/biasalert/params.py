@@ -11,7 +11,7 @@ from nbbias.biasalert.judges.prompt import WORDINGS
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
 from nbbias.params import NONE, Claims, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE
-from nbbias.text import toxicity
+from nbbias.text import embeddings, toxicity
 
 if TYPE_CHECKING:
     Judge = str
@@ -207,6 +207,14 @@ class Biasalert(Parameters):
         if told:
             raise ValueError("; ".join(told))
         return self
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what finds evidence, and what the judge `toxicity` reads by."""
+        scorer = self.toxicity_scorer if "toxicity" in self.judges else toxicity.OFFLINE
+        return {
+            "embedding_model": embeddings.PACKAGES,
+            "toxicity_scorer": toxicity.packages(scorer),
+        }
 
     def left_out(self) -> list[str]:
         """Return the tags of what this run has no texts for.

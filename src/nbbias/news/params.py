@@ -131,6 +131,24 @@ class News(Parameters):
         sample = [] if self.originals_path == SAMPLE else ["sample"]
         return [f"level:{level}" for level in LEVELS if level not in self.levels] + sample
 
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the instruments of tone need.
+
+        Examples
+        --------
+        >>> NewsBias(toxicity_scorer="unbiased").needs()["toxicity_scorer"]
+        ('detoxify',)
+        >>> NewsBias(toxicity_scorer="unbiased", levels=["word"]).needs()
+        {}
+        """
+        if "sentence" not in self.levels:
+            return {}
+        scorers = [package for one in self.sentiment_scorers for package in sentiment.packages(one)]
+        return {
+            "sentiment_scorers": tuple(scorers),
+            "toxicity_scorer": toxicity.packages(self.toxicity_scorer),
+        }
+
     def _check_lists(self) -> None:
         """Refuse faulty word lists, and names that fit none, before a kernel starts."""
         idle = [bias for bias in self.lexicon_paths if bias not in self.biases]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, is_file, resolve
+from nbbias.tables import DataError, demand, is_file, lacking, resolve
 from nbbias.text.instruments import Instrument, listed
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
@@ -27,6 +27,9 @@ _UNUSABLE = (
     *(OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError),
     pickle.UnpicklingError,
 )
+
+#: What Detoxify needs to be installed.
+PACKAGES = ("detoxify",)
 
 Predict = Callable[[Sequence[str]], np.ndarray]
 
@@ -39,13 +42,27 @@ def choose(scorer: str = AUTO) -> str:
     >>> choose("offline")
     'offline'
     """
+    demand(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
+    if lacking(*PACKAGES):
+        return OFFLINE
     import torch
     from detoxify.detoxify import MODEL_URLS
 
     weights = Path(torch.hub.get_dir()) / "checkpoints" / Path(MODEL_URLS["original"]).name
     return "original" if is_file(weights) else OFFLINE
+
+
+def packages(scorer: str) -> tuple[str, ...]:
+    """Return what has to be installed for an instrument.
+
+    Examples
+    --------
+    >>> packages("auto"), packages("unbiased")
+    ((), ('detoxify',))
+    """
+    return () if scorer in {AUTO, OFFLINE} else PACKAGES
 
 
 def instrument(scorer: str) -> str:
