@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 from nbbias import news
 from nbbias.params import Claims, InputFile, Lead, Study
 from nbbias.tables import SAMPLE
-from nbbias.text import lexicons
+from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
     *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
@@ -77,6 +77,14 @@ class BiasedPrompts(news.params.News):
     correction: Literal["holm", "fdr_bh"] = Field(
         "holm", description="correction over a family: holm (family-wise) or fdr_bh"
     )
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the instruments of tone need, and what tells refusals of the sample.
+
+        Answers of one's own may come with their refusals: what they need is known when read.
+        """
+        own = {"generations_path": embeddings.PACKAGES} if self.generations_path == SAMPLE else {}
+        return super().needs() | own
 
     @model_validator(mode="after")
     def _two_prompts(self) -> Self:

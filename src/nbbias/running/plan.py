@@ -13,7 +13,7 @@ from nbbias.pages import manifest, share
 from nbbias.params import Parameters
 from nbbias.running.asked import take
 from nbbias.studies import home
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.tables import ExtraError, NbbiasError, ParameterError
 
 
 @dataclass
@@ -86,6 +86,18 @@ def plan(
     return runs
 
 
+def able(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
+    """Return the params files whose runs can be made here, and what the others need for it."""
+    chosen, lacking = [], list[NbbiasError]()
+    for path in paths:
+        stem, values = studies.read(path)
+        if told := _lacking(studies.validate(stem, values, where=str(path))):
+            lacking.append(ExtraError(str(path), told))
+        else:
+            chosen.append(path)
+    return chosen, lacking
+
+
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = studies.read(path)
     values |= changed
@@ -97,6 +109,8 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         if missing and path.is_file() and "\n#" in "\n" + path.read_text(encoding="utf-8"):
             error.breaches.append("what this run needs, and where to get it, is told in the file")
         raise ParameterError(error.where, error.breaches) from None
+    if told := _lacking(parameters):
+        raise ExtraError(str(path), told)
     values.pop("generate", None)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
@@ -104,6 +118,11 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     name = _name(path)
     folder = (out / stem / name).absolute()
     return Run(stem, name, parameters, notebook, folder, values, asks)
+
+
+def _lacking(parameters: Parameters) -> list[str]:
+    told = {name: tables.lacking(*packages) for name, packages in parameters.needs().items()}
+    return [f"{name}: {said}" for name, said in told.items() if said]
 
 
 def _name(path: Path) -> str:

@@ -37,7 +37,7 @@ def lacking(*packages: str) -> str:
     for package in packages:
         if find_spec(package) is None:
             named = f"nbbias[{EXTRAS[package]}]"
-            return f'needs {named}: pip install "{named}"'
+            return f'this needs {named}: pip install "{named}"'
     return ""
 
 
