@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,21 @@ def light(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "hide/sitecustomize.py").write_text(HIDE)
     paths = [str(tmp_path / "hide"), os.environ.get("PYTHONPATH", "")]
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["list"], ["params", "cogs"], ["data", "list"]], ids=" ".join
+)
+def test_the_command_line_loads_no_torch(arguments: list[str], tmp_path: Path) -> None:
+    code = (
+        "import sys, nbbias.cli\n"
+        f"sys.argv = {['nbbias', *arguments]!r}\n"
+        "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
+        "heavy = {'torch', 'transformers', 'spacy', 'gensim', 'sklearn'} & set(sys.modules)\n"
+        "print('loaded:', sorted(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["loaded: []"], done.stderr
 
 
 @pytest.mark.slow

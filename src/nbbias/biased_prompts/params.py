@@ -8,13 +8,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nbbias import news
 from nbbias.params import Claims, InputFile, Lead, Study
-from nbbias.tables import SAMPLE
+from nbbias.tables import SAMPLE, NbbiasError, lacking
 from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
@@ -79,12 +79,22 @@ class BiasedPrompts(news.params.News):
     )
 
     def needs(self) -> dict[str, tuple[str, ...]]:
-        """Return what the instruments of tone need, and what tells refusals of the sample.
+        """Return what the instruments of tone need, and what tells refusals from answers.
 
-        Answers of one's own may come with their refusals: what they need is known when read.
+        Answers may come with their refusals: the file is read where it is all that can help.
         """
-        own = {"generations_path": embeddings.PACKAGES} if self.generations_path == SAMPLE else {}
-        return super().needs() | own
+        own = super().needs()
+        if lacking(*embeddings.PACKAGES) and not self._refusals_are_told():
+            own["generations_path"] = embeddings.PACKAGES
+        return own
+
+    def _refusals_are_told(self) -> bool:
+        if self.generations_path == SAMPLE:
+            return False
+        try:
+            return "refused" in news.corpus.read_generations(self.generations_path)
+        except NbbiasError:
+            return False
 
     @model_validator(mode="after")
     def _two_prompts(self) -> Self:
@@ -96,10 +106,16 @@ class BiasedPrompts(news.params.News):
         return self
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.biased_prompts import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
+    check=_check,
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",
