@@ -13,6 +13,7 @@ import jinja2
 
 from nbbias import tables
 from nbbias.pages import compare, leaders, manifest, page, share
+from nbbias.params import FAILED
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape, visible
 
@@ -33,13 +34,19 @@ _COPIED = (
 
 
 def runs(out: Path) -> list[dict[str, Any]]:
-    """Return every run under a folder, by study and name, with what its manifest says."""
+    """Return every run under a folder, by study and name, with what its manifest says.
+
+    One that failed, and is kept beside the last good run, has the name of its folder; one that is
+    being made lies hidden and is none yet.
+    """
     found = []
     for path in sorted(out.glob(f"*/*/{manifest.NAME}")):
         folder = path.parent
         described = manifest.read(folder)
-        if described is None:
+        if described is None or folder.name.startswith("."):
             continue
+        if folder.name.endswith(FAILED):
+            described["run"] = folder.name
         finding = tables.read_finding(folder)
         thumbnail = folder / "figures" / f"{finding['figure']}.png"
         found.append({
@@ -63,7 +70,7 @@ def write(out: Path) -> Path:
     every = runs(out)
     finished = [one for one in every if one["status"] == "ok"]
     for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
-        old.unlink()
+        old.unlink(missing_ok=True)  # another run may write the pages, too
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
     asks = {stem: one.question for stem, one in STUDIES.items()}

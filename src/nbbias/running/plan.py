@@ -9,8 +9,8 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.asking.params import Generate
-from nbbias.pages import manifest, share
 from nbbias.params import Parameters
+from nbbias.running import names
 from nbbias.running.asked import take
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
@@ -36,19 +36,23 @@ class Run:
 
 
 def plan(
-    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs")
-) -> list[Run]:
+    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs"),
+    name: str | None = None,
+) -> list[Run]:  # fmt: skip
     """Check every parameter of every run before anything starts.
 
     Parameters
     ----------
     paths
         Params files; the run is named after the file, or, where the file is what a run left
-        behind, after that run's folder.
+        behind, after that run's folder. What differs follows: what overrides set, and what a
+        finished run of this name has otherwise, for that stays.
     overrides
         ``name=value`` pairs that win over the files, in every one of them.
     out
         The folder of all runs.
+    name
+        The run's name instead, of a single file.
 
     Raises
     ------
@@ -63,32 +67,43 @@ def plan(
             changed |= [params.override(assignment)]
         except NbbiasError as error:
             problems.append(error)
+    if name is not None and (told := names.unfit(name, chosen=True) or _several(paths)):
+        problems.append(ParameterError(f"--name {name}", told))
     for path in paths:
         try:
-            runs.append(_plan_one(path, changed, out))
+            runs.append(_plan_one(path, changed, out, name))
         except NbbiasError as error:
             problems.append(error)
     folders = [run.folder for run in runs]
     twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
     if twice:
-        problems.append(
-            ParameterError(", ".join(twice), "two files would write to one folder; rename one")
-        )
-    for folder in dict.fromkeys([out, *folders]):
+        told = "two files would write to one folder; rename one"
+        problems.append(ParameterError(", ".join(twice), told))
+    for folder in dict.fromkeys([out, *(one.parent for one in folders), *folders]):
         if told := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), told))
             break
+    refuse(problems)
+    return runs
+
+
+def _several(paths: Sequence[Path]) -> str:
+    return "" if len(paths) == 1 else f"names one run, and {len(paths)} files were given"
+
+
+def refuse(problems: Sequence[NbbiasError]) -> None:
+    """Raise what was found, if anything, as one error."""
     if len(problems) == 1:
         raise problems[0]
     if problems:
         breaches = [f"{p.where}: {breach}" for p in problems for breach in p.breaches]
-        raise ParameterError("nothing was run", breaches)
-    return runs
+        of_parameters = any(isinstance(one, ParameterError) for one in problems)
+        raise (ParameterError if of_parameters else NbbiasError)("nothing was run", breaches)
 
 
-def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
-    stem, values = studies.read(path)
-    values |= changed
+def _plan_one(path: Path, changed: Mapping[str, Any], out: Path, name: str | None) -> Run:
+    stem, filed = studies.read(path)
+    values = {**filed, **changed}
     try:
         parameters, asks = take(stem, values, where=str(path))
     except ParameterError as error:
@@ -101,12 +116,13 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    name = _name(path)
-    folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, values, asks)
-
-
-def _name(path: Path) -> str:
-    """Name a run after its params file, or after the folder of the run that it repeats."""
-    repeats = path.name == share.PARAMS and (path.parent / manifest.NAME).is_file()
-    return (path.resolve().parent.name if repeats else "") or path.stem
+    base = name or names.of_file(path)
+    if told := names.unfit(base):
+        raise ParameterError(str(path), f"{told}; give this run a --name")
+    folder = (out / stem / base).absolute()
+    if name is None:
+        base = names.own(base, parameters, filed=filed, changed=changed, beside=folder.parent)
+    elif other := names.taken(parameters, folder):
+        told = f"holds a run with other parameters (this one has {other}); give another --name"
+        raise ParameterError(str(folder), told)
+    return Run(stem, base, parameters, notebook, folder.with_name(base), values, asks)
