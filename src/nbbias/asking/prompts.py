@@ -111,23 +111,24 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     ----------
     path
         A table with `headline` (or `title`) and `article_id`, and `source` (or `outlet`) where
-        there is one; or the release of Fang et al., an object of running number → headline, whose
-        source is the file's name (``nyt_title.json`` → ``nyt``).
+        there is one; or the release of Fang et al., an object of running number → headline in a
+        file that is named after its outlet (``nyt_title.json`` → ``nyt``).
 
     Returns
     -------
     DataFrame
-        `source`, `article_id` (text), `headline`. Blank headlines are left out; nothing else is.
+        `source` and `article_id` as `tables.identified` gives them to originals and answers too,
+        `headline`. Blank headlines are left out; nothing else is.
     """
     table = read_table(path)
     if "headline" not in table:
         other = next((name for name in ("title", "text") if name in table), "headline")
         table = table.rename(columns={other: "headline"})
-    if "source" not in table:
-        stem = Path(path).stem.removesuffix("_title").removesuffix("_titles")
-        table = table.assign(source=table.get("outlet", stem))
+    outlet, *titles = re.split("_titles?$", Path(path).stem)
+    if titles and not {"source", "outlet"} & set(table):
+        table = table.assign(source=outlet)
     tables.need(table, ["article_id", "headline"], where=str(path))
-    table = table[["source", "article_id", "headline"]]
+    table = tables.identified(table)[["source", "article_id", "headline"]]
     table = table[table["headline"].fillna("").astype("str").str.strip() != ""]
     return table.astype("str").reset_index(drop=True)
 

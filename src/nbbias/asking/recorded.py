@@ -41,10 +41,9 @@ def table(laid_out: Plan) -> pd.DataFrame:
     calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
-    if "source" not in calls:
-        calls["source"] = laid_out.block.prompts
     if "article_id" not in calls:
         calls["article_id"] = calls["prompt_id"]
+    calls = tables.identified(calls)
     both = calls.drop(columns="replicate").merge(
         said[["key", "status", *_SAID, "run"]], on="key", how="left", validate="m:1"
     )

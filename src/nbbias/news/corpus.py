@@ -50,12 +50,12 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ORIGINALS: `source` (``"all"`` where the file names none), `article_id` (text), `headline`,
+        ORIGINALS: `source` (`outlet`, or ``"all"``, where there is none), `article_id`, `headline`,
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
     table = read_table(path)
     tables.need(table, ["article_id", "text"], where=str(path))
-    return tables.check(_identified(table), tables.ORIGINALS, where=str(path))
+    return tables.check(_written(table), tables.ORIGINALS, where=str(path))
 
 
 def read_generations(path: str | Path) -> pd.DataFrame:
@@ -82,7 +82,7 @@ def read_generations(path: str | Path) -> pd.DataFrame:
     tables.need(table, ["article_id", "model", "text"], where=str(path))
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
-    table = _identified(table)
+    table = _written(table)
     table["model"] = table["model"].astype("str")
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
@@ -90,21 +90,10 @@ def read_generations(path: str | Path) -> pd.DataFrame:
     return tables.check(table, tables.GENERATIONS, where=str(path))
 
 
-def _identified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every row a source and a textual id: 7, 7.0 and "7" are one article."""
-    table = table.copy()
-    if "source" not in table:
-        table["source"] = "all"
-    table["source"] = table["source"].astype("str")
-    table["article_id"] = table["article_id"].map(_id, na_action="ignore")
-    table["text"] = table["text"].astype("str").where(table["text"].notna())
-    return table
-
-
-def _id(value: object) -> str:
-    """Write an id as text, whatever a file made of it: 7, 7.0, "7" and "7.0" are one article."""
-    own = str(value).strip()
-    return own[:-2] if re.fullmatch(r"\d+\.0", own) else own
+def _written(table: pd.DataFrame) -> pd.DataFrame:
+    """Return texts with their articles named alike on both sides (`tables.identified`)."""
+    text = table["text"].astype("str").where(table["text"].notna())
+    return tables.identified(table).assign(text=text)
 
 
 # --- health -----------------------------------------------------------------------------------

@@ -72,18 +72,23 @@ LAB = ("-m", "jupyterlab", f"--LabApp.app_settings_dir={tables.data_path('lab')}
 
 
 def lab(arguments: Sequence[str] = ()) -> int:
-    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made.
+    """Become JupyterLab, open at the folder of notebooks, params and runs.
 
-    Arguments, such as ``--no-browser``, go to JupyterLab. The exit status is JupyterLab's.
+    That is a checkout, or what `nbbias new` made. Arguments, such as ``--no-browser``, go to
+    JupyterLab. It takes the place of this process, so that what ends the one ends the other; on
+    Windows, where a process cannot be replaced, it is waited for. The exit status is its own.
     """
     home = studies.home()
     if home == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
-    # Of several things to open JupyterLab takes the first: the user's, if one was named.
-    opened = [*arguments, str(home / "notebooks")]
-    command = [sys.executable, *LAB, "--notebook-dir", str(home), *opened]
-    return subprocess.run(command, cwd=home).returncode
+    command = [sys.executable, *LAB, f"--ServerApp.root_dir={home}", *arguments]
+    os.chdir(home)
+    if sys.platform == "win32":
+        return subprocess.run(command).returncode
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, command)
 
 
 class _Progress:

@@ -1,4 +1,5 @@
 from . import datasets as datasets, escape as escape
+from .articles import identified as identified
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
