@@ -31,6 +31,8 @@ def unfit(name: str, *, chosen: bool = False) -> str:
     """Say why a run cannot have a name, or return ""; one that was `chosen` fits every system."""
     if not name or name.startswith("."):
         return "a run's name is not empty and does not begin with a dot"
+    if name != name.encode(errors="replace").decode():
+        return "a run's name is UTF-8 text"
     if name.endswith(FAILED):
         return f"a name that ends in {FAILED} is that of a failed run"
     if _BY_HAND.fullmatch(name):

@@ -6,12 +6,14 @@ change places in one step. What lies hidden after that, `tidy` takes away.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
 import secrets
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +38,22 @@ _OF_A_RUN = (
 _HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")
 
 
-def lock(place: Path) -> FileLock:
-    """Hold a place until this process ends or releases it, or refuse it if another one holds it."""
-    held = FileLock(place.parent / f".{place.name}.lock")
+@contextlib.contextmanager
+def held(place: Path) -> Iterator[None]:
+    """Hold a place, or refuse it if another process does; a process that is dead holds none."""
+    lock = FileLock(place.parent / f".{place.name}.lock")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        held.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
         told = "is being made by another nbbias run; wait for it, or give this one a --name"
         raise NbbiasError(str(place), told) from None
     except OSError as error:  # some have no file's name
         raise NbbiasError(str(place), f"cannot be locked: {error.strerror or error}") from None
-    return held
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def beside(place: Path) -> Path:
@@ -89,11 +95,8 @@ def tidy(out: Path) -> None:
         if not found or not left.is_dir():
             continue
         place = left.with_name(found[1])
-        try:
-            held = lock(place)
-        except NbbiasError:  # that of another process
-            continue
-        with held:
+        # What another process holds is being made.
+        with contextlib.suppress(NbbiasError), held(place):
             if left.name.endswith(".new"):
                 shutil.rmtree(left, ignore_errors=True)
             elif place.exists():

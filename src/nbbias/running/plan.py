@@ -67,8 +67,9 @@ def plan(
             changed |= [params.override(assignment)]
         except NbbiasError as error:
             problems.append(error)
-    if name is not None and (told := names.unfit(name, chosen=True) or _several(paths)):
-        problems.append(ParameterError(f"--name {name}", told))
+    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(paths)):
+        problems.append(ParameterError(f"--name {name}", unfit))
+        name = None  # the files are checked all the same
     for path in paths:
         try:
             runs.append(_plan_one(path, changed, out, name))
@@ -77,8 +78,8 @@ def plan(
     folders = [run.folder for run in runs]
     twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
     if twice:
-        told = "two files would write to one folder; rename one"
-        problems.append(ParameterError(", ".join(twice), told))
+        several = "two files would write to one folder; rename one"
+        problems.append(ParameterError(", ".join(twice), several))
     for folder in dict.fromkeys([out, *(one.parent for one in folders), *folders]):
         if told := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), told))
@@ -116,13 +117,13 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path, name: str | Non
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    base = name or names.of_file(path)
-    if told := names.unfit(base):
-        raise ParameterError(str(path), f"{told}; give this run a --name")
-    folder = (out / stem / base).absolute()
+    beside = (out / stem).absolute()
     if name is None:
-        base = names.own(base, parameters, filed=filed, changed=changed, beside=folder.parent)
-    elif other := names.taken(parameters, folder):
+        base = names.of_file(path)
+        if told := names.unfit(base):
+            raise ParameterError(str(path), f"{told}; give this run a --name")
+        name = names.own(base, parameters, filed=filed, changed=changed, beside=beside)
+    elif other := names.taken(parameters, beside / name):
         told = f"holds a run with other parameters (this one has {other}); give another --name"
-        raise ParameterError(str(folder), told)
-    return Run(stem, base, parameters, notebook, folder.with_name(base), values, asks)
+        raise ParameterError(str(beside / name), told)
+    return Run(stem, name, parameters, notebook, beside / name, values, asks)

@@ -84,7 +84,7 @@ def _hold(runs: Sequence[Run], held: contextlib.ExitStack) -> None:
     problems = []
     for one in runs:
         try:
-            held.enter_context(place.lock(one.folder))
+            held.enter_context(place.held(one.folder))
             if names.taken(one.parameters, one.folder):
                 told = "now holds a run with other parameters; run again"
                 raise NbbiasError(str(one.folder), told)
