@@ -129,7 +129,9 @@ def _run(
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and (status := view.complete(asked.laid_out(one.asks), err_console)):
+        if one.asks and (
+            status := view.complete(asked.laid_out(one.asks, start=one.start), err_console)
+        ):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from nbbias import llmbi, studies
 from nbbias.pages import manifest
 from nbbias.running import names, plan as run_plan
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "params/llmbi/sample.yaml"
+ANSWERS = '[{"model": "a", "prompt": "p", "text": "t"}]'
 
 
 def named(path: Path, *overrides: str, out: Path, name: str | None = None) -> str:
@@ -32,8 +32,10 @@ def file(folder: Path, text: str = "", name: str = "own") -> Path:
 def run_it(path: Path, *overrides: str, out: Path, status: str = "ok") -> str:
     """Leave what a run of a file does, as far as names are concerned; return its name."""
     (one,) = run_plan.plan([path], overrides=overrides, out=out)
-    described = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    described = {"study": one.stem, "run": one.name, "parameters": one.parameters.model_dump()}
+    described["start"] = names.start_of(one.start, folder=one.folder)
     manifest.write(one.folder, described, status=status)
+    (one.folder / "params.yaml").write_text(one.repeats)
     return one.name
 
 
@@ -90,25 +92,23 @@ def test_parameters_that_an_older_run_did_not_know_count_unless_at_their_default
     assert named(path, out=tmp_path) == "own-draws=300"
 
 
-def test_a_file_of_data_is_the_same_wherever_it_lies(tmp_path: Path) -> None:
-    rows = '[{"model": "a", "prompt": "p", "text": "t"}]'
-    first, moved, other = (tmp_path / f"{name}.json" for name in ("first", "moved", "other"))
-    for path, text in ((first, rows), (moved, rows), (other, rows + "\n")):
-        path.write_text(text)
-    own = file(tmp_path, f"answers_path: {first}")
-    described = manifest.describe(
-        "llmbi", "own", studies.validate("llmbi", {"answers_path": str(first)}),
-        ROOT / "notebooks/llmbi.ipynb",
-    )  # fmt: skip
-    folder = tmp_path / "llmbi/own"
-    manifest.write(folder, described, status="ok")
-
-    def differs(path: Path) -> str:
-        return names.taken(llmbi.params.Llmbi(answers_path=str(path)), folder)
-
-    assert own.is_file()
-    assert differs(first) == differs(moved) == ""
-    assert differs(other).startswith("answers_path=other.json-")
+def test_a_path_is_the_same_wherever_the_file_stands_that_sets_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answers.json").write_text(ANSWERS)
+    out, own = tmp_path / "runs", file(tmp_path / "a", "answers_path: answers.json")
+    assert run_it(own, out=out) == "own"
+    monkeypatch.chdir(tmp_path)
+    assert named(own, out=out) == "own"
+    assert named(own, "answers_path=a/answers.json", out=out) == "own"
+    assert named(file(tmp_path, "answers_path: a/answers.json"), out=out) == "own"
+    assert named(out / "llmbi/own/params.yaml", out=out) == "own"
+    # Another file of the same name, told by the same words, is another.
+    other = named(file(tmp_path / "b", "answers_path: answers.json"), out=out)
+    assert other.startswith("own-answers_path=answers.json-")
+    assert other == named(own, "answers_path=b/answers.json", out=out)
 
 
 def test_a_name_can_be_chosen_and_is_not_taken_twice(tmp_path: Path) -> None:

@@ -261,7 +261,10 @@ def test_a_failed_run_leaves_the_last_good_one_and_says_so(project: Path) -> Non
 
 @pytest.mark.slow
 def test_two_runs_of_one_name_at_once(project: Path) -> None:
-    path = fill(project, "open('started', 'w').close()\nimport time; time.sleep(5)")
+    path = fill(
+        project, "open('started', 'w').close()\nimport os, time",
+        "while not os.path.exists('go'):\n    time.sleep(0.1)",
+    )  # fmt: skip
     command = [sys.executable, "-m", "nbbias", "run", str(path)]
     first = subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True)
     wait_for(project / "started")
@@ -270,6 +273,7 @@ def test_two_runs_of_one_name_at_once(project: Path) -> None:
     assert second.returncode == 2
     assert "runs/llmbi/sample: is being made by another nbbias run" in second.stderr
     assert not (project / "started").exists()  # no kernel was started
+    (project / "go").touch()
     assert nbbias("run", str(path), "--name", "other", cwd=project).returncode == 0
     assert first.communicate(timeout=120) and first.returncode == 0
     listed = nbbias("list", cwd=project).stdout

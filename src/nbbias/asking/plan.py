@@ -32,20 +32,15 @@ CHARACTERS_PER_TOKEN = 4
 class Plan(NamedTuple):
     """What is to be asked.
 
-    `calls`: one row for each prompt, model, temperature and repeat, with its `key`.
+    `calls`: one row for each prompt, model, temperature and repeat, with its `key`. Answers are
+    kept in `store_path`, and exported to `export_path`.
     """
 
     block: Generate
     calls: pd.DataFrame
     where: str
-
-    @property
-    def store_path(self) -> Path:
-        return resolve(self.block.store_path)
-
-    @property
-    def export_path(self) -> Path:
-        return resolve(self.block.export_path)
+    store_path: Path
+    export_path: Path
 
 
 def plan(
@@ -82,7 +77,7 @@ def plan(
             calls["model"], calls["prompt"], calls["temperature"], calls["replicate"], strict=True
         )
     ]
-    return Plan(chosen, calls, where)
+    return Plan(chosen, calls, where, resolve(chosen.store_path), resolve(chosen.export_path))
 
 
 def messages(chosen: Generate, prompt: str) -> list[dict[str, str]]:

@@ -9,7 +9,17 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.prompt import WORDINGS
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
-from nbbias.params import NONE, Claims, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
+from nbbias.params import (
+    NONE,
+    Claims,
+    InputFile,
+    Lead,
+    ModelName,
+    OptionalFile,
+    Parameters,
+    Study,
+    no_twins,
+)
 from nbbias.tables import SAMPLE
 from nbbias.text import toxicity
 
@@ -146,9 +156,8 @@ class Biasalert(Parameters):
         {}, description="recorded outputs of moderation tools by the tool's name"
     )
     k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
-    embedding_model: str = Field(
+    embedding_model: ModelName = Field(
         "auto",
-        min_length=1,
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever, or the folder "
         "of a sentence-transformers model",
     )
@@ -164,9 +173,7 @@ class Biasalert(Parameters):
     )
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
-    toxicity_scorer: str = Field(
-        "auto", min_length=1, description=f"judge toxicity: {toxicity.CHOICES}"
-    )
+    toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: str = Field("cpu", description="where models run: cpu, cuda, mps")
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, no_twins
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -74,9 +74,8 @@ class Cogs(Parameters):
         description="part reference: what texts are grouped by (race, gender, race_gender), and "
         "the group that the others are compared with, beside the centroid of all",
     )
-    embedding_model: str = Field(
+    embedding_model: ModelName = Field(
         "auto",
-        min_length=1,
         description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
         "all-mpnet-base-v2, or the folder of a sentence-transformers model",
     )

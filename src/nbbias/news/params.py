@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -62,7 +62,7 @@ class News(Parameters):
         min_length=1,
         description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
     )
-    toxicity_scorer: str = Field(
+    toxicity_scorer: ModelName = Field(
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -23,8 +25,17 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(found) and found.absolute() not in to_come:
-            raise ValueError(f"no such file: {found.absolute()}")
+            raise ValueError(f"no such file: {found.absolute()}{_lies_here(path)}")
     return path
+
+
+def _lies_here(path: str) -> str:
+    """Say that a file lies in the current folder, where its params file does not."""
+    start = os.environ.get(tables.START)
+    if not start or not tables.is_file(Path(path)):
+        return ""
+    right = tables.written_from(path, start=Path.cwd(), to=Path(start))
+    return f" (paths start at the folder of the params file; of the one here, write {right})"
 
 
 #: What stands for no file at all, where a study can do without.
@@ -41,6 +52,8 @@ InputFile = Annotated[
 OptionalFile = Annotated[
     str, Field(json_schema_extra={"format": "file or none"}), AfterValidator(_file_or_none)
 ]
+#: A model's name, or the folder or file of one.
+ModelName = Annotated[str, Field(min_length=1, json_schema_extra={"format": "name or folder"})]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 

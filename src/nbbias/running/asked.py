@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from nbbias import params, studies
+from nbbias import params, studies, tables
 from nbbias.asking import params as asking_params
 from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan, plan
@@ -23,9 +23,19 @@ def block(values: Mapping[str, Any], *, where: str) -> Generate:
     return asking_params.block(values, where=where, suites=SUITES)
 
 
-def laid_out(chosen: Generate, *, where: str = "generate") -> Plan:
-    """Lay out every call of a block, as `asking.plan` does."""
-    return plan(chosen, where=where, suites=SUITES)
+def laid_out(chosen: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
+    """Lay out every call of a block, as `asking.plan` does; relative paths begin at `start`."""
+    with tables.starting_at(start):
+        return plan(chosen, where=where, suites=SUITES)
+
+
+def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
+    """Return a study's values, its `generate:` block too, as `params.moved` does."""
+    found = params.moved(studies.study(stem).parameters, values, start=start, to=to)
+    asks = found.get("generate")
+    if isinstance(asks, Mapping):
+        found["generate"] = params.moved(Generate, asks, start=start, to=to)
+    return found
 
 
 def take(
@@ -88,19 +98,22 @@ def of_params(path: Path, *, dry_run: bool = False) -> Plan:
         Everything that is wrong with the file, at once; or it has no `generate:` block.
     """
     stem, values = studies.read(path)
-    absent = list(_absent(stem, values).values()) if dry_run else []
-    chosen = take(stem, values, where=str(path), to_come=absent)[1]
+    start = path.absolute().parent
+    with tables.starting_at(start):
+        absent = list(_absent(stem, values).values()) if dry_run else []
+        chosen = take(stem, values, where=str(path), to_come=absent)[1]
     if chosen is None:
         told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
         raise ParameterError(
             str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
         )
-    return laid_out(chosen, where=str(path))
+    return laid_out(chosen, where=str(path), start=start)
 
 
 def not_there(asked: Plan, path: Path) -> list[str]:
     """Return what must be there before anything is asked: the study's files that are not."""
-    absent = _absent(*studies.read(path)).items()
+    with tables.starting_at(path.absolute().parent):
+        absent = _absent(*studies.read(path)).items()
     return [f"{name}: no such file: {f}" for name, f in absent if f != asked.export_path]
 
 

@@ -120,24 +120,26 @@ def _end_with(runner: BaseProcess) -> None:
 
 
 def execute(
-    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], cwd: Path,
+    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], start: Path,
     left_out: Collection[str] = (),
 ) -> None:  # fmt: skip
     """Run a notebook by papermill and send its progress and its end down the pipe.
 
+    Relative paths among its values start at the folder `start`, of which the notebook is not told.
     Cells with a tag in `left_out` are not part of the run. The last message is ``{"kind":
     "ok"}`` or ``{"kind": "failed", ...}`` with the cell's number and source, the error's name and
     message, and the traceback; both with `peak_mb`, the most memory that the kernel held. A
     process that dies sends neither, and that is a failure too.
     """
     os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": tables.default_cache()}
+    os.environ[tables.START] = os.path.realpath(start)
     target = folder / "notebook.ipynb"
     if runner := multiprocessing.parent_process():
         _end_with(runner)
     try:
         # A partial notebook is kept whatever happens next.
         tables.write(target, _chosen(source, left_out))
-        _papermill(pipe, target, values, cwd)
+        _papermill(pipe, target, values)
         pipe.send({"kind": "ok", "peak_mb": _peak_mb()})
     except BaseException as error:  # the runner must hear of every end
         with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself
@@ -163,7 +165,7 @@ def _peak_mb() -> float | None:
     return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
-def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path) -> None:
+def _papermill(pipe: Connection, target: Path, values: dict[str, Any]) -> None:
     import logging
 
     import papermill
@@ -173,7 +175,7 @@ def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path
     # papermill fills in what stands in braces, in paths too.
     path = str(target).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
-        path, path, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
+        path, path, parameters=values, kernel_name=KERNEL, language="python",
         log_output=False, record_timing=False, start_timeout=120,
         progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
                       "mininterval": 0, "miniters": 1},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,10 @@ def unfit(name: str, *, chosen: bool = False) -> str:
 
 
 def own(
-    name: str, parameters: Parameters, *, filed: Mapping[str, Any], changed: Mapping[str, Any],
-    beside: Path,
+    name: str, parameters: Parameters, *, filed: Mapping[str, Any], changed: Collection[str],
+    beside: Path, start: Path,
 ) -> str:  # fmt: skip
-    """Return the name of a run whose file is called `name`, with what differs after it.
+    """Return a run's name: with what was changed, and other than a finished run's with others.
 
     Parameters
     ----------
@@ -57,43 +57,44 @@ def own(
     parameters
         Those of the run, checked.
     filed, changed
-        What the file says, and what was set over it.
+        What the file says, and the names of what was set over it.
     beside
-        The folder of the study's runs: a finished one stays, if its parameters are others.
+        The folder of the study's runs.
+    start
+        Where relative paths among the parameters start.
     """
-    kept = {key: value for key, value in parameters.model_dump().items() if key not in changed}
+    kept = {key: one for key, one in parameters.model_dump().items() if key not in changed}
     before = kept | {key: filed[key] for key in changed if key in filed}
-    found = _with(name, params.differing(parameters, before))
-    while other := taken(parameters, beside / found):
-        found = _with(found, other)
-    return found
+    name = _with(name, _apart(parameters, before, start=start, then=start, folder=beside / name))
+    while other := taken(parameters, beside / name, start=start):
+        name = _with(name, other)
+    return name
 
 
 def _with(name: str, differs: str) -> str:
     return f"{name}-{differs}" if differs else name
 
 
-def taken(parameters: Parameters, folder: Path) -> str:
-    """Name what parameters have otherwise than the finished run in a folder; "" if nothing.
-
-    A file of the same content is the same, wherever it lies.
-    """
+def taken(parameters: Parameters, folder: Path, *, start: Path) -> str:
+    """Name what parameters have otherwise than the finished run in a folder; "" if nothing."""
     described = place.good(folder)
     if described is None:
         return ""
-    before, given = dict(described.get("parameters", {})), parameters.model_dump()
-    hashes = {name: one.get("sha256") for name, one in described.get("data", {}).items()}
-    for whole, files in _by_parameter(params.input_files(parameters)).items():
-        then = _by_parameter(hashes).get(whole, {})
-        if before.get(whole) != given[whole] and files.keys() == then.keys():
-            same = all(tables.file_sha256(path) == then[name] for name, path in files.items())
-            before |= {whole: given[whole]} if same else {}
-    return params.differing(parameters, before)
+    then = folder / described.get("start", Path.cwd())
+    before = described.get("parameters", {})
+    return _apart(parameters, before, start=start, then=then, folder=folder)
 
 
-def _by_parameter(named: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Group what stands under names such as ``suite_paths.1`` by the parameter."""
-    found: dict[str, dict[str, Any]] = {}
-    for name, value in named.items():
-        found.setdefault(name.partition(".")[0], {})[name] = value
-    return found
+def _apart(
+    parameters: Parameters, than: Mapping[str, Any], *, start: Path, then: Path, folder: Path
+) -> str:
+    """Name what differs; a path is the same wherever the file stood that set it."""
+    model = type(parameters)
+    given = params.moved(model, parameters.model_dump(), start=start, to=folder)
+    before = params.moved(model, than, start=then, to=folder)
+    return params.differing(parameters.model_copy(update=given), before)
+
+
+def start_of(start: Path, *, folder: Path) -> str:
+    """Return for a run's manifest where its relative paths start, as seen from its folder."""
+    return tables.written_from(".", start=start, to=folder)

@@ -9,9 +9,9 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.asking.params import Generate
+from nbbias.pages import share
 from nbbias.params import Parameters
-from nbbias.running import names
-from nbbias.running.asked import take
+from nbbias.running import asked, names
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -25,6 +25,8 @@ class Run:
     parameters: Parameters
     notebook: Path
     folder: Path
+    #: Where relative paths start: the folder of the params file.
+    start: Path
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
@@ -33,6 +35,16 @@ class Run:
     @property
     def label(self) -> str:
         return f"{self.stem}/{self.name}"
+
+    @property
+    def repeats(self) -> str:
+        """The params file that repeats the run from its folder: all parameters, paths from there.
+
+        It is the same text for the same parameters, wherever the file stood that set them.
+        """
+        given = self.parameters.model_dump()
+        paths = params.moved(type(self.parameters), given, start=self.start, to=self.folder)
+        return share.yaml_of(self.stem, paths)
 
 
 def plan(
@@ -48,7 +60,8 @@ def plan(
         behind, after that run's folder. What differs follows: what overrides set, and what a
         finished run of this name has otherwise, for that stays.
     overrides
-        ``name=value`` pairs that win over the files, in every one of them.
+        ``name=value`` pairs that win over the files, in every one of them. Their relative paths
+        start at the current folder, those of a file at its own.
     out
         The folder of all runs.
     name
@@ -102,11 +115,14 @@ def refuse(problems: Sequence[NbbiasError]) -> None:
         raise (ParameterError if of_parameters else NbbiasError)("nothing was run", breaches)
 
 
-def _plan_one(path: Path, changed: Mapping[str, Any], out: Path, name: str | None) -> Run:
+def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | None) -> Run:
     stem, filed = studies.read(path)
+    start = path.absolute().parent
+    changed = asked.moved(stem, overrides, start=Path.cwd(), to=start)
     values = {**filed, **changed}
     try:
-        parameters, asks = take(stem, values, where=str(path))
+        with tables.starting_at(start):
+            parameters, asks = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -122,8 +138,10 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path, name: str | Non
         base = names.of_file(path)
         if told := names.unfit(base):
             raise ParameterError(str(path), f"{told}; give this run a --name")
-        name = names.own(base, parameters, filed=filed, changed=changed, beside=beside)
-    elif other := names.taken(parameters, beside / name):
+        name = names.own(
+            base, parameters, filed=filed, changed=changed, beside=beside, start=start
+        )
+    elif other := names.taken(parameters, beside / name, start=start):
         told = f"holds a run with other parameters (this one has {other}); give another --name"
         raise ParameterError(str(beside / name), told)
-    return Run(stem, name, parameters, notebook, beside / name, values, asks)
+    return Run(stem, name, parameters, notebook, beside / name, start, values, asks)

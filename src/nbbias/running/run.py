@@ -85,7 +85,7 @@ def _hold(runs: Sequence[Run], held: contextlib.ExitStack) -> None:
     for one in runs:
         try:
             held.enter_context(place.held(one.folder))
-            if names.taken(one.parameters, one.folder):
+            if names.taken(one.parameters, one.folder, start=one.start):
                 told = "now holds a run with other parameters; run again"
                 raise NbbiasError(str(one.folder), told)
         except NbbiasError as error:
@@ -131,8 +131,10 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
 
 def _start(one: Run) -> _Live:
     folder = place.beside(one.folder)
-    description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
-    tables.write(folder / share.PARAMS, share.yaml_of(one.stem, description["parameters"]))
+    with tables.starting_at(one.start):
+        description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    description["start"] = names.start_of(one.start, folder=one.folder)
+    tables.write(folder / share.PARAMS, one.repeats)
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(
@@ -142,7 +144,7 @@ def _start(one: Run) -> _Live:
             one.notebook,
             folder,
             dict(one.values),
-            Path.cwd(),
+            one.start,
             one.parameters.left_out(),
         ),
         name=one.label,

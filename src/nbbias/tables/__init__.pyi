@@ -46,11 +46,14 @@ from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     SAMPLE as SAMPLE,
+    START as START,
     data_path as data_path,
     is_file as is_file,
     read_table as read_table,
     resolve as resolve,
+    starting_at as starting_at,
     whole as whole,
+    written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
 from .waiting import progress as progress, watched as watched
