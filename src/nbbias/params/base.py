@@ -24,7 +24,7 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
             raise ValueError(error.breaches[0]) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
-        if not tables.is_file(found) and found.absolute() not in to_come:
+        if not tables.is_file(found) and os.path.realpath(found) not in to_come:
             raise ValueError(f"no such file: {found.absolute()}{_lies_here(path)}")
     return path
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies, tables
-from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
 from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import asked, names
@@ -30,7 +30,7 @@ class Run:
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
+    asks: Plan | None = None
 
     @property
     def label(self) -> str:
@@ -122,7 +122,7 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     values = {**filed, **changed}
     try:
         with tables.starting_at(start):
-            parameters, asks = asked.take(stem, values, where=str(path))
+            parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -133,6 +133,10 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    asks = None
+    if chosen is not None:
+        asks = asked.laid_out(chosen, where=str(path), start=start)
+        asks = asked.rehearsed(asks, stem, parameters, start=start)
     beside = (out / stem).absolute()
     if name is None:
         base = names.of_file(path)
