@@ -12,7 +12,7 @@ import yaml
 from nbbias import params, tables
 from nbbias.cogs.params import Cogs
 from nbbias.pages import gallery, manifest, share
-from nbbias.running import asked, plan as run_plan
+from nbbias.running import asked, names, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
 from tests.running.test_run import fill, nbbias, project  # noqa: F401
@@ -90,7 +90,9 @@ def repeated(run: run_plan.Run) -> run_plan.Run:
     """Lay out what a run leaves behind beside its place, move it there, and plan it again."""
     beside = run.folder.with_name(f".{run.name}.new")
     tables.write(beside / share.PARAMS, run.repeats)
-    manifest.write(beside, {"study": run.stem, "run": run.name}, status="ok")
+    described = {"study": run.stem, "run": run.name, "parameters": run.parameters.model_dump()}
+    described["start"] = names.start_of(run.start, folder=run.folder)
+    manifest.write(beside, described, status="ok")
     beside.rename(run.folder)
     (again,) = run_plan.plan([run.folder / share.PARAMS], out=run.folder.parents[1])
     return again
@@ -167,7 +169,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
 def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
     before = dict(os.environ)
     with tables.starting_at(study):
-        with pytest.raises(KeyError, match="data.a.csv"), tables.starting_at(study / "data"):
+        with pytest.raises(KeyError, match=r"data.a.csv"), tables.starting_at(study / "data"):
             raise KeyError(str(tables.resolve("a.csv")))
         assert tables.resolve("a.csv") == study / "a.csv"
     assert dict(os.environ) == before
