@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tempfile
@@ -19,6 +20,9 @@ from nbbias.tables import NbbiasError, data_path, escape, visible
 
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
+
+#: Letters of a run's name in that of a page about two runs.
+_LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
 _IMAGES = "'self' file:"
@@ -136,8 +140,13 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
 
 
 def _file(name: object) -> str:
-    """Name a file after a run; what no file name should hold is written as its code point."""
-    return re.sub(r"[^\w.-]", lambda m: f"_{ord(m[0]):x}", str(name))
+    """Name a file after a run; what no file name should hold is written as its code point.
+
+    Of a long name a hash stands for the rest: two of them are one file's name.
+    """
+    told = re.sub(r"[^\w.-]", lambda m: f"_{ord(m[0]):x}", str(name), flags=re.ASCII)
+    digest = hashlib.sha256(told.encode()).hexdigest()[:8]
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 9]}-{digest}"
 
 
 def _render(target: Path, template: str, **values: Any) -> Path:
