@@ -14,7 +14,7 @@ from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "params/llmbi/sample.yaml"
-ANSWERS = '[{"model": "a", "prompt": "p", "text": "t"}]'
+ANSWERS = "model,dimension,prompt,response\nm,Gender,Why?,Because it was so.\n"
 
 
 def named(path: Path, *overrides: str, out: Path, name: str | None = None) -> str:
@@ -97,18 +97,18 @@ def test_a_path_is_the_same_wherever_the_file_stands_that_sets_it(
 ) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "answers.json").write_text(ANSWERS)
-    out, own = tmp_path / "runs", file(tmp_path / "a", "answers_path: answers.json")
+        (tmp_path / name / "answers.csv").write_text(ANSWERS)
+    out, own = tmp_path / "runs", file(tmp_path / "a", "answers_path: answers.csv")
     assert run_it(own, out=out) == "own"
     monkeypatch.chdir(tmp_path)
     assert named(own, out=out) == "own"
-    assert named(own, "answers_path=a/answers.json", out=out) == "own"
-    assert named(file(tmp_path, "answers_path: a/answers.json"), out=out) == "own"
+    assert named(own, "answers_path=a/answers.csv", out=out) == "own"
+    assert named(file(tmp_path, "answers_path: a/answers.csv"), out=out) == "own"
     assert named(out / "llmbi/own/params.yaml", out=out) == "own"
     # Another file of the same name, told by the same words, is another.
-    other = named(file(tmp_path / "b", "answers_path: answers.json"), out=out)
-    assert other.startswith("own-answers_path=answers.json-")
-    assert other == named(own, "answers_path=b/answers.json", out=out)
+    other = named(file(tmp_path / "b", "answers_path: answers.csv"), out=out)
+    assert other.startswith("own-answers_path=answers.csv-")
+    assert other == named(own, "answers_path=b/answers.csv", out=out)
 
 
 def test_a_name_can_be_chosen_and_is_not_taken_twice(tmp_path: Path) -> None:

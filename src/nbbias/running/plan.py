@@ -154,12 +154,12 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     beside = (out / stem).absolute()
     if name is None:
         base = names.of_file(path)
-        if told := names.unfit(base):
-            raise ParameterError(str(path), f"{told}; give this run a --name")
+        if unfit := names.unfit(base):
+            raise ParameterError(str(path), f"{unfit}; give this run a --name")
         name = names.own(base, parameters, filed=filed, changed=changed, beside=beside, start=start)
     elif other := names.taken(parameters, beside / name, start=start):
-        told = f"holds a run with other parameters (this one has {other}); give another --name"
-        raise ParameterError(str(beside / name), told)
+        taken = f"holds a run with other parameters (this one has {other}); give another --name"
+        raise ParameterError(str(beside / name), taken)
     return Run(stem, name, parameters, notebook, beside / name, start, values, asks, lost)
 
 
