@@ -114,7 +114,10 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     samples = registry.samples()
     if not samples:
         raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
-    _run(samples, [], out=out, jobs=jobs)
+    chosen, lacking = run_plan.able(samples)
+    for one in lacking:
+        err_console.print(f"left out {escape.terminal(one)}")
+    _run(chosen, [], out=out, jobs=jobs)
 
 
 def _run(

@@ -121,6 +121,18 @@ def refuse(problems: Sequence[NbbiasError]) -> None:
         raise (ParameterError if of_parameters else NbbiasError)("nothing was run", breaches)
 
 
+def able(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
+    """Return the params files whose runs can be made here, and what the others need for it."""
+    chosen, lacking = [], list[NbbiasError]()
+    for path in paths:
+        stem, values = studies.read(path)
+        if told := _lacking(studies.validate(stem, values, where=str(path))):
+            lacking.append(ParameterError(str(path), told))
+        else:
+            chosen.append(path)
+    return chosen, lacking
+
+
 def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | None) -> Run:
     stem, filed = studies.read(path)
     start = path.absolute().parent
@@ -149,6 +161,10 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
         if refused:
             raise ParameterError(str(path), refused)
     else:  # what is still to be asked is checked by its rehearsal, and when it is there
+        with tables.starting_at(start):
+            lacking = _lacking(parameters)
+        if lacking:
+            raise ParameterError(str(path), lacking)
         asks = asked.laid_out(chosen, where=str(path), start=start)
         asks = asked.rehearsed(asks, stem, parameters, start=start)
     beside = (out / stem).absolute()
@@ -166,15 +182,18 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
 def _of_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:
     """Return what is wrong with the inputs that are there, and what a run of them would lose.
 
-    Files that are not there are named with the parameters, or come of asking, before the run.
+    What a run needs and is not installed is told first. Files that are not there are named with
+    the parameters, or come of asking, before the run.
     """
     with tables.starting_at(start):
+        lacking = _lacking(parameters)
         try:
-            return [], studies.study(stem).check(parameters)
+            return lacking, studies.study(stem).check(parameters)
         except NbbiasError as error:
             written = params.written_files(parameters).values()
             absent = tuple(f"{path}: " for path in written if not _is_there(path))
-            return [one for one in error.located() if not one.startswith(absent)], []
+            found = [one for one in error.located() if not one.startswith(absent)]
+            return [*lacking, *found], []
 
 
 def _is_there(path: str) -> bool:
@@ -196,3 +215,8 @@ def ready(run: Run) -> list[str]:
     if refused:
         raise ParameterError(run.label, refused)
     return lost
+
+
+def _lacking(parameters: Parameters) -> list[str]:
+    told = {name: tables.lacking(*packages) for name, packages in parameters.needs().items()}
+    return [f"{name}: {said}" for name, said in told.items() if said]
