@@ -22,7 +22,7 @@ from nbbias.params import (
     written_files,
 )
 from nbbias.tables import SAMPLE
-from nbbias.text import toxicity
+from nbbias.text import embeddings, toxicity
 
 if TYPE_CHECKING:
     Judge = str
@@ -215,6 +215,14 @@ class Biasalert(Parameters):
         if told:
             raise ValueError("; ".join(told))
         return self
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what finds evidence, and what the judge `toxicity` reads by."""
+        scorer = self.toxicity_scorer if "toxicity" in self.judges else toxicity.OFFLINE
+        return {
+            "embedding_model": embeddings.PACKAGES,
+            "toxicity_scorer": toxicity.packages(scorer),
+        }
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of what this run has no texts for.
