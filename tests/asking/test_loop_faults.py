@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from contextlib import closing
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import psutil
@@ -99,6 +99,42 @@ def test_an_answer_is_rescued_where_neither_home_nor_a_temporary_folder_is(
     finally:
         path.unlink()
     assert (tally.lost, "the disk is full" in tally.stopped) == (0, True)
+
+
+def _as_nobody(path: Path, told: Path) -> None:
+    if os.geteuid() == 0:  # root may write anything
+        os.setuid(65534)
+    sys.argv = ["nbbias", "generate", str(path)]
+    with told.open("w") as file, redirect_stdout(file), redirect_stderr(file):
+        cli.main()
+
+
+@pytest.mark.parametrize("kept", ["store_path", "export_path"])
+def test_nothing_is_asked_where_its_answers_could_not_be_kept(
+    tmp_path: Path, server: FakeOpenAI, kept: str
+) -> None:
+    """The record, or the table, in a folder that may only be read."""
+    files = {"store_path": "own/a.sqlite", "export_path": "own/a.parquet"}
+    files[kept] = files[kept].replace("own", "kept")
+    files = {name: str(tmp_path / file) for name, file in files.items()}
+    path = params(tmp_path, server.url, suite(3), **files)
+    told = tmp_path / "told.txt"
+    told.write_text("")
+    for folder, mode in [(tmp_path / "own", 0o777), (tmp_path / "kept", 0o555)]:
+        folder.mkdir()
+        folder.chmod(mode)
+    for one in (told, path, tmp_path / "suite.csv"):
+        one.chmod(0o666)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    process = multiprocessing.get_context("fork").Process(target=_as_nobody, args=(path, told))
+    process.start()
+    process.join(60)
+    (tmp_path / "kept").chmod(0o755)
+    assert process.exitcode == 2
+    said = " ".join(told.read_text().split())
+    assert f"error {files[kept]}" in said and "written" in said and "Traceback" not in said
+    assert not server.sent
 
 
 # --- the clock --------------------------------------------------------------------------------
