@@ -13,7 +13,7 @@ from spacy.lang.en.stop_words import STOP_WORDS
 
 from nbbias import tables, text
 from nbbias.news import sample
-from nbbias.tables import DataError, read_table
+from nbbias.tables import Column, DataError, read_table
 
 SAMPLE_SEED = 2024
 
@@ -30,6 +30,23 @@ SIDES = {"h": "generated_id", "o": "original_id"}
 #: The group of a sentence without group words, or with as many of one group as of another: those
 #: that the paper assigns to no group. The baseline of tone is narrower: `n` = 0 in every bias.
 NEUTRAL = "neutral"
+
+#: What files of articles hold, and files of answers.
+_ORIGINALS = {
+    "source": Column("text"),
+    "article_id": Column("text", needed=True),
+    "headline": Column("text"),
+    "sample": Column("count"),
+    "text": Column("text", needed=True),
+}
+_GENERATIONS = {
+    "source": Column("text"),
+    "article_id": Column("text", needed=True),
+    "model": Column("text"),
+    "prompt": Column("text", also=("method",)),
+    "sample": Column("count"),
+    "text": Column("text", needed=True),
+}
 
 _LONG_LINE = 2000
 
@@ -53,8 +70,7 @@ def read_originals(path: str | Path) -> pd.DataFrame:
         ORIGINALS: `source` (``"all"`` where the file names none), `article_id` (text), `headline`,
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
-    table = read_table(path)
-    tables.need(table, ["article_id", "text"], where=str(path))
+    table = read_table(path, _ORIGINALS)
     return tables.check(_identified(table), tables.ORIGINALS, where=str(path))
 
 
@@ -74,16 +90,13 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         GENERATIONS: `source`, `article_id`, `model`, `prompt` (``"neutral"`` where the file
         names none), `sample` (repeats of one article, model and prompt are numbered), `text`.
     """
-    table = read_table(path)
-    if "prompt" not in table and "method" in table:
-        table = table.rename(columns={"method": "prompt"})
+    table = read_table(path, _GENERATIONS)
     if "model" not in table and Path(path).suffix.lower() == ".json":
         table = table.assign(model=Path(path).stem)
-    tables.need(table, ["article_id", "model", "text"], where=str(path))
+    tables.need(table, ["model"], where=str(path))
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
     table = _identified(table)
-    table["model"] = table["model"].astype("str")
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
@@ -95,16 +108,11 @@ def _identified(table: pd.DataFrame) -> pd.DataFrame:
     table = table.copy()
     if "source" not in table:
         table["source"] = "all"
-    table["source"] = table["source"].astype("str")
-    table["article_id"] = table["article_id"].map(_id, na_action="ignore")
-    table["text"] = table["text"].astype("str").where(table["text"].notna())
+    # A CSV that held a gap once says "7.0".
+    table["article_id"] = (
+        table["article_id"].str.strip().str.replace(r"^(\d+)\.0$", r"\1", regex=True)
+    )
     return table
-
-
-def _id(value: object) -> str:
-    """Write an id as text, whatever a file made of it: 7, 7.0, "7" and "7.0" are one article."""
-    own = str(value).strip()
-    return own[:-2] if re.fullmatch(r"\d+\.0", own) else own
 
 
 # --- health -----------------------------------------------------------------------------------

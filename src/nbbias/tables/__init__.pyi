@@ -1,4 +1,5 @@
 from . import datasets as datasets, escape as escape
+from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
@@ -46,9 +47,12 @@ from .published import PAPERS as PAPERS, beside_printed as beside_printed, print
 from .read import (
     SAMPLE as SAMPLE,
     data_path as data_path,
+    from_csv as from_csv,
     is_file as is_file,
+    read_json as read_json,
     read_table as read_table,
     resolve as resolve,
+    shipped_table as shipped_table,
     whole as whole,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp

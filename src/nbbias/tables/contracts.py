@@ -7,6 +7,7 @@ a table at once, in words.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,8 +15,12 @@ import pandas as pd
 import pandera.pandas as pa
 
 from nbbias.tables.errors import ContractError
+from nbbias.tables.escape import visible
 
 Contract = pa.DataFrameSchema
+
+#: Columns that a message names.
+_SHOWN = 20
 
 _NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
 
@@ -248,7 +253,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
         ...
     nbbias.tables.errors.ContractError: PROMPTS: 2 problems
       - needs the column prompt_id; it has prompt
-      - column prompt: is blank (row 1)
+      - column prompt: is blank (row 2)
     """
     fractions = [
         f"column {name}: a fraction is no count"
@@ -281,13 +286,25 @@ def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, _lacks(missing, table))
+        raise ContractError(where, lacks(missing, list(table.columns)))
 
 
-def _lacks(missing: list[str], table: pd.DataFrame) -> str:
-    have = ", ".join(map(str, table.columns)) or "none at all"
+def lacks(missing: Sequence[str], names: Sequence[str]) -> str:
+    """Say which columns a table needs, which it has, and which of these may be meant.
+
+    Examples
+    --------
+    >>> lacks(["text"], ["id", "Text "])
+    'needs the column text; it has id, Text  (did you mean Text  for text?)'
+    """
+    have = visible(", ".join(map(str, names[:_SHOWN])))
+    have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
     noun = "column" if len(missing) == 1 else "columns"
-    return f"needs the {noun} {', '.join(missing)}; it has {have}"
+    folded = {str(name).strip().lower(): str(name) for name in names}
+    near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
+    meant = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
+    hint = f" (did you mean {', '.join(meant)}?)" if meant else ""
+    return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"
 
 
 def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
@@ -295,7 +312,7 @@ def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
     missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
     breaches = []
     if missing:
-        breaches.append(_lacks(missing, table))
+        breaches.append(lacks(missing, list(table.columns)))
     rest = cases[cases["check"] != "column_in_dataframe"]
     # A breach of the whole table is listed once for each of its columns.
     whole = rest["schema_context"] == "DataFrameSchema"
@@ -303,7 +320,7 @@ def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
     for (column, failed), rows in rest.groupby(["column", "check"], sort=False, dropna=False):
         where = f"column {column}" if isinstance(column, str) else "the table"
         at = rows["index"].dropna().unique()
-        examples = ", ".join(str(i) for i in at[:3])
+        examples = ", ".join(str(i + 1 if isinstance(i, int) else i) for i in at[:3])
         more = f" (row {examples}{', …' if len(at) > 3 else ''})" if len(at) else ""
         breaches.append(f"{where}: {_in_words(str(failed))}{more}")
     return list(dict.fromkeys(breaches))

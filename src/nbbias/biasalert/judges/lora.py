@@ -27,7 +27,7 @@ from nbbias.biasalert.contracts import LABELLED
 from nbbias.biasalert.judges import prompt as judge_prompt
 from nbbias.biasalert.judges.prompt import LONGEST, answer
 from nbbias.biasalert.judges.recorded import Ask
-from nbbias.tables import ContractError, DataError, NbbiasError, ParameterError, read_table
+from nbbias.tables import Column, ContractError, DataError, NbbiasError, ParameterError, read_table
 
 Layout = Literal["messages", "completion"]
 
@@ -188,6 +188,11 @@ def _messages(prompt: str, completion: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}, {"role": "assistant", "content": completion}]
 
 
+_FILE = {
+    "messages": Column("nested"), "prompt": Column("text"), "completion": Column("text"),
+}  # fmt: skip
+
+
 def read(path: str | Path) -> pd.DataFrame:
     """Read an instruction dataset in either layout: `prompt` and `completion`.
 
@@ -196,7 +201,7 @@ def read(path: str | Path) -> pd.DataFrame:
     DataError
         The file cannot be read, or a line is neither.
     """
-    table = read_table(path)
+    table = read_table(path, _FILE)
     if "messages" in table:
         pairs = [_pair(one) for one in table["messages"]]
         wrong = [number for number, pair in enumerate(pairs, start=1) if pair is None]
