@@ -105,7 +105,7 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         table = table.assign(text_id=table["text"].map(text_id))
     columns = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
     table = table.reindex(columns=columns).reset_index(drop=True)
-    own = table["bias_type"].str.strip().str.lower().map(types())
+    own = table["bias_type"].astype("str").str.strip().str.lower().map(types())
     strange = own.isna() & table["bias_type"].notna()
     lost["a type that is none of the seven: kept, without a type"] = int(strange.sum())
     table["bias_type"] = own

@@ -153,7 +153,7 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
     lost = found["task"].isna()
     if lost.any():
-        names = [" / ".join(one) if isinstance(one, tuple) else one[:80] for one in told[lost]]
+        names = [" / ".join(one) if isinstance(one, tuple) else str(one)[:80] for one in told[lost]]
         shown = "; ".join(list(dict.fromkeys(names))[:3])
         raise DataError(
             where, f"{lost.sum()} answers are to no prompt of the suite ({shown}); name their "

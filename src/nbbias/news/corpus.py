@@ -46,6 +46,8 @@ _GENERATIONS = {
     "prompt": Column("text", also=("method",)),
     "sample": Column("count"),
     "text": Column("text", needed=True),
+    # What people say of it, where a file tells: whether it is a refusal.
+    "refused": Column("flag"),
 }
 
 _LONG_LINE = 2000
@@ -90,10 +92,10 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         GENERATIONS: `source`, `article_id`, `model`, `prompt` (``"neutral"`` where the file
         names none), `sample` (repeats of one article, model and prompt are numbered), `text`.
     """
-    table = read_table(path, _GENERATIONS)
-    if "model" not in table and Path(path).suffix.lower() == ".json":
+    of_one = Path(path).suffix.lower() == ".json"
+    table = read_table(path, _GENERATIONS | {"model": Column("text", needed=not of_one)})
+    if "model" not in table:
         table = table.assign(model=Path(path).stem)
-    tables.need(table, ["model"], where=str(path))
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
     table = _identified(table)

@@ -50,6 +50,9 @@ class Column(NamedTuple):
 #: The columns of a file that a reader knows, by name.
 Form = Mapping[str, Column]
 
+#: Columns of a table of which all are kept.
+_WIDEST = 500
+
 _FLAGS = {
     **dict.fromkeys(("1", "1.0", "true", "yes"), True),
     **dict.fromkeys(("0", "0.0", "false", "no"), False),
@@ -112,6 +115,8 @@ def typed(
     missing = [name for name, column in form.items() if column.needed and not chosen[name]]
     breaches = [lacks(missing, names)] if missing else []
     asked = {own: name for name, own in chosen.items() if own}
+    if rest and len(names) > _WIDEST:
+        raise ContractError(where, f"has {len(names):,} columns; {_WIDEST} or fewer are read")
     if rest:
         asked |= {name: name for name in names if name not in asked and name not in form}
     twice = [name for name in asked if names.count(name) > 1]

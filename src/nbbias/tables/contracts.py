@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
@@ -320,7 +321,7 @@ def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
     for (column, failed), rows in rest.groupby(["column", "check"], sort=False, dropna=False):
         where = f"column {column}" if isinstance(column, str) else "the table"
         at = rows["index"].dropna().unique()
-        examples = ", ".join(str(i + 1 if isinstance(i, int) else i) for i in at[:3])
+        examples = ", ".join(str(i + 1 if isinstance(i, Integral) else i) for i in at[:3])
         more = f" (row {examples}{', …' if len(at) > 3 else ''})" if len(at) else ""
         breaches.append(f"{where}: {_in_words(str(failed))}{more}")
     return list(dict.fromkeys(breaches))
