@@ -6,7 +6,6 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -16,7 +15,7 @@ from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
 from nbbias.running import execute
 from nbbias.tables import NbbiasError
-from tests.conftest import ROOT, Command
+from tests.conftest import Command
 from tests.pages.test_gallery import PLAIN, claims, finished
 from tests.running.test_run import SAMPLE
 
@@ -119,41 +118,49 @@ def test_a_broken_finding_is_no_finding(content: str, tmp_path: Path) -> None:
     assert gallery.write(tmp_path).is_file()
 
 
+class ReplacedError(Exception):
+    """Raised where the process would have become another."""
+
+
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would have opened JupyterLab; each ends with exit status 3."""
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """The commands that this process would have become, in a folder of one's own."""
     given: list[list[str]] = []
 
-    def ended(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+    def become(program: str, command: list[str]) -> None:
+        assert (program, Path.cwd()) == (sys.executable, tmp_path / "mine")
         given.append(command)
-        return subprocess.CompletedProcess(command, 3)
+        raise ReplacedError
 
     monkeypatch.setattr(execute, "install_kernel", lambda: None)
-    monkeypatch.setattr(execute.subprocess, "run", ended)
+    monkeypatch.setattr(execute.os, "execv", become)
+    share.new(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine" / "params")
     return given
 
 
-def test_further_arguments_of_lab_go_to_jupyterlab(
-    opened: list[list[str]], command: Command
-) -> None:
-    done = command("lab", "--no-browser", "--port", "9999", "a.ipynb")
-    assert done.returncode == 3
-    (given,) = opened
-    assert given[-5:-1] == ["--no-browser", "--port", "9999", "a.ipynb"]
-    assert given[-1] == str(ROOT / "notebooks")
-
-
-def test_lab_opens_a_folder_of_ones_own_and_no_package(
+def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks_params_and_runs(
     opened: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share.new(tmp_path / "mine")
-    monkeypatch.chdir(tmp_path / "mine")
-    assert execute.lab() == 3
-    assert opened[0][-1] == str(tmp_path / "mine" / "notebooks")
+    with pytest.raises(ReplacedError):
+        execute.lab(["--no-browser", "--port", "9999", "a.ipynb"])
+    (given,) = opened
+    assert given[1:3] == ["-m", "jupyterlab"]
+    assert given[-5] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
+    assert given[-4:] == ["--no-browser", "--port", "9999", "a.ipynb"]
+
+
+def test_further_arguments_of_lab_go_to_jupyterlab(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execute, "lab", lambda arguments: len(arguments))
+    assert command("lab", "--no-browser", "--port", "9999", "a.ipynb").returncode == 4
+
+
+def test_lab_shows_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "home", lambda: registry.PACKAGE)
     with pytest.raises(NbbiasError, match="nbbias new DIR"):
         execute.lab()
-    assert len(opened) == 1
 
 
 def test_params_prints_every_parameter(command: Command) -> None:

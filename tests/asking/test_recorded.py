@@ -79,6 +79,26 @@ def test_the_export_of_llmbi_is_read_by_its_study(tmp_path: Path, server: FakeOp
     assert answers["dimension"].value_counts().tolist() == [8] * 9
 
 
+@pytest.mark.parametrize(
+    ("kind", "columns", "row"),
+    [
+        ("news", "article_id,headline", "7,Rain"),
+        ("table", "prompt_id,article_id,prompt", "a,7,Write about rain."),
+    ],
+)
+def test_answers_to_prompts_without_a_source_are_those_to_originals_without_one(
+    tmp_path: Path, kind: str, columns: str, row: str
+) -> None:
+    asked_of = tmp_path / "o.csv"
+    asked_of.write_text(f"{columns}\n{row}\n")
+    human = tmp_path / "human.csv"
+    human.write_text("article_id,text\n7,It rains.\n")
+    plan = news_plan(tmp_path, prompts=kind, prompts_path=str(asked_of), ways=["neutral"])
+    recorded.export(plan)
+    generations = corpus.read_generations(plan.export_path)
+    assert set(corpus.pair(corpus.read_originals(human), generations)["lost"]) == {"blank answer"}
+
+
 def test_what_has_no_answer_is_a_row_with_a_reason(tmp_path: Path) -> None:
     table = recorded.table(news_plan(tmp_path))
     assert len(table) == 24

@@ -45,7 +45,7 @@ def _resolvable(path: str) -> str:
     return path
 
 
-_OutputFile = Annotated[str, Field(min_length=1)]
+_OutputFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "new file"})]
 _Temperature = Annotated[float, Field(ge=0, le=2)]
 
 

@@ -120,18 +120,20 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     ----------
     path
         A table with `headline` (or `title`) and `article_id`, and `source` (or `outlet`) where
-        there is one; or the release of Fang et al., an object of running number → headline, whose
-        source is the file's name (``nyt_title.json`` → ``nyt``).
+        there is one; or the release of Fang et al., an object of running number → headline in a
+        file that is named after its outlet (``nyt_title.json`` → ``nyt``).
 
     Returns
     -------
     DataFrame
-        `source`, `article_id` (text), `headline`. Blank headlines are left out; nothing else is.
+        `source` and `article_id` as `tables.identified` gives them to originals and answers too,
+        `headline`. Blank headlines are left out; nothing else is.
     """
     table = read_table(path, _HEADLINES)
-    if "source" not in table:
-        table = table.assign(source=Path(path).stem.removesuffix("_title").removesuffix("_titles"))
-    table = table[["source", "article_id", "headline"]]
+    outlet, *titles = re.split("_titles?$", Path(path).stem)
+    if titles and "source" not in table:
+        table = table.assign(source=outlet)
+    table = tables.identified(table)[["source", "article_id", "headline"]]
     return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
 
 

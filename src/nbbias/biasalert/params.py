@@ -9,7 +9,17 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.prompt import WORDINGS
 from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
-from nbbias.params import NONE, Claims, InputFile, Lead, OptionalFile, Parameters, Study, no_twins
+from nbbias.params import (
+    NONE,
+    Claims,
+    InputFile,
+    Lead,
+    ModelName,
+    OptionalFile,
+    Parameters,
+    Study,
+    no_twins,
+)
 from nbbias.tables import SAMPLE
 from nbbias.text import toxicity
 
@@ -146,9 +156,8 @@ class Biasalert(Parameters):
         {}, description="recorded outputs of moderation tools by the tool's name"
     )
     k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
-    embedding_model: str = Field(
+    embedding_model: ModelName = Field(
         "auto",
-        min_length=1,
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever, or the folder "
         "of a sentence-transformers model",
     )
@@ -164,9 +173,7 @@ class Biasalert(Parameters):
     )
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
-    toxicity_scorer: str = Field(
-        "auto", min_length=1, description=f"judge toxicity: {toxicity.CHOICES}"
-    )
+    toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: str = Field("cpu", description="where models run: cpu, cuda, mps")
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
@@ -208,32 +215,30 @@ class Biasalert(Parameters):
             raise ValueError("; ".join(told))
         return self
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of what this run has no texts for.
 
         Examples
         --------
         >>> Biasalert().left_out()
-        ['part:pairs', 'part:people', 'part:ablation']
-        >>> Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out()
-        ['part:pairs', 'part:answers', 'part:people', 'part:unseen', 'sample']
+        {'part:pairs': 'pairs_path', 'part:ablation': 'ablation'}
+        >>> list(Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out())
+        ['part:pairs', 'part:answers', 'part:unseen', 'sample']
         """
         parts = {
-            "part:pairs": self.pairs_path != NONE,
-            "part:answers": self.answers_path != NONE,
-            "part:people": self.human_path != NONE,
-            "part:unseen": bool(self.held_out_types),
-            "part:repeated": bool(self.repeated_judges),
-            "part:ablation": self.ablation,
-            "sample": self.answers_path == SAMPLE,
+            ("part:pairs", "pairs_path"): self.pairs_path != NONE,
+            ("part:answers", "answers_path"): self.answers_path != NONE,
+            ("part:unseen", "held_out_types"): bool(self.held_out_types),
+            ("part:repeated", "repeated_judges"): bool(self.repeated_judges),
+            ("part:ablation", "ablation"): self.ablation,
+            ("sample", "answers_path"): self.answers_path == SAMPLE,
         }
-        return [tag for tag, there in parts.items() if not there]
+        return dict(names for names, there in parts.items() if not there)
 
 
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
-    tags=("part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"),
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

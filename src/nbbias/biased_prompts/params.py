@@ -91,7 +91,6 @@ class BiasedPrompts(news.params.News):
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",

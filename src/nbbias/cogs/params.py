@@ -1,7 +1,7 @@
 """The parameters of CoGS, and the record that is the study.
 
 >>> from nbbias import cogs
->>> cogs.params.Cogs(parts=["rbs"]).left_out()
+>>> list(cogs.params.Cogs(parts=["rbs"]).left_out())
 ['part:visibility', 'part:abs', 'part:people', 'part:reference']
 """
 
@@ -13,7 +13,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, no_twins
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
@@ -74,9 +74,8 @@ class Cogs(Parameters):
         description="part reference: what texts are grouped by (race, gender, race_gender), and "
         "the group that the others are compared with, beside the centroid of all",
     )
-    embedding_model: str = Field(
+    embedding_model: ModelName = Field(
         "auto",
-        min_length=1,
         description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
         "all-mpnet-base-v2, or the folder of a sentence-transformers model",
     )
@@ -141,18 +140,17 @@ class Cogs(Parameters):
                 )
         return told
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of the parts that were not asked for, and of what they share."""
         tags = [f"part:{part}" for part in PARTS if part not in self.parts]
         suite = ["suite"] if "reference" in self.parts else []
-        sample = [] if self.answers_path == SAMPLE else ["sample"]
-        return [*tags, *suite, *sample]
+        sample = {} if self.answers_path == SAMPLE else {"sample": "answers_path"}
+        return dict.fromkeys([*tags, *suite], "parts") | sample
 
 
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
-    tags=(*(f"part:{part}" for part in PARTS), "suite", "sample"),
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

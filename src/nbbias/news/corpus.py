@@ -33,14 +33,14 @@ NEUTRAL = "neutral"
 
 #: What files of articles hold, and files of answers.
 _ORIGINALS = {
-    "source": Column("text"),
+    "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True),
     "headline": Column("text"),
     "sample": Column("count"),
     "text": Column("text", needed=True),
 }
 _GENERATIONS = {
-    "source": Column("text"),
+    "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True),
     "model": Column("text"),
     "prompt": Column("text", also=("method",)),
@@ -69,11 +69,11 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ORIGINALS: `source` (``"all"`` where the file names none), `article_id` (text), `headline`,
+        ORIGINALS: `source` (`outlet`, or ``"all"``, where there is none), `article_id`, `headline`,
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
-    table = read_table(path, _ORIGINALS)
-    return tables.check(_identified(table), tables.ORIGINALS, where=str(path))
+    table = tables.identified(read_table(path, _ORIGINALS))
+    return tables.check(table, tables.ORIGINALS, where=str(path))
 
 
 def read_generations(path: str | Path) -> pd.DataFrame:
@@ -98,23 +98,11 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         table = table.assign(model=Path(path).stem)
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
-    table = _identified(table)
+    table = tables.identified(table)
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
     return tables.check(table, tables.GENERATIONS, where=str(path))
-
-
-def _identified(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every row a source and a textual id: 7, 7.0 and "7" are one article."""
-    table = table.copy()
-    if "source" not in table:
-        table["source"] = "all"
-    # A CSV that held a gap once says "7.0".
-    table["article_id"] = (
-        table["article_id"].str.strip().str.replace(r"^(\d+)\.0$", r"\1", regex=True)
-    )
-    return table
 
 
 # --- health -----------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"]).left_out()
-['level:sentence', 'level:document']
+{'level:sentence': 'levels', 'level:document': 'levels'}
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -62,7 +62,7 @@ class News(Parameters):
         min_length=1,
         description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
     )
-    toxicity_scorer: str = Field(
+    toxicity_scorer: ModelName = Field(
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
@@ -126,10 +126,11 @@ class News(Parameters):
         self._check_lists()
         return self
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of the levels that were not asked for, and what only a sample has."""
-        sample = [] if self.originals_path == SAMPLE else ["sample"]
-        return [f"level:{level}" for level in LEVELS if level not in self.levels] + sample
+        tags = [f"level:{level}" for level in LEVELS if level not in self.levels]
+        sample = {} if self.originals_path == SAMPLE else {"sample": "originals_path"}
+        return dict.fromkeys(tags, "levels") | sample
 
     def _check_lists(self) -> None:
         """Refuse faulty word lists, and names that fit none, before a kernel starts."""
@@ -190,7 +191,6 @@ class NewsBias(News):
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
-    tags=(*(f"level:{level}" for level in LEVELS), "sample"),
     leads=(
         Lead(
             "word", "share_difference",

@@ -24,7 +24,6 @@ _IMAGES = "'self' file:"
 
 _COPIED = (
     "index.html",
-    share.PARAMS,
     "notebook.ipynb",
     "finding.json",
     "tables/*.csv",
@@ -105,8 +104,10 @@ def _copy(source: Path, target: Path) -> None:
     for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
         copy = target / path.relative_to(source)
         tables.write(copy, share.portable_content(path, shown))
-    told = json.dumps(share.manifest(described, shown), indent=2, ensure_ascii=False)
-    tables.write(target / manifest.NAME, told + "\n")
+    told = share.manifest(described, shown)
+    text = json.dumps(told, indent=2, ensure_ascii=False)
+    tables.write(target / manifest.NAME, text + "\n")
+    tables.write(target / share.PARAMS, share.yaml_of(told["study"], told["parameters"]))
 
 
 def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:

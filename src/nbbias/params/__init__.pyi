@@ -2,6 +2,7 @@ from .base import (
     NONE as NONE,
     InputFile as InputFile,
     Lead as Lead,
+    ModelName as ModelName,
     OptionalFile as OptionalFile,
     Parameters as Parameters,
     Seed as Seed,
@@ -22,11 +23,13 @@ from .keys import (
     redact as redact,
     redact_known as redact_known,
 )
+from .names import differing as differing
 from .values import (
     as_yaml as as_yaml,
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,
+    moved as moved,
     override as override,
     read_yaml as read_yaml,
     validate as validate,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -22,9 +24,18 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
             raise ValueError(error.breaches[0]) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
-        if not tables.is_file(found) and found.absolute() not in to_come:
-            raise ValueError(f"no such file: {found.absolute()}")
+        if not tables.is_file(found) and os.path.realpath(found) not in to_come:
+            raise ValueError(f"no such file: {found.absolute()}{_lies_here(path)}")
     return path
+
+
+def _lies_here(path: str) -> str:
+    """Say that a file lies in the current folder, where its params file does not."""
+    start = os.environ.get(tables.START)
+    if not start or not tables.is_file(Path(path)):
+        return ""
+    right = tables.written_from(path, start=Path.cwd(), to=Path(start))
+    return f" (paths start at the folder of the params file; of the one here, write {right})"
 
 
 #: What stands for no file at all, where a study can do without.
@@ -41,6 +52,8 @@ InputFile = Annotated[
 OptionalFile = Annotated[
     str, Field(json_schema_extra={"format": "file or none"}), AfterValidator(_file_or_none)
 ]
+#: A model's name, or the folder or file of one.
+ModelName = Annotated[str, Field(min_length=1, json_schema_extra={"format": "name or folder"})]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 
@@ -67,9 +80,9 @@ class Parameters(BaseModel):
             raise ValueError("; ".join(told))
         return claims
 
-    def left_out(self) -> list[str]:
-        """Return the tags of the notebook's cells that are no part of a run."""
-        return []
+    def left_out(self) -> dict[str, str]:
+        """Return the tags of cells that are no part of a run, each with what leaves it out."""
+        return {}
 
 
 class Lead(NamedTuple):
@@ -89,16 +102,14 @@ class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
     `stem` names its notebook, params, figures and tests; its question is the docstring of its
-    `parameters`. `tags` are those of cells that a run may leave out. `leads` stand for it beside
-    other studies. `found` says what the column `group` holds where that was found and not chosen,
-    by measure and statistic. `prompts` are suites to ask models, by name: each is given a path and
-    returns `prompt_id`, `prompt`, and columns of its own. `at_temperatures`: whether answers at
-    several temperatures are told apart.
+    `parameters`. `leads` stand for it beside other studies. `found` says what the column `group`
+    holds where that was found and not chosen, by measure and statistic. `prompts` are suites to
+    ask models, by name: each is given a path and returns `prompt_id`, `prompt`, and columns of its
+    own. `at_temperatures`: whether answers at several temperatures are told apart.
     """
 
     stem: str
     parameters: type[Parameters]
-    tags: tuple[str, ...] = ()
     leads: tuple[Lead, ...] = ()
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})

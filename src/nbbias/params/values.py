@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
@@ -61,19 +62,62 @@ def validate(
 
 def input_files(parameters: Parameters) -> dict[str, Path]:
     """Return the data files that a parameter set names, by parameter."""
-    schema = type(parameters).model_json_schema()["properties"]
-    named: dict[str, str] = {}
-    for name, entry in schema.items():
-        value = getattr(parameters, name)
-        if entry.get("format") in {"file", "file or none"}:
-            named[name] = value
-        elif isinstance(value, dict) and "file" in str(entry.get("additionalProperties")):
-            named |= {f"{name}.{key}": path for key, path in value.items()}
-        elif isinstance(value, list) and "file" in str(entry.get("items")):
-            named |= {f"{name}.{number}": path for number, path in enumerate(value, start=1)}
-    return {
-        name: tables.resolve(path) for name, path in named.items() if path not in {SAMPLE, NONE}
-    }
+    found: dict[str, Path] = {}
+
+    def note(name: str, path: str, kind: str) -> str:
+        if kind in {"file", "file or none"}:
+            found[name] = tables.resolve(path)
+        return path
+
+    _on_paths(type(parameters), parameters.model_dump(), note)
+    return found
+
+
+def moved(
+    model: type[BaseModel], values: Mapping[str, Any], *, start: Path, to: Path
+) -> dict[str, Any]:
+    """Return values whose relative paths start at one folder, written from another.
+
+    What is a model's name or a folder's (`ModelName`) is a folder where there is one.
+
+    Examples
+    --------
+    >>> from nbbias.llmbi.params import Llmbi
+    >>> given = {"answers_path": "a.csv", "draws": 200}
+    >>> moved(Llmbi, given, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    {'answers_path': '../../a.csv', 'draws': 200}
+    """
+
+    def write(_: str, path: str, kind: str) -> str:
+        named = kind == "name or folder" and not os.path.lexists(start / path)
+        return path if named else tables.written_from(path, start=start, to=to)
+
+    return _on_paths(model, values, write)
+
+
+def _on_paths(
+    model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
+) -> dict[str, Any]:
+    """Change every path among values, by its name, itself, and what the model says it is."""
+
+    def walk(name: str, value: Any, schema: Any) -> Any:
+        if not isinstance(schema, Mapping):
+            return value
+        if isinstance(value, Mapping):
+            inner = schema.get("additionalProperties")
+            return {key: walk(f"{name}.{key}", one, inner) for key, one in value.items()}
+        if isinstance(value, list):
+            inner = schema.get("items")
+            return [walk(f"{name}.{n}", one, inner) for n, one in enumerate(value, start=1)]
+        kind = schema.get("format", "")
+        is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind in _PATHS
+        return change(name, value, kind) if is_path else value
+
+    schema = model.model_json_schema()["properties"]
+    return {name: walk(name, value, schema.get(name)) for name, value in values.items()}
+
+
+_PATHS = ("file", "file or none", "new file", "name or folder")
 
 
 def _in_words(error: ErrorDetails, model: type[BaseModel]) -> str:

@@ -67,18 +67,23 @@ LAB = ("-m", "jupyterlab", f"--LabApp.app_settings_dir={tables.data_path('lab')}
 
 
 def lab(arguments: Sequence[str] = ()) -> int:
-    """Open JupyterLab on the notebooks, in a checkout or a folder that `nbbias new` made.
+    """Become JupyterLab, open at the folder of notebooks, params and runs.
 
-    Arguments, such as ``--no-browser``, go to JupyterLab. The exit status is JupyterLab's.
+    That is a checkout, or what `nbbias new` made. Arguments, such as ``--no-browser``, go to
+    JupyterLab. It takes the place of this process, so that what ends the one ends the other; on
+    Windows, where a process cannot be replaced, it is waited for. The exit status is its own.
     """
     home = studies.home()
     if home == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
-    # Of several things to open JupyterLab takes the first: the user's, if one was named.
-    opened = [*arguments, str(home / "notebooks")]
-    command = [sys.executable, *LAB, "--notebook-dir", str(home), *opened]
-    return subprocess.run(command, cwd=home).returncode
+    command = [sys.executable, *LAB, f"--ServerApp.root_dir={home}", *arguments]
+    os.chdir(home)
+    if sys.platform == "win32":
+        return subprocess.run(command).returncode
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, command)
 
 
 class _Progress:
@@ -100,22 +105,24 @@ class _Progress:
 
 
 def execute(
-    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], cwd: Path,
+    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], start: Path,
     left_out: Collection[str] = (),
 ) -> None:  # fmt: skip
     """Run a notebook by papermill and send its progress and its end down the pipe.
 
+    Relative paths among its values start at the folder `start`, of which the notebook is not told.
     Cells with a tag in `left_out` are not part of the run. The last message is ``{"kind":
     "ok"}`` or ``{"kind": "failed", ...}`` with the cell's number and source, the error's name and
     message, and the traceback; both with `peak_mb`, the most memory that the kernel held. A
     process that dies sends neither, and that is a failure too.
     """
     os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": tables.default_cache()}
+    os.environ[tables.START] = os.path.realpath(start)
     target = folder / "notebook.ipynb"
     try:
         # A partial notebook is kept whatever happens next.
         tables.write(target, _chosen(source, left_out))
-        _papermill(pipe, target, values, cwd)
+        _papermill(pipe, target, values)
         pipe.send({"kind": "ok", "peak_mb": _peak_mb()})
     except BaseException as error:  # the runner must hear of every end
         pipe.send({"kind": "failed", **_failure(error), "peak_mb": _peak_mb()})
@@ -140,7 +147,7 @@ def _peak_mb() -> float | None:
     return round(most / (2**20 if sys.platform == "darwin" else 2**10), 1)
 
 
-def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path) -> None:
+def _papermill(pipe: Connection, target: Path, values: dict[str, Any]) -> None:
     import logging
 
     import papermill
@@ -150,7 +157,7 @@ def _papermill(pipe: Connection, target: Path, values: dict[str, Any], cwd: Path
     # papermill fills in what stands in braces, in paths too.
     path = str(target).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
-        path, path, parameters=values, kernel_name=KERNEL, language="python", cwd=cwd,
+        path, path, parameters=values, kernel_name=KERNEL, language="python",
         log_output=False, record_timing=False, start_timeout=120,
         progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
                       "mininterval": 0, "miniters": 1},

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies, tables
-from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
 from nbbias.pages import manifest, share
 from nbbias.params import Parameters
-from nbbias.running.asked import take
+from nbbias.running import asked
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -25,14 +25,26 @@ class Run:
     parameters: Parameters
     notebook: Path
     folder: Path
+    #: Where relative paths start: the folder of the params file.
+    start: Path
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
+    asks: Plan | None = None
 
     @property
     def label(self) -> str:
         return f"{self.stem}/{self.name}"
+
+    @property
+    def repeats(self) -> str:
+        """The params file that repeats the run from its folder: all parameters, paths from there.
+
+        It is the same text for the same parameters, wherever the file stood that set them.
+        """
+        given = self.parameters.model_dump()
+        paths = params.moved(type(self.parameters), given, start=self.start, to=self.folder)
+        return share.yaml_of(self.stem, paths)
 
 
 def plan(
@@ -46,7 +58,8 @@ def plan(
         Params files; the run is named after the file, or, where the file is what a run left
         behind, after that run's folder.
     overrides
-        ``name=value`` pairs that win over the files, in every one of them.
+        ``name=value`` pairs that win over the files, in every one of them. Their relative paths
+        start at the current folder, those of a file at its own.
     out
         The folder of all runs.
 
@@ -88,9 +101,11 @@ def plan(
 
 def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     stem, values = studies.read(path)
-    values |= changed
+    start = path.absolute().parent
+    values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
     try:
-        parameters, asks = take(stem, values, where=str(path))
+        with tables.starting_at(start):
+            parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
@@ -101,9 +116,13 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    asks = None
+    if chosen is not None:
+        asks = asked.laid_out(chosen, where=str(path), start=start)
+        asks = asked.rehearsed(asks, stem, parameters, start=start)
     name = _name(path)
     folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, values, asks)
+    return Run(stem, name, parameters, notebook, folder, start, values, asks)
 
 
 def _name(path: Path) -> str:

@@ -106,8 +106,9 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
 def _start(one: Run) -> _Live:
     _clean(one.folder)
     one.folder.mkdir(parents=True, exist_ok=True)
-    description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
-    tables.write(one.folder / share.PARAMS, share.yaml_of(one.stem, description["parameters"]))
+    with tables.starting_at(one.start):
+        description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    tables.write(one.folder / share.PARAMS, one.repeats)
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(
@@ -117,7 +118,7 @@ def _start(one: Run) -> _Live:
             one.notebook,
             one.folder,
             dict(one.values),
-            Path.cwd(),
+            one.start,
             one.parameters.left_out(),
         ),
         name=one.label,

@@ -1,4 +1,5 @@
 from . import datasets as datasets, escape as escape
+from .articles import identified as identified
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
     ANSWERS as ANSWERS,
@@ -46,6 +47,7 @@ from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     SAMPLE as SAMPLE,
+    START as START,
     data_path as data_path,
     from_csv as from_csv,
     is_file as is_file,
@@ -53,7 +55,9 @@ from .read import (
     read_table as read_table,
     resolve as resolve,
     shipped_table as shipped_table,
+    starting_at as starting_at,
     whole as whole,
+    written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
 from .waiting import progress as progress, watched as watched

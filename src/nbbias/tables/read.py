@@ -6,7 +6,8 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from nbbias.tables.escape import visible
 
 #: The value of a path parameter that stands for the data shipped with the project.
 SAMPLE = "sample"
+
+#: The environment variable that names the folder at which relative paths start.
+START = "NBBIAS_START"
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: How JSON writes half a character, or two halves.
@@ -42,8 +46,8 @@ def data_path(name: str) -> Path:
 def resolve(path: str) -> Path:
     """Turn a path as written in params into a path on this machine.
 
-    ``~`` and environment variables are expanded; a relative path starts at the
-    current directory.
+    ``~`` and environment variables are expanded. A relative path starts at the folder that
+    `starting_at` names, that of the params file, else at the current one.
 
     Raises
     ------
@@ -62,9 +66,55 @@ def resolve(path: str) -> Path:
         names = " and ".join(dict.fromkeys(unset))
         raise DataError(path, f"set the environment variable {names} to the folder that holds it")
     try:
-        return Path(os.path.expandvars(path)).expanduser()
+        found = Path(os.path.expandvars(path)).expanduser()
     except RuntimeError:
         raise DataError(path, "the home folder it starts with is not known here") from None
+    start = os.environ.get(START)
+    return Path(os.path.normpath(Path(start, found))) if start and _is_relative(path) else found
+
+
+def _is_relative(path: str) -> bool:
+    """Tell whether a path as written starts at a folder that it does not name."""
+    return bool(path) and not path.startswith(("$", "~")) and not Path(path).is_absolute()
+
+
+@contextmanager
+def starting_at(folder: Path) -> Iterator[None]:
+    """Let relative paths start at a folder, here and in the processes that are started.
+
+    Examples
+    --------
+    >>> with starting_at(Path("/studies")):
+    ...     resolve("../answers.csv").as_posix(), resolve("/data/answers.csv").as_posix()
+    ('/answers.csv', '/data/answers.csv')
+    """
+    before = os.environ.get(START)
+    os.environ[START] = os.path.realpath(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop(START)
+        os.environ |= {START: before} if before is not None else {}
+
+
+def written_from(path: str, *, start: Path, to: Path) -> str:
+    """Write a relative path that starts at one folder as it is written from another.
+
+    Examples
+    --------
+    >>> written_from("answers.csv", start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    '../../answers.csv'
+    >>> written_from("${SOME_FOLDER}/answers.csv", start=Path("/studies"), to=Path("/runs"))
+    '${SOME_FOLDER}/answers.csv'
+    """
+    # What stands behind a link is elsewhere than it seems, and so is the folder above it.
+    start, to = Path(os.path.realpath(start)), Path(os.path.realpath(to))
+    if not _is_relative(path) or start == to:
+        return path
+    try:
+        return Path(os.path.relpath(start / path, to)).as_posix()
+    except ValueError:  # another drive of Windows
+        return (start / path).as_posix()
 
 
 def is_file(path: Path) -> bool:
@@ -109,6 +159,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
 
     Examples
     --------
+    >>> from nbbias.tables import Column
     >>> form = {"dimension": Column("text"), "prompt": Column("text", needed=True)}
     >>> list(read_table(data_path("llmbi_prompts.csv"), form))
     ['dimension', 'prompt']

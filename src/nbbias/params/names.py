@@ -1,0 +1,73 @@
+"""What differs between two sets of parameters, as part of a folder's name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Any
+
+from nbbias.params.base import Parameters
+
+#: Letters of a name's part: with the run's own name before it, every file system takes it.
+LONGEST = 80
+
+#: Text that stands in a name as it is. Capitals do not: some file systems take them for small.
+_PLAIN = re.compile(r"(?!(?:true|false|null)$)[a-z][a-z0-9_.-]*")
+_HOSTILE = re.compile(r"[^\w.=,+-]+", re.ASCII)
+
+
+def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> str:
+    """Name what differs from other parameters, such as ``lambda_factor=0.5``; "" for nothing.
+
+    Sets that differ have names that differ: where a value cannot stand in a name as it is, or the
+    name would grow long, it is shortened and a hash of the values follows.
+
+    Parameters
+    ----------
+    parameters
+        A study's, checked.
+    than
+        Other values by name; what it does not hold, or all without it, has its default.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi, params
+    >>> params.differing(llmbi.params.Llmbi(lambda_factor=0.5))
+    'lambda_factor=0.5'
+    >>> params.differing(llmbi.params.Llmbi(seed=3), {"seed": 3, "draws": 200})
+    'draws=2000'
+    """
+    fields = type(parameters).model_fields
+    defaults = {name: one.get_default(call_default_factory=True) for name, one in fields.items()}
+    given, other = _as_json(parameters.model_dump()), _as_json(defaults | dict(than or {}))
+    differ = {name: value for name, value in given.items() if value != other[name]}
+    told = {name: _in_words(value) for name, value in differ.items()}
+    name = ",".join(f"{name}={text}" for name, (text, _) in told.items())
+    whole = all(whole for _, whole in told.values()) and not name.endswith((".", ".failed"))
+    if whole and len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(json.dumps(differ, sort_keys=True).encode()).hexdigest()[:8]
+    return f"{_HOSTILE.sub('_', name)[: LONGEST - 9]}-{digest}"
+
+
+def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as a manifest holds them, so that lists and tuples are alike."""
+    read: dict[str, Any] = json.loads(json.dumps(values, default=str))
+    return read
+
+
+def _in_words(value: Any) -> tuple[str, bool]:
+    """Write a value as a name can hold it, and say whether that tells it from every other."""
+    if isinstance(value, str):
+        # Of a path only the last part: where it lies is nobody else's.
+        name = PurePosixPath(PureWindowsPath(value).name).name
+        return name, _PLAIN.fullmatch(value) is not None
+    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
+        parts = [_in_words(one) for one in value]
+        return "+".join(text for text, _ in parts), all(whole for _, whole in parts)
+    if isinstance(value, list | dict):
+        return str(len(value)), False
+    return json.dumps(value), True

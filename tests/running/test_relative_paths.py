@@ -1,0 +1,216 @@
+"""Relative paths: of a file from its folder, of `-p` from the current one, wherever one stands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+
+from nbbias import params, tables
+from nbbias.cogs.params import Cogs
+from nbbias.pages import gallery, manifest, share
+from nbbias.running import asked, plan as run_plan
+from nbbias.tables import ParameterError
+from tests.conftest import Command
+from tests.running.test_run import fill, nbbias, project  # noqa: F401
+
+ANSWERS = "prompt,response,model,dimension\nWhy?,Because.,a,Age\n"
+
+
+@pytest.fixture
+def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with params and data in it; one stands beside it."""
+    folder = tmp_path / "study"
+    (folder / "data").mkdir(parents=True)
+    (folder / "data/answers.csv").write_text(ANSWERS)
+    (folder / "mine.yaml").write_text("study: llmbi\nanswers_path: data/answers.csv\n")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    return folder
+
+
+def files(run: run_plan.Run) -> dict[str, Path]:
+    """Return the files that a run reads."""
+    with tables.starting_at(run.start):
+        return params.input_files(run.parameters)
+
+
+def test_a_files_paths_start_at_its_folder_and_stay_as_written(study: Path) -> None:
+    (one,) = run_plan.plan([Path("../study/mine.yaml")])
+    assert files(one) == {"answers_path": study / "data/answers.csv"}
+    assert one.values["answers_path"] == "data/answers.csv"
+
+
+def test_paths_on_the_command_line_start_at_the_current_folder(study: Path) -> None:
+    Path("other.csv").write_text(ANSWERS)
+    (one,) = run_plan.plan([study / "mine.yaml"], overrides=["neutral_path=other.csv"])
+    assert files(one)["neutral_path"] == Path("other.csv").absolute()
+    assert one.values["neutral_path"] == "../here/other.csv"
+    with pytest.raises(ParameterError, match=r"answers_path: no such file: .*/here/data/answers"):
+        run_plan.plan([study / "mine.yaml"], overrides=["answers_path=data/answers.csv"])
+
+
+def test_other_paths_are_as_before(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (study.parent / "here/data").mkdir()
+    Path("data/answers.csv").write_text(ANSWERS)
+    monkeypatch.setenv("HOME", str(study))
+    monkeypatch.setenv("SOME_FOLDER", "data")  # a variable's own start is the current folder
+    for path, found in {
+        "${SOME_FOLDER}/answers.csv": Path("data/answers.csv"),
+        "$SOME_FOLDER/answers.csv": Path("data/answers.csv"),
+        "~/data/answers.csv": study / "data/answers.csv",
+        str(study / "data/answers.csv"): study / "data/answers.csv",
+    }.items():
+        (study / "mine.yaml").write_text(f"study: llmbi\nanswers_path: {path}\n")
+        for overrides in ([], [f"answers_path={path}"]):
+            (one,) = run_plan.plan([study / "mine.yaml"], overrides=overrides)
+            assert files(one) == {"answers_path": found}
+            assert one.values["answers_path"] == path
+            assert path in one.repeats
+
+
+def test_a_missing_file_is_told_with_the_place_looked_at_and_where_it_lies(study: Path) -> None:
+    (study / "mine.yaml").write_text("study: llmbi\nanswers_path: near.csv\n")
+    with pytest.raises(ParameterError) as caught:
+        run_plan.plan([study / "mine.yaml"])
+    assert f"no such file: {study / 'near.csv'}" in str(caught.value)
+    assert "paths start" not in str(caught.value)
+    Path("near.csv").write_text(ANSWERS)
+    with pytest.raises(ParameterError) as caught:
+        run_plan.plan([study / "mine.yaml"])
+    assert "of the one here, write ../here/near.csv" in str(caught.value)
+    (study / "mine.yaml").write_text("study: llmbi\nanswers_path: ../here/near.csv\n")
+    run_plan.plan([study / "mine.yaml"])
+
+
+def repeated(run: run_plan.Run) -> run_plan.Run:
+    """Lay out what a run leaves behind beside its place, move it there, and plan it again."""
+    beside = run.folder.with_name(f".{run.name}.new")
+    tables.write(beside / share.PARAMS, run.repeats)
+    manifest.write(beside, {"study": run.stem, "run": run.name}, status="ok")
+    beside.rename(run.folder)
+    (again,) = run_plan.plan([run.folder / share.PARAMS], out=run.folder.parents[1])
+    return again
+
+
+def test_what_a_run_leaves_behind_means_the_same_there(study: Path) -> None:
+    Path("other.csv").write_text(ANSWERS)
+    overrides = ["neutral_path=other.csv"]
+    (one,) = run_plan.plan([study / "mine.yaml"], overrides=overrides, out=study / "runs")
+    again = repeated(one)
+    assert again.label == one.label
+    assert again.folder == one.folder
+    assert files(again) == files(one)
+    assert again.repeats == one.repeats  # and so on for ever
+    assert "answers_path: ../../../data/answers.csv\n" in one.repeats
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links there need a right")
+def test_runs_behind_a_link_are_repeated_from_where_they_are(study: Path) -> None:
+    disk = study.parent / "disk/of/another/kind"
+    disk.mkdir(parents=True)
+    (study / "runs").symlink_to(disk)
+    (one,) = run_plan.plan([study / "mine.yaml"], out=study / "runs")
+    again = repeated(one)
+    assert files(again) == files(one)
+    (through,) = run_plan.plan([disk / "llmbi/mine/params.yaml"])
+    assert files(through) == files(one)
+
+
+def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None:
+    (study / "axes.yaml").write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
+    (study / "net").mkdir()
+    (study / "cogs.yaml").write_text("suite_paths: [axes.yaml]\nembedding_model: net\nstudy: cogs")
+    (one,) = run_plan.plan([study / "cogs.yaml"])
+    assert files(one) == {"suite_paths.1": study / "axes.yaml"}
+    told = yaml.safe_load(one.repeats)
+    assert told["suite_paths"] == ["../../../../study/axes.yaml"]
+    assert told["embedding_model"] == "../../../../study/net"
+    assert told["answers_path"] == "sample"
+    values = {"replies_paths": {"a": "x.csv"}, "evaluation_path": "none", "toxicity_scorer": "auto"}
+    moved = asked.moved("biasalert", values, start=study, to=study / "runs")
+    assert moved == values | {"replies_paths": {"a": "../x.csv"}}
+
+
+def test_values_of_no_kind_that_a_path_has_are_left_to_the_check(study: Path) -> None:
+    values = {"suite_paths": {"a": "b"}, "answers_path": 5, "nothing": "known", "axes": None}
+    assert params.moved(Cogs, values, start=study, to=study.parent) == values
+    (study / "cogs.yaml").write_text("study: cogs")
+    with pytest.raises(ParameterError):
+        run_plan.plan([study / "cogs.yaml"], overrides=["suite_paths={a: b}", "generate=5"])
+
+
+def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command: Command) -> None:
+    (study / "ask.csv").write_text("prompt_id,prompt,dimension\n1,Why?,Gender\n")
+    block = {"models": ["openai/a"], "prompts": "table", "prompts_path": "ask.csv"}
+    given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
+    (study / "mine.yaml").write_text(yaml.safe_dump(given))
+    laid_out = asked.of_params(study / "mine.yaml")
+    assert laid_out.export_path == study / "answers/answers.parquet"
+    assert laid_out.store_path == study / "answers/answers.sqlite"
+    (one,) = run_plan.plan([Path("../study/mine.yaml")])
+    assert one.asks is not None
+    assert one.asks.export_path == laid_out.export_path
+    assert len(laid_out.calls) == 1
+    done = command("generate", "../study/mine.yaml", "--dry-run")
+    assert done.returncode == 0
+    assert "1 calls" in done.stdout
+    done = command("run", "../study/mine.yaml", "-p", "generate={models: [openai/a], prompts: "
+                   "table, prompts_path: ask.csv}")  # fmt: skip
+    assert done.returncode == 2
+    assert "here/ask.csv" in done.stderr.replace("\n", "")
+
+
+def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
+    before = dict(os.environ)
+    with tables.starting_at(study):
+        with pytest.raises(KeyError, match="data.a.csv"), tables.starting_at(study / "data"):
+            raise KeyError(str(tables.resolve("a.csv")))
+        assert tables.resolve("a.csv") == study / "a.csv"
+    assert dict(os.environ) == before
+    assert tables.resolve("a.csv") == Path("a.csv")
+
+
+def test_a_site_and_an_archive_say_names_in_place_of_folders(study: Path, tmp_path: Path) -> None:
+    (one,) = run_plan.plan([study / "mine.yaml"], out=tmp_path / "runs")
+    with tables.starting_at(one.start):
+        described = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
+    tables.write(one.folder / share.PARAMS, one.repeats)
+    tables.write(one.folder / "index.html", "<p>a page</p>")
+    told = {"status": "ok", "started": "2024-05-01T10:00:00", "seconds": 1.0}
+    manifest.write(one.folder, described, **told)
+    assert "../study/" in one.repeats
+    gallery.publish(tmp_path / "runs", tmp_path / "site")
+    written = (tmp_path / "site/llmbi/mine/params.yaml").read_text()
+    assert "answers_path: answers.csv\n" in written
+
+
+@pytest.mark.slow
+def test_a_run_reads_from_the_folder_of_its_params_and_is_repeated_from_its_own(
+    project: Path,  # noqa: F811
+) -> None:
+    cell = (
+        "from pathlib import Path\nfrom nbbias import params, studies, tables\n"
+        "files = params.input_files(studies.check('llmbi', globals()))\n"
+        "tables.save_finding(tables.read_table(answers_path)['prompt'][0], figure='',"
+        " out=tables.folder('llmbi'))\n"
+        "Path('stood.here').touch()"
+    )
+    path = fill(project, cell, yaml="answers_path: data/answers.csv\n")
+    (path.parent / "data").mkdir()
+    (path.parent / "data/answers.csv").write_text(ANSWERS)
+    for given in (path.relative_to(project), Path("runs/llmbi/sample/params.yaml")):
+        done = nbbias("run", str(given), cwd=project)
+        assert done.returncode == 0, done.stderr
+        folder = project / "runs/llmbi/sample"
+        assert tables.read_finding(folder)["sentence"] == "Why?"
+        assert (project / "stood.here").exists()  # a run's own folder is where it was called
+        (project / "stood.here").unlink()
+        written = (folder / "params.yaml").read_text()
+        assert "answers_path: ../../../params/llmbi/data/answers.csv\n" in written
+        for name in ("notebook.ipynb", "index.html"):
+            assert str(project) not in (folder / name).read_text()
+    assert nbformat.read(folder / "notebook.ipynb", as_version=4).cells
