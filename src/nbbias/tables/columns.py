@@ -113,7 +113,7 @@ def typed(
     names = [str(name) for name in (names or table.columns)]
     chosen = {name: _found(name, column, names) for name, column in form.items()}
     missing = [name for name, column in form.items() if column.needed and not chosen[name]]
-    breaches = [lacks(missing, names)] if missing else []
+    breaches = [lacks(missing, names, known=form)] if missing else []
     asked = {own: name for name, own in chosen.items() if own}
     if rest and len(names) > _WIDEST:
         raise ContractError(where, f"has {len(names):,} columns; {_WIDEST} or fewer are read")

@@ -264,7 +264,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     try:
         checked = contract.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
-        found = [*_breaches(table, errors), *fractions]
+        found = [*_breaches(table, errors, contract.columns), *fractions]
         raise ContractError(where or contract.name, found) from None
     if fractions:
         raise ContractError(where or contract.name, fractions)
@@ -275,7 +275,7 @@ def _has_fraction(values: pd.Series) -> bool:
     return pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 != 0).any())
 
 
-def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
+def need(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
     """Refuse a table that lacks any of some columns, naming those that it has.
 
     Examples
@@ -287,11 +287,13 @@ def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, lacks(missing, list(table.columns)))
+        raise ContractError(where, lacks(missing, list(table.columns), known=columns))
 
 
-def lacks(missing: Sequence[str], names: Sequence[str]) -> str:
+def lacks(missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()) -> str:
     """Say which columns a table needs, which it has, and which of these may be meant.
+
+    A column of a name that is `known` means itself.
 
     Examples
     --------
@@ -301,19 +303,22 @@ def lacks(missing: Sequence[str], names: Sequence[str]) -> str:
     have = visible(", ".join(map(str, names[:_SHOWN])))
     have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
     noun = "column" if len(missing) == 1 else "columns"
-    folded = {str(name).strip().lower(): str(name) for name in names}
+    strange = [str(name) for name in names if name not in set(known)]
+    folded = {name.strip().lower(): name for name in strange}
     near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
     meant = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
     hint = f" (did you mean {', '.join(meant)}?)" if meant else ""
     return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"
 
 
-def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
+def _breaches(
+    table: pd.DataFrame, errors: pa.errors.SchemaErrors, known: Iterable[str]
+) -> list[str]:
     cases = errors.failure_cases
     missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
     breaches = []
     if missing:
-        breaches.append(lacks(missing, list(table.columns)))
+        breaches.append(lacks(missing, list(table.columns), known=known))
     rest = cases[cases["check"] != "column_in_dataframe"]
     # A breach of the whole table is listed once for each of its columns.
     whole = rest["schema_context"] == "DataFrameSchema"
