@@ -120,6 +120,8 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
         if one.asks and (status := view.complete(one.asks, err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
+        for lost in run_plan.ready(one) if one.asks else one.losses:
+            err_console.print(f"{one.label}: {lost}", markup=False)
 
     def listen(one: run_plan.Run, message: Any) -> None:
         if message["kind"] == "progress":

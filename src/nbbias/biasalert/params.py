@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -236,9 +236,16 @@ class Biasalert(Parameters):
         return dict(names for names, there in parts.items() if not there)
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.biasalert import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
+    check=_check,
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -148,9 +148,16 @@ class Cogs(Parameters):
         return dict.fromkeys([*tags, *suite], "parts") | sample
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.cogs import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
+    check=_check,
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

@@ -14,6 +14,7 @@ from .claims import (
     SMALLEST as SMALLEST,
     Claim as Claim,
     Claims as Claims,
+    claims_hold as claims_hold,
     claims_sha256 as claims_sha256,
 )
 from .keys import (
@@ -32,5 +33,7 @@ from .values import (
     moved as moved,
     override as override,
     read_yaml as read_yaml,
+    sound as sound,
     validate as validate,
+    written_files as written_files,
 )

@@ -102,14 +102,18 @@ class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
     `stem` names its notebook, params, figures and tests; its question is the docstring of its
-    `parameters`. `leads` stand for it beside other studies. `found` says what the column `group`
-    holds where that was found and not chosen, by measure and statistic. `prompts` are suites to
-    ask models, by name: each is given a path and returns `prompt_id`, `prompt`, and columns of its
-    own. `at_temperatures`: whether answers at several temperatures are told apart.
+    `parameters`. `check` reads every file that a set of parameters names, by the functions that the
+    notebook calls, and raises one NbbiasError for all that makes a run impossible; it returns
+    sentences on what a run would lose. `leads` stand for it beside other studies. `found` says what
+    the column `group` holds where that was found and not chosen, by measure and statistic.
+    `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
+    `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
+    told apart.
     """
 
     stem: str
     parameters: type[Parameters]
+    check: Callable[[Any], list[str]]
     leads: tuple[Lead, ...] = ()
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
