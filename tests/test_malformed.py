@@ -71,7 +71,7 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
         affinity.read_judgements,
     ),
     "people's ratings": (
-        _table(rater=list("abcd"), task="t", theme="x", axis="gender", identity="man"),
+        _table(rater=list("abcd"), task="haiku", theme="truth", axis="gender", identity="man"),
         people.read_ratings,
     ),
     "personas": (
@@ -122,7 +122,7 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
         _table(text_id=list("abcd"), biased=[True, False, True, False]), biasalert.labels
     ),
     "recorded replies": (
-        _table(text_id=list("abcd"), reply="Yes, the SENTENCE is biased.", judge="j"),
+        _table(text_id=list("abcd"), reply=["Yes, the SENTENCE is biased.", "None"] * 2, judge="j"),
         lambda path: recorded.read_judgements(path, _KNOWN, judge="j"),
     ),
     "a moderation tool's output": (

@@ -268,5 +268,5 @@ def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path:
         table = pa.table([["a", "b"]], schema=pa.schema([field]))
         pq.write_table(table, tmp_path / "a.parquet")
         with suppress(DataError):
-            assert list(tables.read_table(tmp_path / "a.parquet")["text"]) == ["a", "b"]
+            assert list(read(tmp_path / "a.parquet")["text"]) == ["a", "b"]
         assert not marker.exists()
