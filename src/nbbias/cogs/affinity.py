@@ -140,7 +140,8 @@ def read_judgements(
         return judgements(suite)
     where = str(path)
     table = read_table(path, FILE)
-    if prompts is not None and "order" not in table:
+    # What was asked stands beside the answers too; a judge's reply is called so by others only.
+    if prompts is not None and not {"evaluator", "reply"} & set(table):
         table = _joined(table, prompts, where=where)
     tables.need(
         table, ["evaluator", "model", "task", "theme", "axis", "order", "reply"], where=where
