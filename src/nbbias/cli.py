@@ -206,12 +206,20 @@ def list_command(out: Out = Path("runs")) -> None:
 
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
-    """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
+    """Print a study's parameters, or those of `generate`: type, default, range, meaning.
+
+    Below them stand the names that its suite of prompts has, such as tasks and themes.
+    """
     described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
     table = Table(*described.columns, show_lines=False)
     for row in described.itertuples(index=False):
         table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
     out_console.print(table)
+    for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
+        asked = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
+        for column in asked:
+            names = ", ".join(asked[column].dropna().unique())
+            out_console.print(f"{column}: {names}", markup=False, soft_wrap=True)
 
 
 # --- elsewhere --------------------------------------------------------------------------------
