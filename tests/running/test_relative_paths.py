@@ -167,7 +167,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
 def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
     before = dict(os.environ)
     with tables.starting_at(study):
-        with pytest.raises(KeyError, match="data.a.csv"), tables.starting_at(study / "data"):
+        with pytest.raises(KeyError, match=r"data.a.csv"), tables.starting_at(study / "data"):
             raise KeyError(str(tables.resolve("a.csv")))
         assert tables.resolve("a.csv") == study / "a.csv"
     assert dict(os.environ) == before

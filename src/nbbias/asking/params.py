@@ -151,11 +151,7 @@ class Generate(BaseModel):
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
     def _each_once(cls, given: Any) -> Any:
-        names = given if isinstance(given, list) else []
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice")
-        return given
+        return params.no_twins(given) if isinstance(given, list) else given
 
     @field_validator("ideologies")
     @classmethod
@@ -236,7 +232,7 @@ def block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()
     found = params.key_breaches(values)
     named = {name for breach in found for name in [breach.split(":")[0].split(".")[0]]}
     try:
-        checked = params.validate(Generate, values, where=where)
+        checked = params.validate(Generate, values, where=where, listed="generate")
     except ParameterError as error:
         others = [b for b in error.breaches if b.split(":")[0].split(".")[0] not in named]
         found += others

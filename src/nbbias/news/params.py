@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -108,18 +108,19 @@ class News(Parameters):
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice")
-        return names
+        return no_twins(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
         shipped = lexicons.shipped()
         unknown = [b for b in self.biases if b not in shipped and b not in self.lexicon_paths]
         if unknown:
-            near = difflib.get_close_matches(unknown[0], shipped, n=1)
+            idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
+            near = difflib.get_close_matches(unknown[0], [*idle, *shipped], n=1)
             hint = f"did you mean {near[0]}?" if near else "name its list in lexicon_paths"
+            hint += f" (lexicon_paths names {', '.join(idle)}, of which nothing is made)" * bool(
+                idle
+            )
             raise ValueError(f"biases: no word list for {', '.join(unknown)}; {hint}")
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
             raise ValueError("originals_path and generations_path: set both, or neither")

@@ -29,9 +29,17 @@ class NbbiasError(Exception):
 
     def __str__(self) -> str:
         if len(self.breaches) == 1:
-            return f"{self.where}: {self.breaches[0]}"
-        lines = "\n".join(f"  - {breach}" for breach in self.breaches)
-        return f"{self.where}: {len(self.breaches)} problems\n{lines}"
+            return f"{_short(self.where)}: {_short(self.breaches[0])}"
+        lines = "\n".join(f"  - {_short(breach)}" for breach in self.breaches)
+        return f"{_short(self.where)}: {len(self.breaches)} problems\n{lines}"
+
+
+#: Characters of one entry, so that what it quotes does not push the others off the screen.
+_LONGEST = 2000
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]} … {text[-200:]}"
 
 
 class ParameterError(NbbiasError):
