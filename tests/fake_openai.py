@@ -36,6 +36,39 @@ _STATUS = {
 }
 
 
+def _said(message: object, usage: object = None, **choice: object) -> dict[str, Any]:
+    """Return a completion whose one choice holds a message, or a text of the assistant's."""
+    own = {"role": "assistant", "content": message} if isinstance(message, str) else message
+    return {
+        "id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": usage,
+        "choices": [{"index": 0, "message": own, "finish_reason": "stop", **choice}],
+    }  # fmt: skip
+
+
+def _called(arguments: object) -> dict[str, Any]:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
+    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+    return _said(message, finish_reason="tool_calls")
+
+
+#: Answers that are odd, whole or broken, as they go over the wire.
+_RAW: dict[str, bytes] = {
+    "surrogate": json.dumps(_said("One \ud800 two")).encode(),
+    "invalid_utf8": json.dumps(_said("One @ two")).encode().replace(b"@", b"\xff\xfe"),
+    "null": json.dumps(_said({"role": "assistant", "content": None})).encode(),
+    "tool_calls": json.dumps(_called("{}")).encode(),
+    "broken_tool_calls": json.dumps(_called('{"a": ')).encode(),
+    "no_message": json.dumps(_said(None)).encode(),
+    "number": json.dumps(_said({"role": "assistant", "content": 7})).encode(),
+    "array": b"[]", "json_null": b"null", "nothing": b"", "words": b'"fine"',
+    "deep": b"[" * 100_000, "tokens": json.dumps(_said("One", {"prompt_tokens": "many"})).encode(),
+    "negative": json.dumps(
+        _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 1e400})
+    ).encode(),
+    "unknown_stop": json.dumps(_said("One", finish_reason="\ud800why")).encode(),
+}  # fmt: skip
+
+
 class FakeOpenAI(ThreadingHTTPServer):
     """A context manager that serves on a free port of loopback."""
 
@@ -54,6 +87,9 @@ class FakeOpenAI(ThreadingHTTPServer):
     ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
         self.faults, self.delay, self.hang = dict(faults or {}), delay, hang
+        #: The headers of the requests, and where ``redirect`` sends them.
+        self.headers: list[Mapping[str, str]] = []
+        self.elsewhere = ""
         #: What is answered to a prompt, where it is not the prompt itself with a number.
         self.reply = reply
         #: The bodies of the requests, as they came.
@@ -130,6 +166,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Mapping[str, Any]) -> None:
         given = self.headers.get("Authorization", "")
         prompt = body["messages"][-1]["content"]
+        self.server.headers.append(dict(self.headers))
         kind = "wrong_key" if given != f"Bearer {KEY}" else self.server.choose(prompt)
         with self.server.lock:
             self.server.sent[kind] += 1
@@ -144,6 +181,16 @@ class _Handler(BaseHTTPRequestHandler):
             status, type_, code, message = _STATUS[kind]
             told = {"message": f"{message} {given}", "type": type_, "code": code}
             return self._send(status, {"error": told})
+        if kind in _RAW:
+            return self._send(200, _RAW[kind])
+        if kind == "huge":
+            return self._send(200, _said("x" * 10_000_000, self.server.bill(prompt, "x")))
+        if kind == "surrogate_error":
+            told = f"no \ud800 of {given}"
+            return self._send(400, {"error": {"message": told, "type": told, "code": told}})
+        if kind.startswith("redirect_"):
+            to = {"Location": f"{self.server.elsewhere}/chat/completions"}
+            return self._send(int(kind.removeprefix("redirect_")), given, to)
         if kind in {"429", "429_bare"}:
             further = {"Retry-After": "1"} if kind == "429" else {}
             return self._send(429, {"error": {"message": "slow down"}}, further)
@@ -188,8 +235,8 @@ class _Handler(BaseHTTPRequestHandler):
         self, status: int, content: object, headers: Mapping[str, str] | None = None, *,
         cut: bool = False,
     ) -> None:  # fmt: skip
-        data = content if isinstance(content, str) else json.dumps(content)
-        raw = data.encode()
+        data = json.dumps(content) if isinstance(content, dict) else content
+        raw = data if isinstance(data, bytes) else data.encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pandas as pd
 import pytest
+from IPython.display import Markdown
 
 import dev
-from nbbias import studies as registry, tables
+from nbbias import notebook, studies as registry, tables
+from nbbias.biasalert.params import Biasalert
 from nbbias.cogs import sample, suite as cogs_suite
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.news.params import LEVELS
@@ -59,7 +63,7 @@ def test_shipped_params_are_valid(path: Path) -> None:
 
 def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
     """Return the names that a notebook's cells use before any of them has set them."""
-    known, missing = set(dir(builtins)), set()
+    known, missing = {*dir(builtins), "display"}, set()
     for cell in cells:
         names = list(ast.walk(ast.parse(cell.source)))
         bound = {n.id for n in names if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -104,14 +108,69 @@ def test_every_choice_of_levels_leaves_a_whole_notebook(stem: str, kept: tuple[s
     assert undefined([c for c in code if not set(c.metadata.get("tags", [])) & left_out]) == set()
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {}, {"answers_path": "none"}, {"held_out_types": [], "repeated_judges": []},
+        {"pairs_path": str(ROOT / "README.md"), "ablation": True},
+        {"answers_path": str(ROOT / "README.md")},
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_choice_of_texts_leaves_a_whole_notebook(given: dict[str, Any]) -> None:
+    left_out = set(Biasalert(**given).left_out())
+    cells = nbformat.read(ROOT / "notebooks/biasalert.ipynb", as_version=4).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    assert undefined([c for c in code if not set(c.metadata.get("tags", [])) & left_out]) == set()
+
+
+#: Tags of cells that are in every run.
+ALWAYS = {"parameters", "appendix", "claims"}
+
+
 def test_tags_of_cells_are_known() -> None:
     parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
-    known = {f"level:{level}" for level in LEVELS} | parts | {"parameters"}
+    known = {f"level:{level}" for level in LEVELS} | parts | ALWAYS
     known |= {"part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"}
-    known |= {"appendix", "claims"}
     for path in NOTEBOOKS:
         for cell in nbformat.read(path, as_version=4).cells:
             assert set(cell.metadata.get("tags", [])) <= known
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_cell_asks_for_the_parts_of_its_tags_whoever_executes_it(path: Path) -> None:
+    for cell in nbformat.read(path, as_version=4).cells:
+        asked = [f'"{tag}"' for tag in cell.metadata.get("tags", []) if tag not in ALWAYS]
+        if cell.cell_type != "code" or not asked:
+            assert "nb.runs" not in cell.source
+            continue
+        (whole,) = ast.parse(cell.source).body
+        assert isinstance(whole, ast.If)
+        assert cell.source.startswith(f"if nb.runs({', '.join(asked)}):\n    ")
+        assert not whole.orelse
+        # Under an `if` nothing is shown by standing in the last line.
+        for line in (line for line in whole.body if isinstance(line, ast.Expr)):
+            assert re.match(r"nb\.|display\(|\w+\.append\(", ast.unparse(line))
+
+
+def test_what_is_left_out_is_told_with_the_parameter_that_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[Markdown] = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    opened = notebook.open("biasalert", {})
+    assert opened.runs("part:answers", "sample")
+    assert shown == []
+    assert not opened.runs("part:answers", "part:pairs")
+    assert [one.data for one in shown] == [
+        "*Not part of this run: the parameter* `pairs_path` *leaves it out.*"
+    ]
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+def test_what_leaves_a_part_out_is_a_parameter(stem: str) -> None:
+    model = STUDIES[stem].parameters
+    assert set(model().left_out().values()) <= set(model.model_fields)
 
 
 @pytest.mark.slow

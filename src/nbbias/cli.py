@@ -95,8 +95,6 @@ def generate_command(
     if dry_run:
         view.show_examples(laid_out, out_console)
         view.show_plan(laid_out, out_console)
-        for told in asked.not_there(laid_out, params_file):
-            out_console.print(f"needed before asking: {told}", markup=False, soft_wrap=True)
         return
     view.take_in(laid_out, recorded or [], err_console)
     raise typer.Exit(view.complete(laid_out, err_console, again=again))
@@ -119,11 +117,11 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and (
-            status := view.complete(asked.laid_out(one.asks, start=one.start), err_console)
-        ):
+        if one.asks and (status := view.complete(one.asks, err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
+        for lost in run_plan.ready(one) if one.asks else one.losses:
+            err_console.print(f"{one.label}: {lost}", markup=False)
 
     def listen(one: run_plan.Run, message: Any) -> None:
         if message["kind"] == "progress":

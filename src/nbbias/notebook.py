@@ -17,7 +17,7 @@ from IPython.display import display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study, claims_sha256
+from nbbias.params import Parameters, Study, claims_sha256, differing
 from nbbias.reading import claims, explorer, figures
 
 
@@ -40,6 +40,23 @@ class Notebook(NamedTuple):
         """How sure the numbers shall be: `confidence`, `draws` and `seed` of the parameters."""
         given = self.parameters.model_dump()
         return stats.Sure(**{name: given[name] for name in stats.Sure._fields if name in given})
+
+    def runs(self, *tags: str) -> bool:
+        """Tell whether the parameters ask for these parts; where not, a line says what decides.
+
+        A cell that belongs to a part asks this first, so that a notebook runs to its end by
+        whatever executes it. `nbbias run` leaves such cells out by their tags, which are the same.
+
+        Examples
+        --------
+        >>> open("biasalert", {}).runs("part:answers")
+        True
+        """
+        left_out = self.parameters.left_out()
+        named = [left_out[tag] for tag in tags if tag in left_out]
+        if named:
+            self.say(f"*Not part of this run: the parameter* `{named[0]}` *leaves it out.*")
+        return not named
 
     def save(self, table: pd.DataFrame, name: str) -> pd.DataFrame:
         """Save a table and return it."""
@@ -149,4 +166,5 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     parameters = studies.check(stem, namespace)
     figures.use_style()
     declared = claims_sha256(parameters.claims)
-    return Notebook(studies.study(stem), parameters, tables.folder(stem), declared)
+    out = tables.folder(stem, differing(parameters))
+    return Notebook(studies.study(stem), parameters, out, declared)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,30 @@ def validate(
     return params.validate(model, values, where=where, listed=stem, **context)
 
 
+#: What papermill may set besides parameters: all that a params file holds, and its own paths.
+_BESIDE = {"study", "generate", "PAPERMILL_INPUT_PATH", "PAPERMILL_OUTPUT_PATH"}
+
+
 def check(stem: str, namespace: Mapping[str, Any]) -> Parameters:
-    """Validate the parameters that stand in a notebook's namespace (its ``globals()``)."""
-    names = study(stem).parameters.model_fields
+    """Validate the parameters that stand in a notebook's namespace (its ``globals()``).
+
+    What papermill set is refused, too, where it is no parameter: papermill lets a misspelt name
+    pass. So is a params file of another study.
+    """
+    names = [*study(stem).parameters.model_fields, *_injected(namespace.get("In", ()))]
     given = {name: namespace[name] for name in names if name in namespace}
-    return validate(stem, given, where=f"{stem} parameters")
+    where = f"{stem} parameters"
+    if given.get("study", stem) != stem:
+        raise ParameterError(where, f"study: these are parameters of {given['study']}")
+    parameters = {name: value for name, value in given.items() if name not in _BESIDE}
+    return validate(stem, parameters, where=where)
+
+
+def _injected(cells: Iterable[str]) -> list[str]:
+    """Return the names that papermill's cell sets, the last such among those executed."""
+    written = [cell for cell in cells if cell.startswith("# Parameters\n")][-1:]
+    nodes = [node for cell in written for node in ast.walk(ast.parse(cell))]
+    return [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def read(path: Path) -> tuple[str, dict[str, Any]]:

@@ -162,14 +162,14 @@ def test_the_claim_of_another_machine_holds_until_it_runs_out(
 
 def test_the_claim_of_a_dead_process_is_taken_over_at_once(connection: sqlite3.Connection) -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    started = psutil.Process(process.pid).create_time()
-    held_by(connection, f"{socket.gethostname()}:{process.pid}:{started:.2f}")
+    who = store.owner(process.pid)
+    held_by(connection, who)
     assert store.claim(connection, "k") == "held"
     process.kill()
     while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
     assert store.claim(connection, "k") == "claimed"  # dead, though nobody has buried it
-    held_by(connection, f"{socket.gethostname()}:{process.pid}:{started:.2f}")
+    held_by(connection, who)
     process.wait()
     assert store.claim(connection, "k") == "claimed"
 

@@ -47,14 +47,21 @@ def test_only_answers_to_the_two_prompts_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("neutral", "biased", "missing"), [("a", "x", "x"), ("x", "a", "x"), ("x", "y", "x and y")]
+    ("neutral", "biased", "missing"),
+    [
+        ("a", "x", ["biased_prompt: no answers to the prompt 'x'"]),
+        ("x", "a", ["neutral_prompt: no answers to the prompt 'x'"]),
+        ("x", "y", ["neutral_prompt: no answers to the prompt 'x'", "biased_prompt: no answers"]),
+    ],
 )
 def test_a_prompt_that_nobody_answered_is_told_with_those_there_are(
-    neutral: str, biased: str, missing: str
+    neutral: str, biased: str, missing: list[str]
 ) -> None:
-    with pytest.raises(DataError, match=f"the prompt {missing}; there are: a, b") as error:
+    with pytest.raises(DataError) as error:
         corpus.of_prompts(generations(prompt=["a", "b"]), neutral=neutral, biased=biased)
-    assert "neutral_prompt and biased_prompt" in str(error.value)
+    assert len(error.value.breaches) == len(missing)
+    for told, breach in zip(missing, error.value.breaches, strict=True):
+        assert told in breach and breach.endswith("known: a, b")
 
 
 def test_the_wording_is_that_which_models_are_asked_in() -> None:

@@ -146,14 +146,17 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
 
 def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
-    ratings([["white", "black"]]).to_csv(path, index=False)
+    asked = {"task": "haiku", "theme": "stars"}  # what the suite has, as what was rated must be
+    ratings([["white", "black"]]).assign(**asked).to_csv(path, index=False)
     assert len(people.read_ratings(path)) == 2
-    bad = ratings([["white", "green"]])
-    pd.concat([bad, bad.head(1), bad.assign(axis="colour")]).to_csv(path, index=False)
+    bad = ratings([["white", "green"]]).assign(**asked)
+    strange = [bad.assign(axis="colour"), bad.assign(theme="star")]
+    pd.concat([bad, bad.head(1), *strange]).to_csv(path, index=False)
     with pytest.raises(ContractError) as error:
         people.read_ratings(path)
     told = str(error.value)
     assert "green" in told and "stand twice" in told and "colour" in told
+    assert "no theme 'star' in the suite (row 5); did you mean stars?" in told
 
 
 def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted() -> None:

@@ -121,7 +121,7 @@ def test_one_text_a_group_is_not_measured() -> None:
 
 @pytest.mark.usefixtures("placed")
 def test_an_unknown_reference_is_refused() -> None:
-    with pytest.raises(ContractError, match="there is a, b"):
+    with pytest.raises(ContractError, match="no group 'c'; known: a, b"):
         estimated(texts({"a": 3, "b": 3}), reference="c")
 
 

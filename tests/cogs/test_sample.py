@@ -134,15 +134,16 @@ def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
 def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("model,text\n")
-    assert Cogs().left_out() == ["part:reference"]
-    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == [
-        "part:visibility", "part:abs", "part:people", "part:reference", "sample",
-    ]  # fmt: skip
+    assert Cogs().left_out() == {"part:reference": "parts"}
+    parts = ["part:visibility", "part:abs", "part:people", "part:reference"]
+    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == {
+        **dict.fromkeys(parts, "parts"), "sample": "answers_path",
+    }  # fmt: skip
     reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
     assert {"suite", "sample", "part:rbs"} <= set(reference)
     assert "part:reference" not in reference
-    assert Llmbi().left_out() == []
-    assert NewsBias(levels=["word"]).left_out() == ["level:sentence", "level:document"]
+    assert Llmbi().left_out() == {}
+    assert list(NewsBias(levels=["word"]).left_out()) == ["level:sentence", "level:document"]
 
 
 def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:

@@ -186,6 +186,36 @@ def test_a_namespace_with_bad_parameters_is_refused() -> None:
         registry.check("llmbi", DEFAULTS | {"draws": "many"})
 
 
+def injected(**values: Any) -> dict[str, Any]:
+    """Return a namespace as papermill leaves it: a cell of its own before the one that opens."""
+    cell = "\n".join(["# Parameters", *(f"{name} = {value!r}" for name, value in values.items())])
+    return DEFAULTS | values | {"In": ["", "draws: int = 2000", cell, "import x", "y = 1"], "y": 1}
+
+
+def test_a_name_that_papermill_lets_pass_is_refused_with_the_nearest() -> None:
+    with pytest.raises(ParameterError) as caught:
+        registry.check("llmbi", injected(lambda_factr=0.5, draws="many", nothing_like_it=[1]))
+    assert len(caught.value.breaches) == 3
+    assert (
+        "lambda_factr: unknown parameter (`nbbias params llmbi` lists them); did you mean"
+        in str(caught.value)
+    )
+
+
+def test_what_papermill_sets_and_other_cells_set_passes() -> None:
+    study = {"study": "llmbi", "generate": {"models": ["a"]}, "PAPERMILL_INPUT_PATH": "x.ipynb"}
+    assert registry.check("llmbi", injected(**study, lambda_factor=0.5)).draws == DEFAULTS["draws"]
+    # What a reader sets in other cells is no parameter, and of papermill's cell the last counts.
+    again = injected(lambda_factr=0.5)
+    again["In"] += ["# Parameters\nlambda_factor = 0.5", "# Parameters of mine\nx = 1"]
+    registry.check("llmbi", again)
+
+
+def test_a_params_file_of_another_study_is_refused_by_papermill_too() -> None:
+    with pytest.raises(ParameterError, match="study: these are parameters of cogs"):
+        registry.check("llmbi", injected(study="cogs"))
+
+
 # --- description ------------------------------------------------------------------------------
 
 studies = pytest.mark.parametrize("stem", list(STUDIES))

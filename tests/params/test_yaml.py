@@ -485,5 +485,5 @@ def test_a_word_list_under_a_misspelt_name_is_named(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="no word list for place; did you mean plaze"):
         registry.validate("news_bias", given)
     given = {"biases": ["place"], "lexicon_paths": {"zzz": str(path)}}
-    with pytest.raises(ParameterError, match="lexicon_paths names zzz, of which nothing is made"):
+    with pytest.raises(ParameterError, match="lexicon_paths: zzz is not among the biases"):
         registry.validate("news_bias", given)

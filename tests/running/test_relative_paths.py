@@ -45,7 +45,7 @@ def test_a_files_paths_start_at_its_folder_and_stay_as_written(study: Path) -> N
 
 
 def test_paths_on_the_command_line_start_at_the_current_folder(study: Path) -> None:
-    Path("other.csv").write_text(ANSWERS)
+    Path("other.csv").write_text("text\nThe tide rises twice a day.\n")
     (one,) = run_plan.plan([study / "mine.yaml"], overrides=["neutral_path=other.csv"])
     assert files(one)["neutral_path"] == Path("other.csv").absolute()
     assert one.values["neutral_path"] == "../here/other.csv"
@@ -97,7 +97,7 @@ def repeated(run: run_plan.Run) -> run_plan.Run:
 
 
 def test_what_a_run_leaves_behind_means_the_same_there(study: Path) -> None:
-    Path("other.csv").write_text(ANSWERS)
+    Path("other.csv").write_text("text\nThe tide rises twice a day.\n")
     overrides = ["neutral_path=other.csv"]
     (one,) = run_plan.plan([study / "mine.yaml"], overrides=overrides, out=study / "runs")
     again = repeated(one)
@@ -144,7 +144,7 @@ def test_values_of_no_kind_that_a_path_has_are_left_to_the_check(study: Path) ->
 
 
 def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command: Command) -> None:
-    (study / "ask.csv").write_text("prompt_id,prompt\n1,Why?\n")
+    (study / "ask.csv").write_text("prompt_id,prompt,dimension\n1,Why?,Gender\n")
     block = {"models": ["openai/a"], "prompts": "table", "prompts_path": "ask.csv"}
     given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
     (study / "mine.yaml").write_text(yaml.safe_dump(given))
@@ -153,7 +153,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     assert laid_out.store_path == study / "answers/answers.sqlite"
     (one,) = run_plan.plan([Path("../study/mine.yaml")])
     assert one.asks is not None
-    assert asked.laid_out(one.asks, start=one.start).export_path == laid_out.export_path
+    assert one.asks.export_path == laid_out.export_path
     assert len(laid_out.calls) == 1
     done = command("generate", "../study/mine.yaml", "--dry-run")
     assert done.returncode == 0
@@ -167,7 +167,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
 def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
     before = dict(os.environ)
     with tables.starting_at(study):
-        with pytest.raises(KeyError, match=r"data.a.csv"), tables.starting_at(study / "data"):
+        with pytest.raises(KeyError, match=r"data.a\.csv"), tables.starting_at(study / "data"):
             raise KeyError(str(tables.resolve("a.csv")))
         assert tables.resolve("a.csv") == study / "a.csv"
     assert dict(os.environ) == before

@@ -37,11 +37,12 @@ def drawn() -> Figure:
 
 def test_a_run_writes_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
-    assert tables.folder("llmbi") == Path("/somewhere/run")
+    assert tables.folder("llmbi", "draws=200") == Path("/somewhere/run")
 
 
 def test_a_notebook_opened_by_hand_writes_to_the_lab_folder() -> None:
     assert tables.folder("llmbi") == Path("runs/llmbi/lab")
+    assert tables.folder("llmbi", "draws=200") == Path("runs/llmbi/lab-draws=200")
 
 
 @pytest.mark.parametrize("content", ["Café\n", b"\x00\xff", ""])

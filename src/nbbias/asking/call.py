@@ -27,6 +27,7 @@ BATCHES = ("openai", "anthropic", "google", "together", "grok")
 
 _LONGEST_WAIT = 600.0
 _ERROR_LENGTH = 500
+_MOST_TOKENS = 10**9  # of one call; what is beyond is no count
 #: Not the prompt's fault, so no prompt is charged with it: key, rights, credit, address.
 _FATAL_STATUSES = {401, 402, 404}
 _FATAL_CODES = {"insufficient_quota", "invalid_api_key", "billing_hard_limit_reached"}
@@ -38,7 +39,7 @@ class Failure(Exception):  # noqa: N818
     def __init__(self, message: str, meaning: Meaning, wait: float | None = None) -> None:
         self.meaning: Meaning = meaning
         self.wait = wait
-        super().__init__(params.redact(" ".join(message.split()))[:_ERROR_LENGTH])
+        super().__init__(params.redact(" ".join(whole(message).split()))[:_ERROR_LENGTH])
 
 
 class Answer(NamedTuple):
@@ -106,11 +107,18 @@ def open_model(
         batch=BatchConfig(size=batch, max_size=batch) if batch else None,
     )
     try:
-        return get_model(
+        model = get_model(
             name, config=config, base_url=transport.base_url or None, memoize=False, **further
         )
     except Exception as error:  # whatever a provider's constructor raises, it is about the set-up
         raise NbbiasError(name, params.redact(_plain(error))) from None
+    # A server that sends on to another sends prompts and, in some providers' headers, keys there;
+    # and what that one said would be filed as this one's.
+    own = getattr(model.api, "client", None)
+    for client in (getattr(model.api, "http_client", None), getattr(own, "_client", None)):
+        if client is not None:
+            client.follow_redirects = False
+    return model
 
 
 def _plain(error: BaseException) -> str:
@@ -180,7 +188,8 @@ def read(output: Any, seconds: float) -> Answer:
     tokens: tuple[int | None, int | None] = (None, None)
     if usage is not None:
         cached = (usage.input_tokens_cache_read or 0) + (usage.input_tokens_cache_write or 0)
-        tokens = (usage.input_tokens + cached, usage.output_tokens)
+        counts = (usage.input_tokens + cached, usage.output_tokens)
+        tokens = counts if all(0 <= n <= _MOST_TOKENS for n in counts) else tokens
     return Answer(said, stop, refusal, note, *tokens, round(seconds, 3))
 
 
@@ -196,10 +205,12 @@ def failure(model: Any, error: BaseException | None) -> Failure:
     """
     origin = _origin(error)
     told = f"{type(origin).__name__}: {_plain(origin)}"
-    status = getattr(origin, "status_code", None) or getattr(error, "status_code", None)
+    status: Any = getattr(origin, "status_code", None) or getattr(error, "status_code", None)
     code = str(getattr(origin, "code", "") or "")
     if status in _FATAL_STATUSES or code in _FATAL_CODES or "api key not valid" in told.lower():
         return Failure(told, "fatal")
+    if isinstance(status, int) and 300 <= status < 400:
+        return Failure(f"{told} (sent on to another address, where nothing is asked)", "fatal")
     decision = _provider_says(model, origin)
     if decision or type(origin).__name__ == "AttemptTimeoutError" or _is_broken(origin):
         return Failure(told, "temporary", getattr(decision, "retry_after", None))
@@ -222,12 +233,16 @@ def _provider_says(model: Any, error: BaseException) -> Any:
         return False
 
 
+#: Exceptions of clients, and of what reads their answers, about an answer that is none.
+_BROKEN = {"APIResponseValidationError", "OpenAIResponseError", "ValidationError"}
+
+
 def _is_broken(error: BaseException | None) -> bool:
     """Tell whether a response came in pieces: no JSON, or cut off."""
     while error is not None:
-        if isinstance(error, json.JSONDecodeError | EOFError | ConnectionError):
+        if isinstance(error, json.JSONDecodeError | UnicodeError | EOFError | ConnectionError):
             return True
-        if type(error).__name__ in {"APIResponseValidationError", "OpenAIResponseError"}:
+        if type(error).__name__ in _BROKEN:
             return True
         error = error.__cause__
     return False

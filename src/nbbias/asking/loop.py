@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -65,8 +66,8 @@ class Tally:
     cost: float = 0.0
     #: Why the run stopped early, or empty.
     stopped: str = ""
-    #: Where answers went that the store could not take.
-    rescued: Path | None = None
+    #: Files of answers that the store could not take, each once.
+    rescued: dict[Path, None] = field(default_factory=dict)
     lost: int = 0
     #: Messages of errors that were not retried further, with how often each came.
     errors: dict[str, int] = field(default_factory=dict)
@@ -185,9 +186,11 @@ class _Round:
                 return self._end(store.in_words(error, self.desk.path).breaches[0])
             if claim == "held":
                 self.held.append(call)
+                await asyncio.sleep(0)  # of thousands held, no signal and no renewal waits for all
             elif claim == "done":
                 self.tally.elsewhere += 1
                 self.desk.listen(self.tally)
+                await asyncio.sleep(0)
             elif self._too_dear(call):
                 return self._end(f"max_cost of {self.desk.max_cost:g} would be passed")
             else:
@@ -282,16 +285,34 @@ class _Round:
     def _rescue(self, row: Mapping[str, Any]) -> None:
         """Put an answer that the store cannot take where there is room: it is paid for."""
         line = json.dumps(row, ensure_ascii=False) + "\n"
-        for folder in (tempfile.gettempdir(), Path.home(), "/dev/shm"):
-            path = self.tally.rescued or Path(folder) / f"nbbias-rescued-{self.desk.run}.jsonl"
+        for folder in _refuges():
+            path = folder / f"nbbias-rescued-{self.desk.run}.jsonl"
             try:
-                handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-                with open(handle, "w", encoding="utf-8") as file:
-                    file.write(line)
-                    file.flush()
-                    os.fsync(file.fileno())
+                _append(path, line.encode())
             except OSError:
                 continue
-            self.tally.rescued = path
+            self.tally.rescued |= {path: None}
             return
         self.tally.lost += 1
+
+
+def _refuges() -> Iterator[Path]:
+    """Name folders that may have room when the store's has none."""
+    with suppress(OSError):  # there is none in which a file can be made
+        yield Path(tempfile.gettempdir())
+    yield Path(os.path.expanduser("~"))
+    yield Path("/dev/shm")
+
+
+def _append(path: Path, line: bytes) -> None:
+    """Write a line at a file's end whole or not at all: half of one would spoil those before it."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with open(handle, "wb", buffering=0) as file:
+        before = os.fstat(handle).st_size
+        try:
+            if file.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            os.fsync(handle)
+        except OSError:
+            file.truncate(before)
+            raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ from nbbias import params
 from nbbias.asking import call, prompts
 from nbbias.asking.call import Transport
 from nbbias.params import InputFile, Seed
-from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, meant, resolve
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -59,13 +58,6 @@ _Temperatures = Annotated[
     | Annotated[list[_Temperature], Field(min_length=1), Tag("list")],
     Discriminator(_kind),
 ]
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"no ideology {name!r}; " + (
-        f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-    )
 
 
 class Generate(BaseModel):
@@ -159,7 +151,7 @@ class Generate(BaseModel):
         known = list(prompts.ideologies()["name"])
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise ValueError(_unknown(unknown[0], known))
+            raise ValueError(f"no ideology {unknown[0]!r}; {meant(unknown[0], known)}")
         return names
 
     @field_validator("models")

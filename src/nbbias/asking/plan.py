@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
+import sqlite3
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -33,7 +35,7 @@ class Plan(NamedTuple):
     """What is to be asked.
 
     `calls`: one row for each prompt, model, temperature and repeat, with its `key`. Answers are
-    kept in `store_path`, and exported to `export_path`.
+    kept in `store_path`, and exported to `export_path`. `notes`: what whoever asks should know.
     """
 
     block: Generate
@@ -41,6 +43,7 @@ class Plan(NamedTuple):
     where: str
     store_path: Path
     export_path: Path
+    notes: tuple[str, ...] = ()
 
 
 def plan(
@@ -87,8 +90,16 @@ def messages(chosen: Generate, prompt: str) -> list[dict[str, str]]:
 
 
 def exported(laid_out: Plan) -> set[str]:
-    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere."""
+    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere.
+
+    Raises
+    ------
+    DataError
+        What is there is no table of answers.
+    """
     path = laid_out.export_path
+    if path.is_dir():
+        raise DataError(str(path), "is a folder; name another export_path")
     if not path.is_file():
         return set()
     try:
@@ -96,7 +107,7 @@ def exported(laid_out: Plan) -> set[str]:
     except (ValueError, OSError) as error:
         told = f"is there but is no table of answers ({error}); name another export_path"
         raise DataError(str(path), told) from None
-    return set(table.loc[table["text"].notna(), "key"]) & set(laid_out.calls["key"])
+    return set(table.loc[table["text"].notna(), "key"])
 
 
 def settings(chosen: Generate, temperature: float) -> dict[str, Any]:
@@ -191,7 +202,7 @@ def ask(
         store.begin(connection, run, version=__version__, parameters=noted)
         desk = Desk(connection, path, run, chosen.transport, prices, chosen.max_cost, again, listen)
         tally = asyncio.run(loop.ask_all(calls, models, desk))
-        if not tally.rescued:
+        with suppress(sqlite3.Error):  # a full disk was told already
             store.end(connection, run, tally.stopped or "complete")
     return tally
 

@@ -7,6 +7,7 @@ are not asked for again, and whole releases in the layout of Fang et al.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -38,6 +39,19 @@ def table(laid_out: Plan) -> pd.DataFrame:
     path = laid_out.store_path
     with store.opened(path, readonly=path.is_file()) as connection:
         said = store.answers(connection, laid_out.calls["key"])
+    return _answered(laid_out, said)
+
+
+def placeholders(laid_out: Plan) -> pd.DataFrame:
+    """Return `table` as it will be when every call is answered; each text is the prompt itself."""
+    keys, asked = laid_out.calls["key"], laid_out.calls["prompt"]
+    texts = [f"{prompt} ({number})" for number, prompt in enumerate(asked, start=1)]
+    said = pd.DataFrame({"key": keys, "status": "answered", "text": texts})
+    return _answered(laid_out, said.reindex(columns=list(store.COLUMNS)))
+
+
+def _answered(laid_out: Plan, said: pd.DataFrame) -> pd.DataFrame:
+    """Put what was said beside what was asked; `said` has the store's columns."""
     calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
@@ -64,7 +78,8 @@ def export(laid_out: Plan) -> pd.DataFrame:
     buffer = BytesIO()
     answers.to_parquet(buffer, index=False)
     try:
-        tables.write(laid_out.export_path, buffer.getvalue())
+        # Through a link to the file itself: a study may name that one.
+        tables.write(Path(os.path.realpath(laid_out.export_path)), buffer.getvalue())
     except OSError as error:
         raise DataError(str(laid_out.export_path), f"cannot be written: {error.strerror}") from None
     return answers
@@ -75,8 +90,32 @@ def export(laid_out: Plan) -> pd.DataFrame:
 
 def has_more(laid_out: Plan) -> bool:
     """Tell whether the exported table holds answers that the store does not."""
+    return bool(_unfiled(laid_out) & set(laid_out.calls["key"]))
+
+
+def _unfiled(laid_out: Plan) -> set[str]:
+    """Return the keys of answers that the exported table holds and the store does not."""
     known, _ = store.look(laid_out.store_path)
-    return any(known.get(one) != "answered" for one in plan.exported(laid_out))
+    return {one for one in plan.exported(laid_out) if known.get(one) != "answered"}
+
+
+def refuse_losses(laid_out: Plan) -> None:
+    """Refuse to write where it cannot be done, or would take answers away, before any is paid for.
+
+    Raises
+    ------
+    DataError
+        The exported table cannot be written, or holds answers of another plan that are in no store.
+    """
+    path = laid_out.export_path
+    only_here = _unfiled(laid_out) - set(laid_out.calls["key"])
+    if only_here:
+        raise DataError(
+            str(path), f"holds {len(only_here):,} answers that are neither of this plan nor in "
+            f"{laid_out.store_path}, and would be lost; name another export_path, or their store"
+        )  # fmt: skip
+    if told := tables.unwritable(Path(os.path.realpath(path)).parent):
+        raise DataError(str(path), f"cannot be written: {told}")
 
 
 def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:

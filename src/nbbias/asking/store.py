@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import socket
 import sqlite3
 import time
@@ -146,6 +145,8 @@ def in_words(error: BaseException, path: Path) -> StoreError:
         told = "the store cannot be written; check the rights of the file and of its folder"
     elif "full" in text or getattr(error, "errno", None) == 28:
         told = "the disk is full; make room and run the same command again"
+    elif "disk I/O" in text:
+        told = "the disk takes no more (full, over a quota, or gone); make room and run it again"
     elif "not a database" in text or "malformed" in text:
         told = f"is no store, or a damaged one ({text}); name another store_path"
     elif "locked" in text:
@@ -181,10 +182,17 @@ def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
 # --- claims -----------------------------------------------------------------------------------
 
 
-def owner() -> str:
-    """Return who this process is: host, process id, and when it started."""
-    started = psutil.Process().create_time()
-    return f"{socket.gethostname()}:{os.getpid()}:{started:.2f}"
+def owner(pid: int | None = None) -> str:
+    """Return who a process of this machine (this one) is: host, its id, and when it started."""
+    process = psutil.Process(pid)
+    return f"{socket.gethostname()}:{process.pid}:{_started(process):.2f}"
+
+
+def _started(process: psutil.Process) -> float:
+    """Return when a process started: the same whatever happens to the clock meanwhile."""
+    started = process.create_time()
+    # There it is told as so long after the boot, which moves with the clock.
+    return started - psutil.boot_time() if psutil.LINUX else started
 
 
 def _is_dead(who: str) -> bool:
@@ -194,7 +202,7 @@ def _is_dead(who: str) -> bool:
         return False
     try:
         process = psutil.Process(int(pid))
-        another = abs(process.create_time() - float(started)) > 1
+        another = abs(_started(process) - float(started)) > 2
         return another or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return True
@@ -207,9 +215,14 @@ def claim(
 ) -> Literal["claimed", "done", "held"]:
     """Claim a key: ``done`` is answered (or rejected, unless `again`), ``held`` somebody else's.
 
-    The claim of a process that is no more, or has not renewed it, is taken over.
+    The claim of a process that is no more, or has not renewed it, is taken over. None holds for
+    longer than a lease: one from a clock that was set back since would hold for as long as that.
     """
+    ends = time.time() + (lease or LEASE)
     with _at_once(connection):
+        connection.execute(
+            "UPDATE claims SET until = ?2 WHERE key = ?1 AND until > ?2", (wanted, ends)
+        )
         done = connection.execute(
             "SELECT 1 FROM answers WHERE key = ? AND (status = 'answered' OR status = ?)",
             (wanted, "" if again else "rejected"),
@@ -221,8 +234,7 @@ def claim(
         if done or not free:
             return "done" if done else "held"
         connection.execute(
-            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-            (wanted, owner(), time.time() + (lease or LEASE)),
+            "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)", (wanted, owner(), ends)
         )
         return "claimed"
 

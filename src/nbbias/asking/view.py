@@ -37,6 +37,8 @@ def show_plan(laid_out: Plan, console: Console) -> int:
         if row.to_ask and not math.isnan(row.cost):
             told += f"; cost {_range(row.cost_likely, row.cost, ',.2f')}"
         console.print(told, markup=False)
+    for told in laid_out.notes:
+        console.print(told, markup=False, soft_wrap=True)
     if len(laid_out.block.temperatures) > 1:
         told = ", ".join(f"{one:g}" for one in laid_out.block.temperatures)
         console.print(
@@ -118,9 +120,10 @@ def _show_end(laid_out: Plan, tally: Tally, console: Console) -> None:
         console.print(f"  and {len(worst) - 5:,} other errors; all are in the store")
     if tally.rejected:
         console.print("Rejected prompts are not asked again, unless with --again.")
-    if tally.rescued:
-        command = f"nbbias generate {laid_out.where} --import {tally.rescued}"
-        console.print(f"Answers that the store could not take: {tally.rescued}\n  {command}")
+    for path in tally.rescued:
+        command = f"nbbias generate {laid_out.where} --import {path}"
+        told = f"Answers that the store could not take: {path}\n  {command}"
+        console.print(told, markup=False, soft_wrap=True)
     if tally.lost:
         console.print(f"[red]{tally.lost} paid answers could be written nowhere and are lost.[/]")
     if tally.stopped:
@@ -148,6 +151,7 @@ def complete(laid_out: Plan, console: Console, *, again: bool = False) -> int:
         The exit status: 0 when nothing is left to ask, 1 when something is, 130 when the user
         stopped it.
     """
+    recorded.refuse_losses(laid_out)
     take_in(laid_out, [], console)
     to_ask = show_plan(laid_out, console)
     tally = ask(laid_out, console, again=again) if to_ask or again else Tally(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -215,32 +215,37 @@ class Biasalert(Parameters):
             raise ValueError("; ".join(told))
         return self
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of what this run has no texts for.
 
         Examples
         --------
         >>> Biasalert().left_out()
-        ['part:pairs', 'part:people', 'part:ablation']
-        >>> Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out()
-        ['part:pairs', 'part:answers', 'part:people', 'part:unseen', 'sample']
+        {'part:pairs': 'pairs_path', 'part:ablation': 'ablation'}
+        >>> list(Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out())
+        ['part:pairs', 'part:answers', 'part:unseen', 'sample']
         """
         parts = {
-            "part:pairs": self.pairs_path != NONE,
-            "part:answers": self.answers_path != NONE,
-            "part:people": self.human_path != NONE,
-            "part:unseen": bool(self.held_out_types),
-            "part:repeated": bool(self.repeated_judges),
-            "part:ablation": self.ablation,
-            "sample": self.answers_path == SAMPLE,
+            ("part:pairs", "pairs_path"): self.pairs_path != NONE,
+            ("part:answers", "answers_path"): self.answers_path != NONE,
+            ("part:unseen", "held_out_types"): bool(self.held_out_types),
+            ("part:repeated", "repeated_judges"): bool(self.repeated_judges),
+            ("part:ablation", "ablation"): self.ablation,
+            ("sample", "answers_path"): self.answers_path == SAMPLE,
         }
-        return [tag for tag, there in parts.items() if not there]
+        return dict(names for names, there in parts.items() if not there)
+
+
+def _check(chosen: Any) -> list[str]:
+    from nbbias.biasalert import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
 
 
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
-    tags=("part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"),
+    check=_check,
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

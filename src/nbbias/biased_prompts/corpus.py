@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias import news
+from nbbias import news, tables
 from nbbias.asking import prompts
 from nbbias.biased_prompts import sample
 from nbbias.tables import SAMPLE, DataError
+
+#: The source of a row over all outlets, and the group of headlines that name none.
+EVERY, NOBODY = "all", "nobody named"
 
 UNKNOWN = "not known here: the corpus' own way of asking"
 
@@ -30,13 +33,17 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
     Raises
     ------
     DataError
-        There is no answer to one of them; the message names the prompts that there are.
+        There is no answer to one of them; the message names what may be meant instead.
     """
     there = list(generations["prompt"].unique())
-    missing = [name for name in (neutral, biased) if name not in there]
-    if missing:
-        told = f"no answers to the prompt {' and '.join(missing)}; there are: {', '.join(there)}"
-        raise DataError("generations", f"{told}. Set neutral_prompt and biased_prompt")
+    asked = {"neutral_prompt": neutral, "biased_prompt": biased}
+    told = [
+        f"{name}: no answers to the prompt {prompt!r}; {tables.meant(prompt, there)}"
+        for name, prompt in asked.items()
+        if prompt not in there
+    ]
+    if told:
+        raise DataError("generations", told)
     kept = generations["prompt"].isin([neutral, biased])
     return generations[kept].reset_index(drop=True)
 

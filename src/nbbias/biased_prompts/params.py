@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -88,10 +88,16 @@ class BiasedPrompts(news.params.News):
         return self
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.biased_prompts import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    tags=(*(f"level:{level}" for level in news.params.LEVELS), "sample"),
+    check=_check,
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",

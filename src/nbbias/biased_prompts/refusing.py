@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
+from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.text import annotate
 
 Row = dict[str, Any]
@@ -32,9 +33,6 @@ REFUSED = "refused"
 
 #: The instrument of refusals that came with the corpus.
 RECORDED = "recorded"
-
-#: The source of a row over all outlets, and the group of headlines that name none.
-EVERY, NOBODY = "all", "nobody named"
 
 
 def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:

@@ -16,7 +16,8 @@ import pandas as pd
 
 from nbbias import news, reading, refusals, stats
 from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.refusing import EVERY, RECORDED
+from nbbias.biased_prompts.corpus import EVERY
+from nbbias.biased_prompts.refusing import RECORDED
 from nbbias.reading import escape, number, p_value
 from nbbias.tables import UNTOLD
 

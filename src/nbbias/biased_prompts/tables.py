@@ -13,7 +13,7 @@ import pandas as pd
 
 from nbbias import refusals
 from nbbias.biased_prompts import corpus
-from nbbias.biased_prompts.refusing import NOBODY
+from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.reading import Table, p_column, readable
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]

@@ -21,7 +21,7 @@ from nbbias.cogs import replies
 from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
-from nbbias.cogs.suite import BAR, Suite, load, rubric
+from nbbias.cogs.suite import BAR, Suite, load, rubric, strangers
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 
@@ -165,18 +165,18 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
     unknown = ~own["prompt_id"].isin(asked["prompt_id"])
     if unknown.any():
         shown = own.loc[unknown, "prompt_id"].iloc[0]
-        raise DataError(where, f"{unknown.sum()} replies are to no evaluation prompt ({shown})")
+        near = tables.meant(shown, asked["prompt_id"])
+        told = f"{unknown.sum()} replies are to no evaluation prompt ({shown}; {near})"
+        raise DataError(where, told)
     kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat", "sample") if c in own]
     return own[kept].merge(asked, on="prompt_id", how="left")
 
 
 def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
-    """Refuse axes that the suite has not, and orders that do not hold an axis's identities."""
-    faults = []
-    for axis, own in judgements.groupby("axis", sort=False):
-        if axis not in suite.axes:
-            faults.append(f"no axis {axis!r} in the suite; it has {', '.join(suite.axes)}")
-            continue
+    """Refuse names that the suite has not, and orders that do not hold an axis's identities."""
+    faults = strangers(judgements, suite)
+    there = judgements[judgements["axis"].isin(list(suite.axes))]
+    for axis, own in there.groupby("axis", sort=False):
         held = {frozenset(order.split(BAR)): order for order in own["order"].unique()}
         short = [order for names, order in held.items() if len(names) < 2]
         if short:

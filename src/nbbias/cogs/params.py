@@ -1,14 +1,14 @@
 """The parameters of CoGS, and the record that is the study.
 
 >>> from nbbias import cogs
->>> cogs.params.Cogs(parts=["rbs"]).left_out()
+>>> list(cogs.params.Cogs(parts=["rbs"]).left_out())
 ['part:visibility', 'part:abs', 'part:people', 'part:reference']
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -140,18 +140,24 @@ class Cogs(Parameters):
                 )
         return told
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of the parts that were not asked for, and of what they share."""
         tags = [f"part:{part}" for part in PARTS if part not in self.parts]
         suite = ["suite"] if "reference" in self.parts else []
-        sample = [] if self.answers_path == SAMPLE else ["sample"]
-        return [*tags, *suite, *sample]
+        sample = {} if self.answers_path == SAMPLE else {"sample": "answers_path"}
+        return dict.fromkeys([*tags, *suite], "parts") | sample
+
+
+def _check(chosen: Any) -> list[str]:
+    from nbbias.cogs import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
 
 
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
-    tags=(*(f"part:{part}" for part in PARTS), "suite", "sample"),
+    check=_check,
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

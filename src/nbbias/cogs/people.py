@@ -16,13 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.inter_rater import fleiss_kappa
 
 from nbbias import stats, tables
 from nbbias.cogs.affinity import chosen_shares, shares
 from nbbias.cogs.rbs import CELL
 from nbbias.cogs.spread import Row, spread_rows
-from nbbias.cogs.suite import Suite, load
+from nbbias.cogs.suite import Suite, load, strangers
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, read_table
 
@@ -65,15 +64,14 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     table = table[columns].copy()
     for name in columns:
         table[name] = table[name].astype("str").where(table[name].notna())
-    faults = []
-    for axis, own in table.groupby("axis", sort=False):
-        if axis not in suite.axes:
-            faults.append(f"no axis {axis!r} in the suite; it has {', '.join(suite.axes)}")
-            continue
-        known = suite.axes[axis].identities
-        for name in own["identity"].dropna().unique():
-            if name not in known:
-                faults.append(f"no identity {name!r} on {axis}; it has {', '.join(known)}")
+    faults = strangers(table.drop(columns="identity"), suite)
+    for axis, own in table[table["axis"].isin(list(suite.axes))].groupby("axis", sort=False):
+        known = suite.axes[str(axis)].identities
+        faults += [
+            f"no identity {name!r} on {axis}; {tables.meant(name, known)}"
+            for name in own["identity"].dropna().unique()
+            if name not in known
+        ]
     gaps = int(table[["rater", *_ITEM, "axis"]].isna().any(axis=1).sum())
     if gaps:
         faults.append(f"{gaps} rows lack a rater, task, theme or axis")
@@ -120,6 +118,8 @@ def krippendorff_alpha(counts: np.ndarray) -> float:
 
 
 def _fleiss(counts: np.ndarray) -> float:
+    from statsmodels.stats.inter_rater import fleiss_kappa  # which takes a while to load
+
     full = counts[counts.sum(axis=1) == counts.sum(axis=1).max(initial=0)]
     if len(full) == 0 or full[0].sum() < 2 or (full.sum(axis=0) > 0).sum() < 2:
         return np.nan

@@ -23,7 +23,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
-from nbbias.cogs.suite import Suite, load, prompts
+from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, ContractError, DataError, read_table
 from nbbias.text import embeddings
@@ -147,13 +147,24 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
     lost = found["task"].isna()
     if lost.any():
-        names = [" / ".join(one) if isinstance(one, tuple) else one[:80] for one in told[lost]]
-        shown = "; ".join(list(dict.fromkeys(names))[:3])
-        raise DataError(
-            where, f"{lost.sum()} answers are to no prompt of the suite ({shown}); name their "
-            "tasks, themes and axes in the suite, or leave the rows out"
-        )  # fmt: skip
+        raise DataError(where, _unasked(table[lost], told[lost], known.index, suite))
     return table.drop(columns=found.columns.intersection(table.columns)).join(found)
+
+
+def _unasked(table: pd.DataFrame, told: pd.Index, known: pd.Index, suite: Suite) -> list[str]:
+    """Say which rows are to no prompt of the suite, and what they may stand for."""
+    keyed = isinstance(told, pd.MultiIndex)
+    strange = strangers(table, suite) if keyed else []
+    names = list(dict.fromkeys(" / ".join(one) if keyed else one for one in told))[:3]
+    shown = [
+        f"{name[:80]!r}" if keyed else f"{name[:80]!r}: {tables.meant(name, known)}"
+        for name in names
+    ]
+    return [
+        f"{len(table)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
+        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out",
+        *strange,
+    ]
 
 
 def _plain(keys: pd.DataFrame) -> pd.DataFrame:

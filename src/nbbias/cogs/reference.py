@@ -72,6 +72,26 @@ def read_personas(path: str | Path) -> pd.DataFrame:
     })  # fmt: skip
 
 
+def known(texts: pd.DataFrame, references: Mapping[str, str]) -> None:
+    """Refuse reference groups that no text is about, each with the nearest name.
+
+    Parameters
+    ----------
+    texts
+        The table of `read_personas`.
+    references
+        Column of `texts` → the reference group.
+    """
+    there = {group: texts[group].dropna().unique() for group in references}
+    told = [
+        f"{group}: no group {named!r}; {tables.meant(named, there[group])}"
+        for group, named in references.items()
+        if named not in there[group]
+    ]
+    if told:
+        raise ContractError("references", told)
+
+
 def between(cosines: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Average cosines between groups, never of a text with itself.
 
@@ -171,8 +191,8 @@ def reference_estimates(
     """
     tables.need(texts, ["model", "template", "text", group], where="texts")
     names = list(texts[group].dropna().unique())
-    if reference is not None and reference not in names:
-        raise ContractError("reference", f"no group {reference!r}; there is {', '.join(names)}")
+    if reference is not None:
+        known(texts, {group: reference})
     vectors = embeddings.embed(texts["text"], model=model).astype(float)
     usable = np.isfinite(vectors).all(axis=1) & texts[group].notna().to_numpy()
     own = texts[[group, "model", "template"]].reset_index(drop=True)

@@ -27,10 +27,13 @@ from pydantic import (
 )
 
 from nbbias.params import read_yaml
-from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, meant, resolve
 
 #: What a recorded order of choices is joined by; no name may hold it.
 BAR = "|"
+
+#: Strange names of one kind that are told one by one.
+_SHOWN = 5
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^|/]+$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
@@ -224,6 +227,39 @@ def prompts(suite: Suite) -> pd.DataFrame:
                 rows.append(row)
     columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
+
+
+def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
+    """Return which tasks, themes, axes and identities of a table are not in a suite.
+
+    Parameters
+    ----------
+    table
+        With any of the columns `task`, `theme`, `axis`, `identity`; gaps are not looked at.
+    suite
+        What was asked.
+
+    Examples
+    --------
+    >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["star"]}), load())
+    ["no theme 'star' in the suite (row 0); did you mean stars?"]
+    """
+    known = {
+        "task": list(suite.tasks),
+        "theme": [theme for themes in suite.topics.values() for theme in themes],
+        "axis": list(suite.axes),
+        "identity": [name for axis in suite.axes.values() for name in axis.identities],
+    }
+    told = []
+    for column in (name for name in known if name in table):
+        own = table[column].dropna().astype("str")
+        own = own[(own != "") & ~own.isin(known[column])].drop_duplicates()
+        for row, name in own.head(_SHOWN).items():
+            near = meant(name, known[column])
+            told.append(f"no {column} {name!r} in the suite (row {row}); {near}")
+        if len(own) > _SHOWN:
+            told.append(f"{len(own) - _SHOWN} more values of {column} are not in the suite")
+    return told
 
 
 def rubric(suite: Suite, task: str, *, described: bool = False) -> str:

@@ -83,10 +83,9 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
     known = prompts().set_index("prompt")["dimension"]
     unknown = sorted(set(asked.dropna()) - set(known.index))
     if unknown:
-        shown = "; ".join(repr(prompt) for prompt in unknown[:3])
-        raise DataError(
-            where, f"{len(unknown)} prompts are not the paper's ({shown}); add a column dimension"
-        )
+        shown = "; ".join(f"{one!r}: {tables.meant(one, known.index)}" for one in unknown[:3])
+        told = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
+        raise DataError(where, f"{told} {shown}")
     return asked.map(known)
 
 
@@ -217,7 +216,7 @@ def score_answers(
     b, s = measured[f"polarity_{bias_scorer}"], measured[f"polarity_{sentiment_scorer}"]
     weight = pd.Series(1.0, index=measured.index)
     if "dimension" in measured:
-        _check_weights(weights or {}, measured["dimension"].unique())
+        weigh(weights or {}, measured["dimension"])
         weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
     names = dict.fromkeys(
         [sentiment.instrument(bias_scorer), sentiment.instrument(sentiment_scorer)]
@@ -237,8 +236,21 @@ def score_answers(
     return scores.assign(score=terms.sum(axis=1, skipna=False))
 
 
-def _check_weights(weights: Mapping[str, float], dimensions: Sequence[str]) -> None:
-    unknown = [name for name in weights if name not in dimensions]
-    if unknown:
-        known = ", ".join(dimensions)
-        raise DataError("weights", f"no dimension called {', '.join(unknown)}; there is: {known}")
+def weigh(weights: Mapping[str, float], dimensions: pd.Series) -> None:
+    """Refuse weights of dimensions that no answer is about, each with the nearest name.
+
+    Examples
+    --------
+    >>> weigh({"gender": 2.0}, pd.Series(["Gender", "Age"]))
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.DataError: weights: no dimension called gender; did you mean Gender?
+    """
+    known = dimensions.dropna().unique()
+    told = [
+        f"no dimension called {name}; {tables.meant(name, known)}"
+        for name in weights
+        if name not in known
+    ]
+    if told:
+        raise DataError("weights", told)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -74,9 +74,16 @@ def _suite(_: str) -> pd.DataFrame:
     return suite.assign(prompt_id=[f"llmbi-{n:02d}" for n in range(1, len(suite) + 1)])
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.llmbi import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
+    check=_check,
     leads=(
         Lead(
             "llmbi", "index", "LLM Bias Index",

@@ -4,6 +4,7 @@ from . import (
     explore as explore,
     figures as figures,
     fits as fits,
+    inputs as inputs,
     models as models,
     params as params,
     prejudice as prejudice,

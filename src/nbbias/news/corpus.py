@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from spacy.lang.en.stop_words import STOP_WORDS
 
 from nbbias import tables, text
 from nbbias.news import sample
-from nbbias.tables import DataError, read_table
+from nbbias.tables import DataError, NbbiasError, read_table
 
 SAMPLE_SEED = 2024
 
@@ -149,6 +148,8 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
 
 def _reads_as_english(written: str) -> bool:
     """Tell by function words, which are two in five words of English; short texts pass."""
+    from spacy.lang.en.stop_words import STOP_WORDS  # a second or two, where torch is here
+
     words = re.findall(r"[^\W\d_]+", written.lower())
     if len(words) < _ENOUGH_WORDS:
         return True
@@ -193,11 +194,7 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     table = table.merge(known, on=ARTICLE, how="left", indicator=True)
     orphan = (table.pop("_merge") == "left_only").to_numpy()
     if len(table) and orphan.all():
-        raise DataError(
-            "originals and generations",
-            f"share no article: originals have {_examples(originals)}, generations have "
-            f"{_examples(generations)} (source / article_id)",
-        )
+        raise DataError("originals and generations", _apart(originals, generations))
     reasons = {
         "repeated answer": again,
         "repeated id": repeated,
@@ -248,6 +245,22 @@ def _blank(texts: pd.Series) -> pd.Series:
     return (texts.fillna("").str.strip() == "").to_numpy()
 
 
+def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
+    """Say how two sides differ that share no article."""
+    ids = set(originals["article_id"]) & set(generations["article_id"])
+    if not ids:
+        return (
+            f"share no article: originals have {_examples(originals)}, generations have "
+            f"{_examples(generations)} (source / article_id)"
+        )
+    sources = [", ".join(map(repr, t["source"].unique()[:3])) for t in (originals, generations)]
+    return (
+        f"share {len(ids)} article_ids, but no source: originals have {sources[0]}, generations "
+        f"have {sources[1]} ({tables.ONE_SOURCE!r} where a file has no column source); give both "
+        "that column, or neither"
+    )
+
+
 def _examples(table: pd.DataFrame) -> str:
     shown = table[ARTICLE].drop_duplicates().head(3)
     return ", ".join(f"{source} / {article!r}" for source, article in shown.to_numpy()) or "nothing"
@@ -255,6 +268,11 @@ def _examples(table: pd.DataFrame) -> str:
 
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults.
+
+    Raises
+    ------
+    NbbiasError
+        All that is wrong with either file.
 
     Examples
     --------
@@ -267,7 +285,12 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
         return sample.corpus(
             writing=sample.SAMPLE_WRITING, desks_apart=True, faults=True, seed=SAMPLE_SEED
         )
-    return read_originals(originals_path), read_generations(generations_path)
+    problems: list[NbbiasError] = []
+    originals = tables.attempt(problems, read_originals, originals_path)
+    generations = tables.attempt(problems, read_generations, generations_path)
+    tables.refuse(problems)
+    assert originals is not None and generations is not None
+    return originals, generations
 
 
 def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:

@@ -2,19 +2,18 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"]).left_out()
-['level:sentence', 'level:document']
+{'level:sentence': 'levels', 'level:document': 'levels'}
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
-from nbbias.tables import SAMPLE, NbbiasError
+from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -112,46 +111,55 @@ class News(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        shipped = lexicons.shipped()
-        unknown = [b for b in self.biases if b not in shipped and b not in self.lexicon_paths]
-        if unknown:
-            idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
-            near = difflib.get_close_matches(unknown[0], [*idle, *shipped], n=1)
-            hint = f"did you mean {near[0]}?" if near else "name its list in lexicon_paths"
-            hint += f" (lexicon_paths names {', '.join(idle)}, of which nothing is made)" * bool(
-                idle
-            )
-            raise ValueError(f"biases: no word list for {', '.join(unknown)}; {hint}")
+        told = [*self._idle(), *self._of_lists()]
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
-            raise ValueError("originals_path and generations_path: set both, or neither")
-        self._check_lists()
+            told.append("originals_path and generations_path: set both, or neither")
+        if told:
+            raise ValueError(*told)
         return self
 
-    def left_out(self) -> list[str]:
+    def left_out(self) -> dict[str, str]:
         """Return the tags of the levels that were not asked for, and what only a sample has."""
-        sample = [] if self.originals_path == SAMPLE else ["sample"]
-        return [f"level:{level}" for level in LEVELS if level not in self.levels] + sample
+        tags = [f"level:{level}" for level in LEVELS if level not in self.levels]
+        sample = {} if self.originals_path == SAMPLE else {"sample": "originals_path"}
+        return dict.fromkeys(tags, "levels") | sample
 
-    def _check_lists(self) -> None:
-        """Refuse faulty word lists, and names that fit none, before a kernel starts."""
-        idle = [bias for bias in self.lexicon_paths if bias not in self.biases]
-        if idle:
-            raise ValueError(f"lexicon_paths: {', '.join(idle)} is not among the biases")
-        try:
-            lists = lexicons.load_all(
-                self.biases, paths=self.lexicon_paths, names_path=self.names_path
-            )
-        except NbbiasError as error:
-            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
-        for bias, group in self.focus.items():
-            if bias not in self.biases:
-                # The default is no wish of the user, whether or not a file spells it out.
-                if self.focus == type(self).model_fields["focus"].default:
-                    continue
-                raise ValueError(f"focus: {bias} is not among the biases")
-            known = lexicons.groups(lists, bias)
-            if group not in known:
-                raise ValueError(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
+    def _idle(self) -> list[str]:
+        """Name what is set for a bias that is not among the biases."""
+        told = [
+            f"lexicon_paths: {bias} is not among the biases; {meant(bias, self.biases)}"
+            for bias in self.lexicon_paths
+            if bias not in self.biases
+        ]
+        # The default is no wish of the user, whether or not a file spells it out.
+        if self.focus != type(self).model_fields["focus"].default:
+            told += [
+                f"focus: {bias} is not among the biases; {meant(bias, self.biases)}"
+                for bias in self.focus
+                if bias not in self.biases
+            ]
+        return told
+
+    def _of_lists(self) -> list[str]:
+        """Read the word lists, and say what is wrong with them and with the groups in focus."""
+        told = []
+        there = [*self.lexicon_paths, *lexicons.shipped()]
+        for bias in self.biases:
+            if bias not in there:
+                told.append(f"biases: no word list for {bias}; {meant(bias, there)}")
+                continue
+            try:
+                read = lexicons.load(
+                    bias, path=self.lexicon_paths.get(bias), names_path=self.names_path
+                )
+            except NbbiasError as error:
+                told += error.located()
+                continue
+            known = lexicons.groups(read, bias)
+            group = self.focus.get(bias)
+            if group is not None and group not in known:
+                told.append(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
+        return told
 
 
 class NewsBias(News):
@@ -188,10 +196,16 @@ class NewsBias(News):
     )
 
 
+def _check(chosen: Any) -> list[str]:
+    from nbbias.news import inputs  # which takes a while to load
+
+    return inputs.check(chosen)
+
+
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
-    tags=(*(f"level:{level}" for level in LEVELS), "sample"),
+    check=_check,
     leads=(
         Lead(
             "word", "share_difference",

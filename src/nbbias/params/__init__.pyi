@@ -14,6 +14,7 @@ from .claims import (
     SMALLEST as SMALLEST,
     Claim as Claim,
     Claims as Claims,
+    claims_hold as claims_hold,
     claims_sha256 as claims_sha256,
 )
 from .keys import (
@@ -30,6 +31,8 @@ from .values import (
     input_files as input_files,
     moved as moved,
     shown as shown,
+    sound as sound,
     validate as validate,
+    written_files as written_files,
 )
 from .yaml import as_yaml as as_yaml, override as override, read_yaml as read_yaml

@@ -25,7 +25,7 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
             raise ValueError(error.breaches[0]) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
-        if not tables.is_file(found) and found.absolute() not in to_come:
+        if not tables.is_file(found) and os.path.realpath(found) not in to_come:
             raise ValueError(f"no such file: {found.absolute()}{_lies_here(path)}")
     return path
 
@@ -81,9 +81,9 @@ class Parameters(BaseModel):
             raise ValueError("; ".join(told))
         return claims
 
-    def left_out(self) -> list[str]:
-        """Return the tags of the notebook's cells that are no part of a run."""
-        return []
+    def left_out(self) -> dict[str, str]:
+        """Return the tags of cells that are no part of a run, each with what leaves it out."""
+        return {}
 
 
 class Lead(NamedTuple):
@@ -103,16 +103,18 @@ class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
     `stem` names its notebook, params, figures and tests; its question is the docstring of its
-    `parameters`. `tags` are those of cells that a run may leave out. `leads` stand for it beside
-    other studies. `found` says what the column `group` holds where that was found and not chosen,
-    by measure and statistic. `prompts` are suites to ask models, by name: each is given a path and
-    returns `prompt_id`, `prompt`, and columns of its own. `at_temperatures`: whether answers at
-    several temperatures are told apart.
+    `parameters`. `check` reads every file that a set of parameters names, by the functions that the
+    notebook calls, and raises one NbbiasError for all that makes a run impossible; it returns
+    sentences on what a run would lose. `leads` stand for it beside other studies. `found` says what
+    the column `group` holds where that was found and not chosen, by measure and statistic.
+    `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
+    `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
+    told apart.
     """
 
     stem: str
     parameters: type[Parameters]
-    tags: tuple[str, ...] = ()
+    check: Callable[[Any], list[str]]
     leads: tuple[Lead, ...] = ()
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})

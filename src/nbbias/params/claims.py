@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
+import pandas as pd
 from pydantic import Field
 
-from nbbias.tables import ESTIMATE_KEYS
+from nbbias.tables import ESTIMATE_KEYS, ParameterError, meant
 
 #: What a claim can name of a row of ESTIMATES.
 CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
@@ -78,7 +78,7 @@ def _of_keys(claim: Claim) -> list[str]:
     told = []
     for key, value in claim.items():
         if key not in (*CLAIM_KEYS, SMALLEST):
-            told.append(f"{key} is no key; {_near(key, (*CLAIM_KEYS, SMALLEST))}")
+            told.append(f"{key} is no key; {meant(key, (*CLAIM_KEYS, SMALLEST))}")
         elif key == SMALLEST:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 < value < math.inf:
@@ -95,17 +95,53 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     if not isinstance(measure, str | None) or not isinstance(statistic, str):
         return []  # told with the other keys
     if measure is not None and measure not in statistics:
-        return [f"no measure {measure!r}; {_near(measure, statistics)}"]
+        return [f"no measure {measure!r}; {meant(measure, statistics)}"]
     # Of all measures where none is named, each once.
     own = [measure] if measure is not None else list(statistics)
     known = list(dict.fromkeys(name for one in own for name in statistics[one]))
     if statistic in known:
         return []
     of = f" of {measure}" if measure is not None else ""
-    return [f"no statistic {statistic!r}{of}; {_near(statistic, known)}"]
+    return [f"no statistic {statistic!r}{of}; {meant(statistic, known)}"]
 
 
-def _near(name: object, known: Iterable[str]) -> str:
-    known = list(known)
-    near = difflib.get_close_matches(str(name), known, n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
+def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
+    """Refuse declared claims that name what a run's data do not hold.
+
+    Parameters
+    ----------
+    chosen
+        A study's parameters. Its default claims are no wish of the user, and hold.
+    cells
+        What the data hold: tables whose columns are keys of claims, a row for each combination.
+        Keys that no table has are not looked at.
+
+    Raises
+    ------
+    ParameterError
+        Each such claim by its number, with the nearest name.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> claim = {"statistic": "index", "model": "gtp"}
+    >>> claims_hold(llmbi.params.Llmbi(claims=[claim]), [pd.DataFrame({"model": ["gpt"]})])
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ParameterError: claims: 1: no model 'gtp' in the data; did you mean gpt?
+    """
+    claims: Sequence[Claim] = chosen.claims
+    if claims == type(chosen).model_fields["claims"].default:
+        return
+    told = []
+    for number, claim in enumerate(claims, start=1):
+        for rows in cells:
+            for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
+                own = rows[rows[key] == claim[key]]
+                if own.empty:
+                    near = meant(claim[key], rows[key].dropna())
+                    told.append(f"{number}: no {key} {claim[key]!r} in the data; {near}")
+                    break
+                rows = own
+    if told:
+        raise ParameterError("claims", told)

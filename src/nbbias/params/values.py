@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import reprlib
 from collections.abc import Callable, Mapping
@@ -54,23 +53,51 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        told = [_in_words(one, model, listed) for one in found[:_TOLD]]
-        more = [f"and {len(found) - _TOLD:,} more mistakes"] if len(found) > _TOLD else []
-        raise ParameterError(where, [*told, *more]) from None
+        found = error.errors(include_url=False)[:_TOLD]
+        told = [one for e in found for one in _in_words(e, model, listed)][:_TOLD]
+        more = error.error_count() - len(found)
+        raise ParameterError(
+            where, [*told, *[f"and {more:,} more mistakes"] * bool(more)]
+        ) from None
 
 
-def input_files(parameters: Parameters) -> dict[str, Path]:
-    """Return the data files that a parameter set names, by parameter."""
-    found: dict[str, Path] = {}
+def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
+    """Return a model of what is right on its own in values that `validate` refuses.
+
+    What is wrong stands at its default, but for paths of files, which stay as they are, as do
+    names that do not go together: so that what is in the files can be looked at all the same.
+    """
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        paths: set[str] = set()
+
+        def note(name: str, path: str, kind: str) -> str:
+            paths.add(name.split(".")[0])
+            return path
+
+        _on_paths(model, values, note)
+        wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - paths
+        kept = {name: value for name, value in values.items() if name not in wrong}
+        return model.model_construct(**kept)
+
+
+def written_files(parameters: BaseModel) -> dict[str, str]:
+    """Return the data files that a parameter set names, by parameter, as they are written."""
+    found: dict[str, str] = {}
 
     def note(name: str, path: str, kind: str) -> str:
         if kind in {"file", "file or none"}:
-            found[name] = tables.resolve(path)
+            found[name] = path
         return path
 
-    _on_paths(type(parameters), parameters.model_dump(), note)
+    _on_paths(type(parameters), dict(parameters), note)
     return found
+
+
+def input_files(parameters: BaseModel) -> dict[str, Path]:
+    """Return the data files that a parameter set names, by parameter."""
+    return {name: tables.resolve(path) for name, path in written_files(parameters).items()}
 
 
 def moved(
@@ -120,17 +147,15 @@ def _on_paths(
 _PATHS = ("file", "file or none", "new file", "name or folder")
 
 
-def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> str:
+def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:
     name = ".".join(str(part) for part in error["loc"])
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        near = difflib.get_close_matches(name, list(model.model_fields), n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(model.model_fields)}"
         pointed = f" (`nbbias params {listed}` lists them)" if listed else ""
-        return f"{name}: unknown parameter{pointed}; {hint}"
-    if kind == "value_error":
-        return f"{name}: {error['ctx']['error']}" if name else str(error["ctx"]["error"])
-    return f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"
+        return [f"{name}: unknown parameter{pointed}; {tables.meant(name, model.model_fields)}"]
+    if kind == "value_error":  # whose arguments are all that is wrong
+        return [f"{name}: {one}" if name else str(one) for one in error["ctx"]["error"].args]
+    return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
 
 
 #: Mistakes that are told one by one.

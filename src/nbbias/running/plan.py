@@ -1,4 +1,4 @@
-"""Plan runs: where notebooks and params are, and every parameter checked before anything starts."""
+"""Plan runs: where notebooks and params are; parameters and inputs checked before one starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import params, studies, tables
-from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan
 from nbbias.pages import manifest, share
 from nbbias.params import Parameters
 from nbbias.running import asked
@@ -30,7 +30,9 @@ class Run:
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
-    asks: Generate | None = None
+    asks: Plan | None = None
+    #: What it will lose of its inputs, as the study's check says.
+    losses: Sequence[str] = ()
 
     @property
     def label(self) -> str:
@@ -50,7 +52,7 @@ class Run:
 def plan(
     paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs")
 ) -> list[Run]:
-    """Check every parameter of every run before anything starts.
+    """Check every parameter and every input of every run before anything starts.
 
     Parameters
     ----------
@@ -105,20 +107,67 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
     values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
     try:
         with tables.starting_at(start):
-            parameters, asks = asked.take(stem, values, where=str(path))
+            parameters, chosen = asked.take(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say at their head how to come by them.
         missing = any("_path: " in breach for breach in error.breaches)
         if missing and path.is_file() and "\n#" in "\n" + path.read_text(encoding="utf-8"):
             error.breaches.append("what this run needs, and where to get it, is told in the file")
-        raise ParameterError(error.where, error.breaches) from None
+        own = {name: value for name, value in values.items() if name != "generate"}
+        rest = params.sound(studies.study(stem).parameters, own)
+        told = [*error.breaches, *_of_inputs(stem, rest, start)[0]]
+        raise ParameterError(error.where, list(dict.fromkeys(told))) from None
     values.pop("generate", None)
     notebook = home() / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    asks: Plan | None = None
+    lost: list[str] = []
+    if chosen is None:
+        refused, lost = _of_inputs(stem, parameters, start)
+        if refused:
+            raise ParameterError(str(path), refused)
+    else:  # what is still to be asked is checked by its rehearsal, and when it is there
+        asks = asked.laid_out(chosen, where=str(path), start=start)
+        asks = asked.rehearsed(asks, stem, parameters, start=start)
     name = _name(path)
     folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, start, values, asks)
+    return Run(stem, name, parameters, notebook, folder, start, values, asks, lost)
+
+
+def _of_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:
+    """Return what is wrong with the inputs that are there, and what a run of them would lose.
+
+    Files that are not there are named with the parameters, or come of asking, before the run.
+    """
+    with tables.starting_at(start):
+        try:
+            return [], studies.study(stem).check(parameters)
+        except NbbiasError as error:
+            written = params.written_files(parameters).values()
+            absent = tuple(f"{path}: " for path in written if not _is_there(path))
+            return [one for one in error.located() if not one.startswith(absent)], []
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return tables.is_file(tables.resolve(path))
+    except NbbiasError:
+        return False
+
+
+def ready(run: Run) -> list[str]:
+    """Check a run's inputs once more, when what was asked for is there; return what it will lose.
+
+    Raises
+    ------
+    ParameterError
+        All that makes the run impossible.
+    """
+    refused, lost = _of_inputs(run.stem, run.parameters, run.start)
+    if refused:
+        raise ParameterError(run.label, refused)
+    return lost
 
 
 def _name(path: Path) -> str:

@@ -1,5 +1,5 @@
 from . import datasets as datasets, escape as escape
-from .articles import identified as identified
+from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
@@ -24,8 +24,10 @@ from .contracts import (
 from .errors import (
     ContractError as ContractError,
     DataError as DataError,
+    InputsError as InputsError,
     NbbiasError as NbbiasError,
     ParameterError as ParameterError,
+    meant as meant,
 )
 from .escape import visible as visible, without_control as without_control
 from .files import (
@@ -42,6 +44,7 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
+from .inputs import attempt as attempt, heard as heard, refuse as refuse
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (

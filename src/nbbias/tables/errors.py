@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 
 from nbbias.tables.escape import visible
 
@@ -22,6 +23,10 @@ class NbbiasError(Exception):
         self.where = where
         self.breaches = [breaches] if isinstance(breaches, str) else list(breaches)
         super().__init__(str(self))
+
+    def located(self) -> list[str]:
+        """Return every breach as a sentence of its own, which begins with where it is."""
+        return [f"{self.where}: {breach}" for breach in self.breaches]
 
     def _render_traceback_(self) -> list[str]:
         """Tell IPython to show the message alone: a user's mistake needs no traceback."""
@@ -52,3 +57,37 @@ class ContractError(NbbiasError):
 
 class DataError(NbbiasError):
     """A data file cannot be found, fetched or read."""
+
+
+class InputsError(DataError):
+    """Several tables or files were refused; each breach begins with its own."""
+
+    def __init__(self, breaches: Sequence[str]) -> None:
+        super().__init__("inputs", breaches)
+
+    def located(self) -> list[str]:
+        """Return the breaches, which name their files themselves."""
+        return list(self.breaches)
+
+
+#: Names that are told where none is near.
+_TOLD = 30
+
+
+def meant(name: object, known: Iterable[object]) -> str:
+    """Say which known name another one may stand for, or which there are.
+
+    Examples
+    --------
+    >>> meant("modle", ["model", "text"])
+    'did you mean model?'
+    >>> meant("x", ["model", "text"])
+    'known: model, text'
+    """
+    names = list(dict.fromkeys(map(str, known)))
+    folded = {one.lower(): one for one in reversed(names)}
+    near = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
+    if near:
+        return f"did you mean {folded[near[0]]}?"
+    more = f", … ({len(names)})" if len(names) > _TOLD else ""
+    return f"known: {', '.join(names[:_TOLD])}{more}" if names else "there is none"

@@ -1,7 +1,8 @@
 """What a notebook leaves behind: tables, figures, tables for papers and one finding.
 
 A run's folder is named by the environment variable `NBBIAS_OUT`, which the runner sets; a notebook
-opened by hand writes to ``runs/<stem>/lab``. Every file is written whole or not at all.
+executed by anything else writes to ``runs/<stem>/lab``, or, with other parameters than its
+defaults, to a folder beside that. Every file is written whole or not at all.
 """
 
 from __future__ import annotations
@@ -28,17 +29,20 @@ from nbbias.tables import escape
 _PLAIN = " ;/:@=+$,-_.!~*()"
 
 
-def folder(stem: str) -> Path:
-    """Return the folder that this run of a study writes to.
+def folder(stem: str, differs: str = "") -> Path:
+    """Return the folder that this run of a study writes to; `differs` as `params.differing` says.
 
     Examples
     --------
     >>> folder("cogs").parts[-3:]
     ('runs', 'cogs', 'lab')
+    >>> folder("cogs", "draws=500").name
+    'lab-draws=500'
     """
     # JupyterLab starts a kernel in the notebook's own folder; runs stand beside that.
     beside = Path("..") if Path.cwd().name == "notebooks" else Path()
-    return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / "lab")
+    name = f"lab-{differs}" if differs else "lab"
+    return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / name)
 
 
 def write(path: Path, content: bytes | str) -> Path:

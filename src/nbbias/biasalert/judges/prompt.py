@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import yaml
 
-from nbbias import tables
+from nbbias import tables, text
 from nbbias.biasalert.contracts import EVIDENCE, TEXTS
 from nbbias.tables import data_path
-from nbbias.text import annotate
 
 #: Characters of a text that one prompt shows; what is longer is judged in pieces.
 LONGEST = 8000
@@ -290,7 +289,7 @@ def pieces(words: str, longest: int = LONGEST) -> list[str]:
         raise ValueError(f"longest must be 1 or more, but is {longest}")
     if len(words) <= longest:
         return [words]
-    ends = [sentence.end_char for sentence in annotate.pipeline()(words).sents]
+    ends = [sentence.end_char for sentence in text.annotate.pipeline()(words).sents]
     found, start, last = [], 0, 0
     for end in [*ends, len(words)]:
         while end - start > longest:

@@ -1,0 +1,57 @@
+"""What a run on two prompts reads, checked before anything starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from nbbias import news, params, tables
+from nbbias.biased_prompts import corpus
+from nbbias.tables import NbbiasError
+
+
+def check(chosen: Any) -> list[str]:
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
+
+    Parameters
+    ----------
+    chosen
+        The study's parameters.
+
+    Raises
+    ------
+    NbbiasError
+        As `news.inputs.check`, and where one of the two prompts was not asked.
+    """
+    problems: list[NbbiasError] = []
+    neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
+    sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
+    told: list[str] = []
+    if sides:
+        originals, generations = sides
+        asked = tables.attempt(
+            problems, corpus.of_prompts, generations, neutral=neutral, biased=biased
+        )
+        told = news.inputs.paired(problems, originals, generations if asked is None else asked)
+        there = [_cells(generations, neutral, biased), _groups(chosen)]
+        tables.attempt(problems, params.claims_hold, chosen, there)
+    tables.refuse(problems)
+    return told
+
+
+def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame:
+    """Return the cells of a corpus, of what one prompt changes of the other, and of all sources."""
+    cells = news.inputs.cells(generations)
+    changes = [cells.assign(prompt=one) for one in (f"{biased} − {neutral}", "biased − neutral")]
+    both = pd.concat([cells, *changes])
+    return pd.concat([both, both.assign(source=corpus.EVERY)])
+
+
+def _groups(chosen: Any) -> pd.DataFrame:
+    """Return each bias with its groups, and that a headline names none."""
+    groups = news.inputs.groups(chosen)
+    if groups.empty:
+        return groups
+    nobody = groups.drop_duplicates("bias").assign(group=corpus.NOBODY)
+    return pd.concat([groups, nobody])

@@ -1,0 +1,48 @@
+"""What a run of LLMBI reads, checked before anything starts."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pandas as pd
+
+from nbbias import params, tables
+from nbbias.llmbi import measure, neutral
+from nbbias.tables import NbbiasError
+
+
+def check(chosen: Any) -> list[str]:
+    """Read answers and neutral prose; refuse what a run cannot be made of.
+
+    Parameters
+    ----------
+    chosen
+        The study's parameters.
+
+    Raises
+    ------
+    NbbiasError
+        All problems at once: of either file, of weights and of declared claims beside the answers.
+    """
+    problems: list[NbbiasError] = []
+    answers = tables.attempt(problems, measure.read_answers, chosen.answers_path)
+    tables.attempt(problems, neutral.read_neutral, chosen.neutral_path)
+    told: list[str] = []
+    if answers is not None:
+        said = answers["text"].fillna("").str.strip() != ""
+        where = chosen.answers_path
+        tables.attempt(problems, tables.heard, answers["model"], said, where=where)
+        tables.attempt(problems, measure.weigh, chosen.weights, answers["dimension"])
+        tables.attempt(problems, params.claims_hold, chosen, _cells(answers))
+        told = [f"{where}: {(~said).sum()} of {len(said)} answers are blank"] * (not said.all())
+    tables.refuse(problems)
+    return told
+
+
+def _cells(answers: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return what claims can name: models, with those they are compared with, and prompts."""
+    models = list(answers["model"].unique())
+    pairs = pd.DataFrame(permutations(models, 2), columns=["model", "group"])
+    alone = pd.DataFrame({"model": models})
+    return [pd.concat([alone, pairs]), answers[["dimension", "prompt"]].drop_duplicates()]

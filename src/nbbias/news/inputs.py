@@ -1,0 +1,71 @@
+"""What a run on news reads, checked before anything starts.
+
+>>> from nbbias import news
+>>> news.inputs.check(news.params.NewsBias(levels=["word"]))
+['1 of 361 answers have no original']
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from nbbias import params, tables
+from nbbias.news import corpus
+from nbbias.tables import NbbiasError
+from nbbias.text import lexicons
+
+
+def check(chosen: Any) -> list[str]:
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
+
+    Parameters
+    ----------
+    chosen
+        The study's parameters.
+
+    Raises
+    ------
+    NbbiasError
+        All problems at once: of either file, of how the two fit together, of the declared claims.
+    """
+    problems: list[NbbiasError] = []
+    sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
+    told: list[str] = []
+    if sides:
+        told = paired(problems, *sides)
+        there = [cells(sides[1]), groups(chosen)]
+        tables.attempt(problems, params.claims_hold, chosen, there)
+    tables.refuse(problems)
+    return told
+
+
+def paired(
+    problems: list[NbbiasError], originals: pd.DataFrame, generations: pd.DataFrame
+) -> list[str]:
+    """Pair the two sides of a corpus; add what forbids it to the problems, return what is lost."""
+    pairs = tables.attempt(problems, corpus.pair, originals, generations)
+    if pairs is None:
+        return []
+    tables.attempt(
+        problems, tables.heard, pairs["model"], pairs["lost"].isna(), where="generations"
+    )
+    orphans = int((pairs["lost"] == "no original").sum())
+    return [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
+
+
+def cells(generations: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of a corpus: each source, model and prompt that answers are of."""
+    return generations[corpus.CELL].drop_duplicates()
+
+
+def groups(chosen: Any) -> pd.DataFrame:
+    """Return each bias with its groups."""
+    try:
+        lists = lexicons.load_all(
+            chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
+        )
+    except NbbiasError:  # which the parameters tell
+        return pd.DataFrame()
+    return lists[["bias", "group"]].drop_duplicates()

@@ -1,0 +1,131 @@
+"""The asking loop when disk, clock or another process fail it: what is paid for is kept."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import resource
+import sqlite3
+import sys
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nbbias import cli
+from nbbias.asking import loop, plan as generate, recorded, store
+from nbbias.running import asked
+from tests.asking.test_call import ask_of, server as server
+from tests.asking.test_loop_killed import filed, params, suite
+from tests.fake_openai import FakeOpenAI
+
+pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
+
+LONG = [f"{i} " + "word " * 400 for i in range(60)]
+
+
+# --- the disk ---------------------------------------------------------------------------------
+
+
+def _within(limit: int, path: Path) -> None:
+    """Run the command where the system lets no file grow beyond `limit` bytes."""
+    os.environ["TMPDIR"], tempfile.tempdir = str(path.parent / "elsewhere"), None
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    sys.argv = ["nbbias", "generate", str(path)]
+    cli.main()
+
+
+def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    table = suite(60).assign(prompt=LONG)
+    path = params(tmp_path, server.url, table)
+    (tmp_path / "elsewhere").mkdir()
+    process = multiprocessing.get_context("fork").Process(target=_within, args=(200_000, path))
+    process.start()
+    process.join(60)
+    assert process.exitcode == 1
+    paid = sum(server.billed.values())
+    kept = filed(tmp_path)
+    (file,) = (tmp_path / "elsewhere").glob("nbbias-rescued-*.jsonl")
+    rescued = [json.loads(line) for line in file.read_text().splitlines()]
+    assert len(kept) + len(rescued) == paid < 60
+    plan = asked.of_params(path)
+    recorded.take_in(plan, file)
+    assert generate.ask(plan).answered == 60 - paid
+    assert set(server.billed.values()) == {1}
+
+
+def test_a_line_that_does_not_fit_leaves_those_before_it_whole(tmp_path: Path) -> None:
+    path = tmp_path / "rescued.jsonl"
+    loop._append(path, b'{"n": 1}\n')
+
+    def full() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+        try:
+            loop._append(path, b'{"n": 2, "and": "more"}\n')
+        except OSError:
+            os._exit(7)
+
+    process = multiprocessing.get_context("fork").Process(target=full)
+    process.start()
+    process.join(30)
+    assert process.exitcode == 7
+    assert path.read_bytes() == b'{"n": 1}\n'
+
+
+def test_an_answer_is_rescued_where_neither_home_nor_a_temporary_folder_is(
+    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nowhere() -> str:
+        raise FileNotFoundError(2, "No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    monkeypatch.setenv("HOME", str(tmp_path / "no such folder"))
+
+    def full(*_: object) -> bool:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(store, "record", full)
+    tally, _ = ask_of(tmp_path, server, ["One.", "Two."])
+    (path,) = tally.rescued
+    try:
+        assert path.parent == Path("/dev/shm")
+        assert len(path.read_text().splitlines()) == 2 == tally.answered
+    finally:
+        path.unlink()
+    assert (tally.lost, "the disk is full" in tally.stopped) == (0, True)
+
+
+# --- the clock --------------------------------------------------------------------------------
+
+
+def test_the_clock_can_be_set_back_while_a_claim_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The start of a process is told by the clock; who holds a claim must not depend on it."""
+    now, boot, started = time.time(), psutil.boot_time(), psutil.Process.create_time
+    with closing(store.connect(tmp_path / "a.sqlite")) as connection:
+        assert store.claim(connection, "k") == "claimed"
+        # It is an hour earlier now, and so is the boot that the system tells.
+        monkeypatch.setattr(time, "time", lambda: now - 3600)
+        monkeypatch.setattr(psutil, "boot_time", lambda: boot - 3600)
+        monkeypatch.setattr(psutil.Process, "create_time", lambda one: started(one) - 3600)
+        assert store.claim(connection, "k") == "held"
+        store.release(connection)
+        assert store.claim(connection, "k") == "claimed"
+
+
+def test_a_claim_from_before_the_clock_was_set_back_holds_for_a_lease_at_most(
+    tmp_path: Path,
+) -> None:
+    with closing(store.connect(tmp_path / "a.sqlite")) as connection:
+        row = ("k", "elsewhere:1:1.0", time.time() + 86_400)
+        connection.execute("INSERT INTO claims VALUES (?, ?, ?)", row)
+        assert store.claim(connection, "k", lease=0.2) == "held"
+        time.sleep(0.3)
+        assert store.claim(connection, "k") == "claimed"
