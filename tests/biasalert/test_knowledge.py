@@ -188,9 +188,50 @@ def test_what_is_not_sbic_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(ContractError, match="targetMinority"):
         sources.sbic(str(tmp_path / "a.csv"))
-    (tmp_path / "b.tgz").write_bytes(b"no archive")
-    with pytest.raises(DataError, match="archive"):
+    with pytest.raises(DataError, match="no such file"):
         sources.sbic(str(tmp_path / "b.tgz"))
+
+
+def packed(path: Path, members: dict[str, bytes], **links: str) -> str:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, target in links.items():
+            info = tarfile.TarInfo(f"SBIC.v2.{name}.csv")
+            info.type, info.linkname = tarfile.SYMTYPE, target
+            archive.addfile(info)
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return str(path)
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.99])
+def test_a_damaged_archive_is_told(tmp_path: Path, share: float) -> None:
+    data = sbic_frame().to_csv(index=False).encode()
+    path = Path(packed(tmp_path / "b.tgz", {"SBIC.v2.trn.csv": data}))
+    whole = path.read_bytes()
+    at = int(len(whole) * share)
+    for damaged in (whole[:at], whole[:at] + b"\xff" * 9 + whole[at + 9 :]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="archive"):
+            sources.sbic(str(path))
+
+
+def test_an_archive_is_read_without_links_and_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = tmp_path / "secret.csv"
+    sbic_frame().to_csv(secret, index=False)
+    linked = packed(tmp_path / "a.tgz", {"inside.csv": secret.read_bytes()},
+                    trn=str(secret), dev="../secret.csv", tst="inside.csv")  # fmt: skip
+    with pytest.raises(DataError, match=r"holds no SBIC"):
+        sources.sbic(linked)
+    # Nine million zeros in nine kilobytes: found whether or not such a file is asked for.
+    monkeypatch.setattr(sources, "_LARGEST", 1_000_000)
+    for name in ("SBIC.v2.trn.csv", "other"):
+        bomb = packed(tmp_path / "bomb.tgz", {name: bytes(9_000_000)})
+        with pytest.raises(DataError, match="more than 1 MB"):
+            sources.sbic(bomb)
 
 
 def test_labels_in_two_layouts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 from nbbias import studies as registry
 from nbbias.pages import about, manifest
 from nbbias.running import plan as run_plan, run
-from nbbias.tables import ParameterError
+from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "params/llmbi/sample.yaml"
@@ -78,6 +78,15 @@ def test_every_problem_of_every_file_is_told_at_once(tmp_path: Path) -> None:
     told = str(caught.value)
     for expected in ("lambda_factor?", "draws", "nowhere.json", "c.yaml", "name=value"):
         assert expected in told
+
+
+def test_a_cache_that_others_can_write_is_told_before_anything_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    tmp_path.chmod(0o777)
+    with pytest.raises(NbbiasError, match=r"chmod go-w .*or name one by NBBIAS_CACHE"):
+        run_plan.plan([SAMPLE])
 
 
 def test_overrides_win_and_are_validated() -> None:

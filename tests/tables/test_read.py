@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pickle
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nbbias import tables
@@ -233,3 +239,24 @@ def test_names_of_columns_and_whole_characters_are_read(tmp_path: Path) -> None:
 def test_names_that_would_become_one_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"\\ud800": "one", "\\ud801": "two"}')
     assert "differ only in halves of characters" in refusal(tmp_path / "a.json")
+
+
+def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path: Path) -> None:
+    """Arrow once made columns' types of pickles that stood in a file."""
+    marker = tmp_path / "ran"
+
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(marker),)
+
+    for name in ("arrow.py_extension_type", "pandas.period", "x"):
+        told = {
+            b"ARROW:extension:name": name.encode(),
+            b"ARROW:extension:metadata": pickle.dumps(Trap()),
+        }
+        field = pa.field("text", pa.string(), metadata=told)
+        table = pa.table([["a", "b"]], schema=pa.schema([field]))
+        pq.write_table(table, tmp_path / "a.parquet")
+        with suppress(DataError):
+            assert list(tables.read_table(tmp_path / "a.parquet")["text"]) == ["a", "b"]
+        assert not marker.exists()

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import ast
-import json
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import joblib
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
 
 from nbbias import tables
 from nbbias.news import corpus, tone
-from nbbias.tables import provenance, stages
-from nbbias.text import lexicons
+from nbbias.tables import DataError, packed, provenance, stages
+from nbbias.text import embeddings, lexicons
 from tests.build import paired
 
 SOURCE = Path(tables.__file__).parents[1]
@@ -85,8 +89,18 @@ def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.Monk
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("damage", [lambda b: b[:40], lambda b: b[:30] + b"\x00" * 20 + b[50:]])
-def test_a_kept_file_that_is_damaged_is_computed_anew_and_nothing_is_said(
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda b: b"",
+        lambda b: b[:20],
+        lambda b: b[:-1],
+        lambda b: b[:40] + b"\x00" * 20 + b[60:],
+        lambda b: b[::-1],
+        lambda b: stages._seal("another.stage", b[32:]) + b[32:],
+    ],
+)
+def test_a_kept_file_that_is_damaged_is_told_once_and_computed_anew(
     counted: Any,
     tmp_path: Path,
     damage: Callable[[bytes], bytes],
@@ -94,25 +108,26 @@ def test_a_kept_file_that_is_damaged_is_computed_anew_and_nothing_is_said(
 ) -> None:
     calls, measured = counted
     measured(TABLE)
-    (kept,) = (tmp_path / "stages").rglob("output.pkl")
+    (kept,) = (tmp_path / "stages").glob("*.stage")
     kept.write_bytes(damage(kept.read_bytes()))
     measured(TABLE)
     assert len(calls) == 2
     measured(TABLE)
     assert len(calls) == 2
-    assert not caplog.records
+    assert [(one.levelname, str(kept) in one.message) for one in caplog.records] == [
+        ("WARNING", True)
+    ]
 
 
 def test_a_full_disk_costs_time_only_and_nothing_is_said(
     counted: Any, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
 ) -> None:
     calls, measured = counted
-    stages._kept.cache_clear()  # its filter is set within this test
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("joblib.numpy_pickle.dump", full)
+    monkeypatch.setattr("nbbias.tables.files.tempfile.mkstemp", full)
     assert measured(TABLE)[1] == measured(TABLE)[1] == "a"
     assert len(calls) == 2
     assert not recwarn.list
@@ -192,7 +207,7 @@ def test_a_stage_rests_on_no_source_that_its_key_leaves_out() -> None:
     staged = [
         path
         for path in module_of.values()
-        if re.search(r"^@(tables\.)?stage$", path.read_text(), re.M)
+        if re.search(r"^@(tables\.)?stage\b", path.read_text(), re.M)
     ]
     assert len(staged) >= 5
     for path in staged:
@@ -227,19 +242,19 @@ def test_two_processes_that_race_for_a_stage_get_the_same(tmp_path: Path) -> Non
     assert len(told) == 1
     (output, complaint) = told.pop()
     assert output.strip() == "870" and not complaint  # twice 0 + 1 + ... + 29
-    assert len(list(tmp_path.rglob("output.pkl"))) == 30
+    assert len(list(tmp_path.glob("*.stage"))) == 30
     assert not [path for path in tmp_path.rglob("*") if "thread" in path.name]
 
 
 def test_what_nobody_has_used_for_a_month_goes(counted: Any, tmp_path: Path) -> None:
     _, measured = counted
     measured(TABLE)
-    (kept,) = (tmp_path / "stages").rglob("output.pkl")
-    stages._kept.cache_clear()
+    (kept,) = (tmp_path / "stages").glob("*.stage")
+    stages._opened.cache_clear()
     measured(TABLE, by="b")
     assert kept.exists()
     os.utime(kept, (0, 0))
-    stages._kept.cache_clear()
+    stages._opened.cache_clear()
     measured(TABLE, by="b")
     assert not kept.exists()
 
@@ -277,6 +292,131 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
     for scorers in (["textblob"], ["vader"], ["textblob"]):
         scored = tone.score(read, scorers=scorers, toxicity_scorer="offline")
         assert f"sentiment_{scorers[0]}" in scored.sentences
-    told = [json.loads(path.read_text())["input_args"] for path in tmp_path.rglob("metadata.json")]
-    kept = [one["key"].strip("'").split()[0] for one in told]
+    kept = [path.name.split("-")[0] for path in tmp_path.glob("*.stage")]
     assert sorted(kept) == ["_score", "_score", "annotate"]
+
+
+# --- whose folder it is -------------------------------------------------------------------------
+
+
+def test_the_folder_is_the_users_alone(counted: Any, tmp_path: Path) -> None:
+    _, measured = counted
+    before = os.umask(0)
+    try:
+        measured(TABLE)
+    finally:
+        os.umask(before)
+    assert (tmp_path / "stages").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o702, 0o777])
+def test_a_folder_that_others_can_write_is_refused(counted: Any, tmp_path: Path, mode: int) -> None:
+    calls, measured = counted
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages").chmod(mode)
+    for ask in (lambda: measured(TABLE), tables.default_cache):
+        with pytest.raises(DataError, match=r"written by others \(chmod go-w .*NBBIAS_CACHE"):
+            ask()
+    assert not calls
+    (tmp_path / "stages").chmod(0o755)
+    measured(TABLE)
+    assert calls
+
+
+def test_a_folder_of_someone_else_is_refused(
+    counted: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, measured = counted
+    (tmp_path / "stages").mkdir()
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    for ask in (lambda: measured(TABLE), tables.default_cache):
+        with pytest.raises(DataError, match="belongs to another user"):
+            ask()
+    assert not calls
+
+
+def test_without_a_home_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NBBIAS_CACHE", raising=False)
+    monkeypatch.setattr(stages, "user_cache_path", lambda name: Path("~/.cache") / name)
+    assert tables.default_cache() == "off"
+
+
+def test_other_files_in_the_folder_stay(counted: Any, tmp_path: Path) -> None:
+    _, measured = counted
+    (tmp_path / "stages").mkdir()
+    for name in ("letter.txt", "x.stage", "thesis-0.stage.bak"):
+        (tmp_path / "stages" / name).write_text("dear")
+        os.utime(tmp_path / "stages" / name, (0, 0))
+    measured(TABLE)
+    assert len(list((tmp_path / "stages").iterdir())) == 4
+
+
+# --- what someone else put there ----------------------------------------------------------------
+
+
+class Trap:
+    """An object whose unpickling makes a folder."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.marker),)
+
+
+def sealed(entry: Path, content: bytes) -> None:
+    entry.write_bytes(stages._seal(entry.name, content) + content)
+
+
+def poisons(marker: Path) -> dict[str, bytes]:
+    inside = BytesIO()
+    np.savez(inside, tree=np.array(Trap(marker), dtype=object))
+    compressed = BytesIO()
+    joblib.dump(Trap(marker), compressed)
+    return {
+        "pickle": pickle.dumps(Trap(marker)),
+        "joblib": compressed.getvalue(),
+        "npz": inside.getvalue(),
+        "another shape": packed.pack((TABLE, "a", "b")),
+        "another kind": packed.pack([TABLE, "a"]),
+        "other parts": packed.pack(("a", TABLE)),
+        "nothing": packed.pack(None),
+        "deep": zlib.compress(b"[" * 100_000),
+    }
+
+
+@pytest.mark.parametrize("name", poisons(Path()))
+def test_a_poisoned_entry_is_told_removed_and_made_anew(
+    counted: Any, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls, measured = counted
+    expected = measured(TABLE)
+    (entry,) = (tmp_path / "stages").glob("*.stage")
+    sealed(entry, poisons(tmp_path / "ran")[name])
+    found = measured(TABLE)
+    pd.testing.assert_frame_equal(found[0], expected[0])
+    assert len(calls) == 2
+    assert len(caplog.records) == 1
+    assert not (tmp_path / "ran").exists()
+    measured(TABLE)
+    assert len(calls) == 2
+
+
+def test_numbers_that_cannot_be_are_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(
+        embeddings, "_encoder", lambda *_: lambda texts, **_: np.eye(4)[: len(texts)]
+    )
+    for wrong in (np.eye(4)[:1], np.full((2, 4), np.nan), np.ones(2), np.full((2, 4), np.inf)):
+        embeddings._known.clear()
+        embeddings.embed(["a", "b"], model="offline")
+        (entry,) = tmp_path.glob("_encoded-*.stage")
+        sealed(entry, packed.pack(wrong))
+        embeddings._known.clear()
+        found = embeddings.embed(["a", "b"], model="offline")
+        np.testing.assert_array_equal(found, np.eye(4)[:2])
+    assert len(caplog.records) == 4

@@ -57,25 +57,6 @@ def test_nothing_to_embed_gives_no_rows() -> None:
     assert np.isnan(embeddings.embed([None], model="offline")).all()
 
 
-def test_a_cache_spares_a_later_process_the_encoding(
-    tmp_path: Path, calls: list[list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "vectors.parquet"
-    first = embeddings.embed(TEXTS, model="offline", cache_path=path)
-    monkeypatch.setattr(embeddings, "_known", {})  # as a new process has it
-    later = embeddings.embed(TEXTS, model="offline", cache_path=path)
-    assert len(calls) == 1
-    np.testing.assert_array_equal(first, later)
-    assert b"castle" not in path.read_bytes()
-
-
-def test_a_cache_that_is_none_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.parquet"
-    path.write_text("no table")
-    with pytest.raises(DataError, match="no cache of embeddings"):
-        embeddings.embed(TEXTS, model="offline", cache_path=path)
-
-
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"modules\.json"):
         embeddings.embed(TEXTS, model=str(tmp_path))

@@ -224,7 +224,7 @@ def test_a_model_without_weights_and_network_is_refused_with_advice(
 ) -> None:
     # A proxy that nobody answers at: closed whether or not the machine has a network.
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    with pytest.raises(DataError, match=r"cannot be fetched .*'offline', or the path"):
+    with pytest.raises(DataError, match=r"cannot be fetched.*'offline', or the path"):
         toxicity.score(TEXTS, scorer="unbiased")
 
 

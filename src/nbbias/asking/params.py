@@ -140,6 +140,13 @@ class Generate(BaseModel):
     def _can_be_resolved(cls, path: str) -> str:
         return _resolvable(path)
 
+    @field_validator("model_args")
+    @classmethod
+    def _no_code(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if "trust_remote_code" in repr(given).replace("-", "_"):
+            raise ValueError("trust_remote_code: code that comes with a model is never run")
+        return given
+
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
     def _each_once(cls, given: Any) -> Any:

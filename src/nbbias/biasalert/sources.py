@@ -9,10 +9,13 @@ good.
 
 from __future__ import annotations
 
+import gzip
 import hashlib
+import io
 import json
 import re
 import tarfile
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +23,8 @@ import pandas as pd
 from nbbias.biasalert.contracts import LABELLED
 from nbbias.biasalert.groups import target, types
 from nbbias.biasalert.knowledge import LOST_COLUMNS, build, normalise
-from nbbias.tables import DataError, check, data_path, need, read_table, resolve
+from nbbias.tables import DataError, check, data_path, is_file, need, read_table, resolve
+from nbbias.text.instruments import loading
 
 #: The group that each of RedditBias' files is about, as `biasalert.groups` calls it.
 _REDDITBIAS = {
@@ -35,6 +39,9 @@ _LABELS = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no
 
 _SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
 _ARCHIVES = (".tgz", ".tar.gz")
+
+#: Bytes of an archive, unpacked.
+_LARGEST = 500_000_000
 
 
 def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -216,20 +223,40 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     return knowledge, pd.concat([none.set_axis(LOST_COLUMNS, axis=1), lost], ignore_index=True)
 
 
+class _Bounded:
+    """An archive's bytes as they come; a small file that holds too many is refused."""
+
+    def __init__(self, file: Any, path: str) -> None:
+        self.file, self.path, self.left = file, path, _LARGEST
+
+    def read(self, size: int) -> bytes:
+        found = self.file.read(min(size, self.left + 1))
+        self.left -= len(found)
+        if self.left < 0:
+            raise DataError(self.path, f"holds more than {_LARGEST // 10**6} MB; SBIC has less")
+        return found
+
+
 def _archive(path: str) -> list[pd.DataFrame]:
+    """Read the tables of SBIC's archive; nothing is unpacked to disk, and no link is followed."""
     file = resolve(path)
-    try:
-        with tarfile.open(file) as archive:
-            members = [m for m in archive if re.search(r"(?<!\.agg)\.(trn|dev|tst)\.csv$", m.name)]
-            single = [m for m in members if ".agg." not in m.name]
-            streams = [archive.extractfile(m) for m in single or members]
-            tables = [
-                pd.read_csv(stream, dtype="str", keep_default_na=False)
-                for stream in streams
-                if stream is not None
-            ]
-    except (OSError, tarfile.TarError, EOFError, ValueError) as error:
-        raise DataError(path, f"cannot be read as SBIC's archive: {error}") from None
+    if not is_file(file):
+        raise DataError(path, f"no such file (looked for {file.absolute()})")
+    found: dict[str, bytes] = {}
+    with loading(path, "cannot be read as SBIC's archive"), gzip.open(file) as packed:
+        whole: Any = _Bounded(packed, path)
+        with tarfile.open(fileobj=whole, mode="r|") as archive:
+            for member in archive:
+                stream = archive.extractfile(member) if member.isreg() else None
+                if stream and re.search(r"(?<!\.agg)\.(trn|dev|tst)\.csv$", member.name):
+                    found[member.name] = stream.read()
+        while whole.read(1 << 20):  # a checksum stands at the end
+            pass
+        chosen = [name for name in found if ".agg." not in name] or found
+        tables = [
+            pd.read_csv(io.BytesIO(found[name]), dtype="str", keep_default_na=False)
+            for name in chosen
+        ]
     if not tables:
         raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
     return tables

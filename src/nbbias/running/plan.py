@@ -89,6 +89,10 @@ def plan(
         problems.append(
             ParameterError(", ".join(twice), "two files would write to one folder; rename one")
         )
+    try:
+        tables.default_cache()
+    except NbbiasError as error:
+        problems.append(error)
     for folder in dict.fromkeys([out, *folders]):
         if told := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), told))

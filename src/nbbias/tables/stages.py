@@ -9,19 +9,25 @@ if it were not decorated.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
 import logging
 import os
-import warnings
+import re
+import time
+import typing
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 import joblib
 import pandas as pd
 from platformdirs import user_cache_path
 
+from nbbias.tables import files, packed
+from nbbias.tables.errors import DataError
 from nbbias.tables.provenance import measuring_version
 
 P = ParamSpec("P")
@@ -29,25 +35,69 @@ T = TypeVar("T")
 
 _KEPT = timedelta(days=30)
 
+#: Files of ours in the folder, those that were never finished too; it may hold others.
+_ENTRY = re.compile(r"\.?\w+-[0-9a-f]{32}\.stage(\.\w+)?")
+
+log = logging.getLogger("nbbias")
+
 
 def default_cache() -> str:
     """Return what a run sets `NBBIAS_CACHE` to, unless the user has: a folder of the user's own.
 
-    It holds pickles, so it is no part of what a run leaves behind and may be passed on.
+    Raises
+    ------
+    DataError
+        The folder is not the user's alone.
 
     Examples
     --------
     >>> isinstance(default_cache(), str)
     True
     """
-    return os.environ.get("NBBIAS_CACHE") or str(user_cache_path("nbbias") / "stages")
+    named = os.environ.get("NBBIAS_CACHE")
+    if not named:
+        own = user_cache_path("nbbias")
+        named = str(own / "stages") if own.is_absolute() else "off"  # of a user without a home
+    if named != "off" and Path(named).is_dir():
+        _of_the_user_alone(Path(named))
+    return named
 
 
-def stage(function: Callable[P, T]) -> Callable[P, T]:
+def _of_the_user_alone(folder: Path) -> None:
+    """Refuse a folder into which others can put what would be read as ours."""
+    if os.name != "posix":
+        return
+    status = folder.stat()
+    told = ""
+    if status.st_uid != os.geteuid():
+        told = "belongs to another user"
+    elif status.st_mode & 0o022:
+        told = f"can be written by others (chmod go-w {folder})"
+    if told:
+        raise DataError(
+            str(folder), f"keeps results between runs, but {told}; use a folder of your own, or "
+            "name one by NBBIAS_CACHE (off keeps nothing)"
+        )  # fmt: skip
+
+
+@overload
+def stage(function: Callable[P, T]) -> Callable[P, T]: ...
+
+
+@overload
+def stage(*, whole: Callable[..., bool]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+
+
+def stage(
+    function: Callable[..., Any] | None = None, *, whole: Callable[..., bool] | None = None
+) -> Any:
     """Keep what a function returns, under the hash of what it was given.
 
     The function must depend on its arguments alone: files and weights that it reads by name are
-    stamped by `stamp` and given as an argument.
+    stamped by `stamp` and given as an argument. What it returns is of the type that it is said to
+    return, and of what `packed.pack` takes. A kept file that is cut, damaged, of another type or
+    not `whole` (called with what was kept, then the arguments) is told once, removed, and made
+    anew.
 
     Examples
     --------
@@ -57,38 +107,76 @@ def stage(function: Callable[P, T]) -> Callable[P, T]:
     >>> squares(3)
     [0, 1, 4]
     """
+    if function is None:
+        return functools.partial(stage, whole=whole)
     package = function.__module__.removeprefix("nbbias.").split(".")[0]
 
     @functools.wraps(function)
-    def kept(*args: P.args, **kwargs: P.kwargs) -> T:
+    def kept(*args: Any, **kwargs: Any) -> Any:
         folder = os.environ.get("NBBIAS_CACHE", "")
         if folder in {"", "off"}:
             return function(*args, **kwargs)
         given = [measuring_version(package), function.__module__, list(args), kwargs]
-        key = f"{function.__qualname__} {digest(given)}"
+        name = f"{function.__name__}-{digest(given)}.stage"
         try:
-            return _kept(folder)(key, lambda: function(*args, **kwargs))
+            entry = _opened(folder) / name
         except OSError:  # a full or foreign disk costs time, not the run
             return function(*args, **kwargs)
+        kind = typing.get_type_hints(function).get("return", Any)
+        found = _read(entry, kind, lambda it: whole is None or whole(it, *args, **kwargs))
+        if found:
+            return found[0]
+        made = function(*args, **kwargs)
+        try:
+            content = packed.pack(made)
+            with contextlib.suppress(OSError):
+                files.write(entry, _seal(name, content) + content)
+        except TypeError as error:
+            log.warning("%s is made in every run: %s", function.__name__, error)
+        return made
 
     return kept
 
 
 @functools.cache
-def _kept(folder: str) -> Callable[[str, Callable[[], T]], T]:
-    """Open the folder; what nobody has used for a month goes.
+def _opened(folder: str) -> Path:
+    """Open the folder, which is the user's alone; what nobody has used for a month goes."""
+    path = Path(folder)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _of_the_user_alone(path)
+    oldest = time.time() - _KEPT.total_seconds()
+    for one in path.iterdir():
+        if _ENTRY.fullmatch(one.name) and one.lstat().st_mtime < oldest:
+            one.unlink(missing_ok=True)  # another process may have been first
+    return path
 
-    What cannot be kept, or read again, is no matter of the notebook: nothing is printed into it.
-    """
-    logging.getLogger("joblib").setLevel(logging.ERROR)
-    warnings.filterwarnings("ignore", message="Unable to cache to disk")
-    memory = joblib.Memory(folder, compress=1, verbose=0)
-    memory.reduce_size(age_limit=_KEPT)
-    return memory.cache(_make, ignore=["make"])
+
+def _seal(name: str, content: bytes) -> bytes:
+    """Return the hash that a kept file begins with: of its name too, since files can be renamed."""
+    return hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
-def _make(key: str, make: Callable[[], T]) -> T:
-    return make()
+def _read(entry: Path, kind: Any, whole: Callable[[Any], bool]) -> list[Any]:
+    """Return what is kept in a list, or an empty one: nothing is, or nothing that can be used."""
+    try:
+        data = entry.read_bytes()
+    except OSError:
+        return []
+    try:
+        seal, content = data[:32], data[32:]
+        if seal != _seal(entry.name, content):
+            raise ValueError("its hash is another")
+        found = packed.unpack(content, kind)
+        if not whole(found):
+            raise ValueError("its numbers are not what they must be")
+    except Exception as error:  # whatever damage does to a reader
+        log.warning("%s: was damaged (%s) and is removed; it is made anew", entry, error)
+        with contextlib.suppress(OSError):
+            entry.unlink()
+        return []
+    with contextlib.suppress(OSError):
+        os.utime(entry)  # used today
+    return [found]
 
 
 def digest(value: Any) -> str:

@@ -10,15 +10,13 @@ import hashlib
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
-from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve, watched
+from nbbias.text.instruments import loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
@@ -87,19 +85,20 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
                 f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder"
             )  # fmt: skip
         source, local = str(folder), True
-    try:
+    with loading(chosen, "cannot be loaded as a sentence embedding"):
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
         loaded = SentenceTransformer(
             source, device=device, local_files_only=local, trust_remote_code=False
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, ImportError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(chosen, f"cannot be loaded as a sentence embedding: {reason}") from None
     return loaded.encode
 
 
-@tables.stage
+def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
+    return found.ndim == 2 and len(found) == len(texts) and bool(np.isfinite(found).all())
+
+
+@tables.stage(whole=_are_vectors)
 def _encoded(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
 ) -> np.ndarray:
@@ -118,7 +117,6 @@ def embed(
     texts: Iterable[str | None],
     *,
     model: str = AUTO,
-    cache_path: str | Path | None = None,
     device: str = "cpu",
     batch: int = 64,
     progress: bool = True,
@@ -135,9 +133,6 @@ def embed(
         (fetched where they must be), or the folder of a sentence-transformers model, or of a
         transformer, whose tokens' mean is taken. Contriever was trained for the dot product of
         vectors as they come; here, as of all models, it is their cosine.
-    cache_path
-        A Parquet file that keeps vectors for later runs, by hash: it holds no text. Files of other
-        instruments can share it.
     device, batch
         Where the model runs, and texts at a time.
     progress
@@ -152,7 +147,7 @@ def embed(
     Raises
     ------
     DataError
-        The model cannot be found or loaded, or the cache is no such file.
+        The model cannot be found or loaded.
 
     Notes
     -----
@@ -169,8 +164,6 @@ def embed(
     name = instrument(model)
     keys = [None if text is None else (name, _digest(text)) for text in given]
     wanted = {key: text for key, text in zip(keys, given, strict=True) if key and text}
-    if cache_path is not None:
-        _known.update(_read(Path(cache_path)))
     missing = {key: text for key, text in wanted.items() if key not in _known}
     if missing:
         chosen = choose(model)
@@ -180,8 +173,6 @@ def embed(
             progress=progress and watched() and len(missing) > _FEW,
         )  # fmt: skip
         _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
-        if cache_path is not None:
-            _write(Path(cache_path))
     size = len(next(iter(_known[key] for key in wanted), np.zeros(1)))
     nothing = np.full(size, np.nan, dtype=np.float32)
     rows = [nothing if key is None else _known[key] for key in keys]
@@ -190,25 +181,3 @@ def embed(
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _read(path: Path) -> dict[tuple[str, str], np.ndarray]:
-    if not path.is_file():
-        return {}
-    try:
-        table = pd.read_parquet(path, columns=["instrument", "text_sha256", "vector"])
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(str(path), f"is no cache of embeddings ({reason}); remove it") from None
-    keys = zip(table["instrument"], table["text_sha256"], strict=True)
-    return {key: np.asarray(v, np.float32) for key, v in zip(keys, table["vector"], strict=True)}
-
-
-def _write(path: Path) -> None:
-    rows: list[dict[str, Any]] = [
-        {"instrument": name, "text_sha256": digest, "vector": vector}
-        for (name, digest), vector in _known.items()
-    ]
-    buffer = BytesIO()
-    pd.DataFrame(rows).to_parquet(buffer, index=False)
-    tables.write(path, buffer.getvalue())

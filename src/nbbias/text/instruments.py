@@ -7,9 +7,37 @@ figures, are read from there. A package that it brings stands in `tables.provena
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, NamedTuple
+
+from nbbias.tables import DataError
+
+
+@contextmanager
+def loading(name: str, told: str, *, advice: str = "") -> Iterator[None]:
+    """Tell whatever a loader raises as a mistake in the file or folder that was named.
+
+    No loader here runs what comes with weights: neither their folder's code nor a pickle's.
+
+    Examples
+    --------
+    >>> with loading("my-model", "cannot be loaded"):
+    ...     raise OSError("no config.json")
+    Traceback (most recent call last):
+    nbbias.tables.errors.DataError: my-model: cannot be loaded: no config.json
+    """
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:  # whatever damage does to a loader
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        if isinstance(error, pickle.UnpicklingError):
+            reason = "its weights are damaged or hold more than numbers; use safetensors"
+        raise DataError(name, f"{told}: {reason}{advice and f'; {advice}'}") from None
 
 
 class Instrument(NamedTuple):

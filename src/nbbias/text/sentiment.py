@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError
-from nbbias.text.instruments import Instrument, listed
+from nbbias.text.instruments import Instrument, listed, loading
 
 
 @cache
@@ -67,11 +67,11 @@ def _classifier(path: str) -> Callable[[str], tuple[float, int]]:
     """Load a Hugging Face text classifier whose labels say positive and negative."""
     from transformers import pipeline
 
-    try:
-        classify = pipeline("text-classification", model=path, top_k=None, truncation=True)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(path, f"cannot be loaded as a text classifier: {reason}") from None
+    with loading(path, "cannot be loaded as a text classifier"):
+        classify = pipeline(
+            "text-classification", model=path, top_k=None, truncation=True,
+            trust_remote_code=False,  # or a folder's code would be run when someone says yes
+        )  # fmt: skip
     signs = {label: _sign(label) for label in classify.model.config.id2label.values()}
     if {1, -1} - set(signs.values()):
         told = ", ".join(signs)

@@ -38,7 +38,23 @@ class TopicModel(NamedTuple):
     def parts(self) -> list[Any]:
         """Return what inference depends on, to tell models apart."""
         words = sorted(self.dictionary.token2id.items())
-        return [words, self.model.state.get_lambda(), self.model.alpha, self.model.eta]
+        counts = [self.dictionary.cfs[at] for _, at in words]
+        return [words, counts, self.model.state.sstats, self.model.alpha, self.model.eta]
+
+    @classmethod
+    def of_parts(cls, parts: list[Any]) -> TopicModel:
+        """Make a model of its parts, which infers what the fitted one did."""
+        words, counts, sstats, alpha, eta = parts
+        dictionary = Dictionary()
+        dictionary.token2id = dict(words)
+        dictionary.cfs = {at: n for (_, at), n in zip(words, counts, strict=True)}
+        model = LdaModel(id2word=dictionary, num_topics=len(alpha), alpha=alpha, eta=eta)
+        if model.state.sstats.shape != sstats.shape:
+            raise ValueError("the topics are of other words")
+        model.state.sstats = sstats
+        model.sync_state()
+        model.random_state = _FlatStart()
+        return cls(model, dictionary)
 
 
 class _FlatStart(np.random.RandomState):
@@ -47,9 +63,6 @@ class _FlatStart(np.random.RandomState):
     gensim draws one text's start after the other's, so that a text's topics depend on what was
     inferred before it. From the mean they depend on the text alone.
     """
-
-    def __reduce__(self) -> Any:  # RandomState's own would come back as its parent
-        return type(self), (), self.get_state()
 
     def gamma(self, shape: Any, scale: Any = 1.0, size: Any = None) -> Any:
         return np.full(size or (), shape * scale)

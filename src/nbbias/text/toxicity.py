@@ -7,7 +7,6 @@ not Detoxify, and whatever it touches says so.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -16,17 +15,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, is_file, resolve
-from nbbias.text.instruments import Instrument, listed
+from nbbias.tables import DataError, file_sha256, is_file, resolve
+from nbbias.text.instruments import Instrument, listed, loading
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
 AUTO, OFFLINE = "auto", "offline"
-
-#: What loading a model raises when its files are missing, cut off or of another kind.
-_UNUSABLE = (
-    *(OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError),
-    pickle.UnpicklingError,
-)
 
 Predict = Callable[[Sequence[str]], np.ndarray]
 
@@ -41,11 +34,7 @@ def choose(scorer: str = AUTO) -> str:
     """
     if scorer != AUTO:
         return scorer
-    import torch
-    from detoxify.detoxify import MODEL_URLS
-
-    weights = Path(torch.hub.get_dir()) / "checkpoints" / Path(MODEL_URLS["original"]).name
-    return "original" if is_file(weights) else OFFLINE
+    return "original" if is_file(_weights("original")) else OFFLINE
 
 
 def instrument(scorer: str) -> str:
@@ -124,33 +113,33 @@ def _words(device: str) -> Predict:
     return lambda texts: np.asarray(predict_prob(list(texts)), dtype=float)
 
 
-def _of(model: Any) -> Predict:
-    def predict(texts: Sequence[str]) -> np.ndarray:
-        return np.atleast_1d(np.asarray(model.predict(list(texts))["toxicity"], dtype=float))
-
-    return predict
-
-
 def _detoxify(name: str, device: str) -> Predict:
-    from detoxify import Detoxify
+    import torch
+    from detoxify.detoxify import MODEL_URLS
 
-    try:
-        return _of(Detoxify(name, device=device))
-    except _UNUSABLE as error:
-        raise DataError(
-            f"Detoxify {name}",
-            f"its weights are not here, or cut off, and cannot be fetched ({_reason(error)}); "
-            "use 'offline', or the path of a checkpoint",
-        ) from None
+    path = _weights(name)
+    with loading(
+        f"Detoxify {name}", "its weights are not here, or cut off, and cannot be fetched",
+        advice="use 'offline', or the path of a checkpoint",
+    ):  # fmt: skip
+        if not is_file(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            torch.hub.download_url_to_file(MODEL_URLS[name], str(path), progress=False)
+        # Only what its publisher published, whose name tells its hash, may hold more than numbers.
+        published = file_sha256(path).startswith(path.stem.rpartition("-")[2])
+        return _network(torch.load(path, map_location="cpu", weights_only=not published), device)
 
 
-def _reason(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _weights(name: str) -> Path:
+    """Return where torch keeps the weights of a model of Detoxify."""
+    import torch
+    from detoxify.detoxify import MODEL_URLS
+
+    return Path(torch.hub.get_dir()) / "checkpoints" / Path(MODEL_URLS[name]).name
 
 
 def _checkpoint(name: str, device: str) -> Predict:
     import torch
-    from detoxify import Detoxify
 
     path = resolve(name)
     if not is_file(path):
@@ -164,16 +153,42 @@ def _checkpoint(name: str, device: str) -> Predict:
         whole = False
     if not whole:
         raise DataError(name, "is no Detoxify checkpoint (needs config and state_dict, no code)")
-    try:
-        model = Detoxify(
-            checkpoint=str(path), device=device, huggingface_config_path=str(path.parent)
-        )
-    except _UNUSABLE as error:
-        told = f"cannot be loaded with the config and tokenizer in its folder: {_reason(error)}"
-        raise DataError(name, told) from None
-    if "toxicity" not in model.class_names:
-        raise DataError(name, f"has no class 'toxic'; it has {', '.join(model.class_names)}")
-    return _of(model)
+    with loading(name, "cannot be loaded with the config and tokenizer in its folder"):
+        return _network(loaded, device, folder=path.parent)
+
+
+def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) -> Predict:
+    """Make the network of a checkpoint of Detoxify; config and tokenizer are in `folder`."""
+    import torch
+    import transformers
+    from detoxify.detoxify import get_model_and_tokenizer
+
+    classes = loaded["config"]["dataset"]["args"]["classes"]
+    if not {"toxic", "toxicity"} & set(classes):
+        raise ValueError(f"it has no class 'toxic'; it has {', '.join(classes)}")
+    made_of = loaded["config"]["arch"]["args"]
+    kinds = {
+        "model_name": transformers.PreTrainedModel,
+        "tokenizer_name": transformers.PreTrainedTokenizerBase,
+    }
+    for what, kind in kinds.items():  # a checkpoint names them, and might name anything
+        named = getattr(transformers, str(made_of[what]), None)
+        if not (isinstance(named, type) and issubclass(named, kind)):
+            raise ValueError(f"{what} {made_of[what]!r} is none of transformers'")
+    model, tokenizer = get_model_and_tokenizer(
+        **made_of, state_dict=loaded["state_dict"],
+        huggingface_config_path=str(folder) if folder else None,
+    )  # fmt: skip
+    model.to(device).eval()
+    toxic = next(at for at, one in enumerate(classes) if one in {"toxic", "toxicity"})
+
+    def predict(texts: Sequence[str]) -> np.ndarray:
+        given = tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
+        with torch.inference_mode():
+            odds = model(**given.to(model.device))[0][:, toxic]
+        return torch.sigmoid(odds).cpu().numpy().astype(float)
+
+    return predict
 
 
 _DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")

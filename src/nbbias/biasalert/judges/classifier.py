@@ -6,7 +6,7 @@ they were not fitted on, and what the evidence says. So its probabilities are ca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -116,14 +116,18 @@ def fit(
         "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
     }  # fmt: skip
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    return _fitted(kept, vectors, _of_evidence(table, evidence), about=about, seed=seed)
+    parts = (_vectorizer(), *_parts(len(table), seed), _final())
+    features = _of_evidence(table, evidence)
+    for part, learnt in zip(parts, _fitted(kept, vectors, features, seed=seed), strict=True):
+        _teach(part, learnt)
+    return Fitted(*parts, about)
 
 
 @tables.stage
 def _fitted(
-    table: pd.DataFrame, vectors: np.ndarray, features: np.ndarray, *, about: dict[str, Any],
-    seed: int,
-) -> Fitted:  # fmt: skip
+    table: pd.DataFrame, vectors: np.ndarray, features: np.ndarray, *, seed: int
+) -> list[dict[str, Any]]:
+    """Fit the parts of a judge; return what each has learnt."""
     truth = table["biased"].to_numpy()
     # Words seen once, rare pieces: of texts held out too, but not their labels.
     vectorizer = _vectorizer()
@@ -132,12 +136,35 @@ def _fitted(
     part = folds(table, n=_CROSS, seed=seed)
     for number in range(_CROSS):
         own, rest = (part == number).to_numpy(), (part != number).to_numpy()
-        linear, kernel = _parts(counted[rest], vectors[rest], truth[rest], seed)
+        linear, kernel = _fit_parts(counted[rest], vectors[rest], truth[rest], seed)
         held_out[own] = _read(linear, kernel, counted[own], vectors[own])
-    final = make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
-    final.fit(np.column_stack([held_out, features]), truth)
-    linear, kernel = _parts(counted, vectors, truth, seed)
-    return Fitted(vectorizer, linear, kernel, final, about)
+    final = _final().fit(np.column_stack([held_out, features]), truth)
+    linear, kernel = _fit_parts(counted, vectors, truth, seed)
+    return [_learnt(one) for one in (vectorizer, linear, kernel, final)]
+
+
+def _steps(model: Any) -> dict[str, Any]:
+    return dict(getattr(model, "steps", ()) or getattr(model, "transformer_list", ()))
+
+
+def _learnt(model: Any) -> dict[str, Any]:
+    """Return what a model of scikit-learn has learnt, its parts' by their names."""
+    if steps := _steps(model):
+        return {name: _learnt(one) for name, one in steps.items()}
+    if isinstance(model, TfidfVectorizer):
+        known = {term: int(at) for term, at in model.vocabulary_.items()}
+        return {"vocabulary_": known, "idf_": model.idf_}
+    return {name: value for name, value in vars(model).items() if name[0] != "_" == name[-1]}
+
+
+def _teach(model: Any, learnt: Mapping[str, Any]) -> None:
+    """Give a model that was not fitted what another of its kind has learnt."""
+    steps = _steps(model)
+    for name, value in learnt.items():
+        if steps:
+            _teach(steps[name], value)
+        else:
+            setattr(model, name, value)
 
 
 def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -171,15 +198,22 @@ def _vectorizer() -> FeatureUnion:
     return FeatureUnion([("words", words), ("characters", characters)])
 
 
-def _parts(counted: Any, vectors: np.ndarray, truth: np.ndarray, seed: int) -> tuple[Any, Any]:
+def _parts(n: int, seed: int) -> tuple[Any, Any]:
     linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
-    linear.fit(_joined(counted, vectors), truth)
-    landmarks = min(1500, len(truth))
     kernel = make_pipeline(
-        Nystroem(gamma=1.5, n_components=landmarks, random_state=seed),
+        Nystroem(gamma=1.5, n_components=min(1500, n), random_state=seed),
         LogisticRegression(C=8.0, max_iter=500),
     )
-    return linear, kernel.fit(vectors, truth)
+    return linear, kernel
+
+
+def _final() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
+
+
+def _fit_parts(counted: Any, vectors: np.ndarray, truth: np.ndarray, seed: int) -> tuple[Any, Any]:
+    linear, kernel = _parts(len(truth), seed)
+    return linear.fit(_joined(counted, vectors), truth), kernel.fit(vectors, truth)
 
 
 def _joined(counted: Any, vectors: np.ndarray) -> Any:

@@ -28,6 +28,7 @@ from nbbias.biasalert.judges import prompt as judge_prompt
 from nbbias.biasalert.judges.prompt import LONGEST, answer
 from nbbias.biasalert.judges.recorded import Ask
 from nbbias.tables import ContractError, DataError, NbbiasError, ParameterError, read_table
+from nbbias.text.instruments import loading
 
 Layout = Literal["messages", "completion"]
 
@@ -388,15 +389,12 @@ def load(source: str | Path, *, device: str = "cpu") -> tuple[Any, Any]:
     if device != "cpu" and not torch.cuda.is_available():
         raise ParameterError("device", f"{device!r} is not there; use 'cpu'")
     dtype = torch.float32 if device == "cpu" else torch.bfloat16
-    try:
+    with loading(source, "cannot be loaded as a causal language model"):
         # transformers loads an adapter together with the model that its config names.
         model = transformers.AutoModelForCausalLM.from_pretrained(
             source, dtype=dtype, trust_remote_code=False, use_safetensors=True
         )
         tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, TypeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(source, f"cannot be loaded as a causal language model: {reason}") from None
     if tokenizer.eos_token is None:
         raise DataError(source, "its tokenizer has no end-of-text token, so no answer would end")
     if tokenizer.pad_token is None:

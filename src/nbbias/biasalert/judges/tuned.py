@@ -7,7 +7,7 @@ comments took six minutes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -25,8 +25,9 @@ from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
-from nbbias.tables import DataError, ParameterError, check, progress as bar, resolve
+from nbbias.tables import ParameterError, check, progress as bar, resolve
 from nbbias.text import embeddings
+from nbbias.text.instruments import loading
 
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
@@ -117,12 +118,26 @@ def fit(
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    return _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
+    weights, about = _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
+    networks = [_weighted(network(how.model), own).to(how.device) for own in weights]
+    return Tuned(load_tokenizer(how.model), networks, about)
+
+
+def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
+    import torch
+
+    network.load_state_dict({name: torch.from_numpy(own) for name, own in weights.items()})
+    return network.eval()
 
 
 @tables.stage
-def _tuned(table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool) -> Tuned:
-    """Fine-tune; `stamp` tells versions of a model's folder apart."""
+def _tuned(
+    table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
+) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
+    """Fine-tune; return the networks' weights, and what they were made from.
+
+    `stamp` tells versions of a model's folder apart.
+    """
     tokenizer = load_tokenizer(how.model)
     pieces = word_pieces(tokenizer, table["text"])
     truth = table["biased"].to_numpy()
@@ -150,7 +165,10 @@ def _tuned(table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress:
         "n": len(own), "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
     }  # fmt: skip
-    return Tuned(tokenizer, networks, about)
+    weights = [
+        {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
+    ]
+    return weights, about
 
 
 def judge(
@@ -263,12 +281,10 @@ def load_tokenizer(model: str) -> Any:
     """Load a model's tokenizer; no code of its folder is run."""
     from transformers import AutoTokenizer
 
-    try:
+    with loading(model, "holds no tokenizer"):
         return AutoTokenizer.from_pretrained(
             str(_folder(model)), local_files_only=True, trust_remote_code=False
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise DataError(model, f"holds no tokenizer: {str(error).splitlines()[0]}") from None
 
 
 def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[int]]:
@@ -307,15 +323,12 @@ def network(model: str) -> Any:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    try:
-        with torch.random.fork_rng(devices=[]):  # whose draws are overwritten, and not the user's
-            body = AutoModel.from_pretrained(
-                str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
-            )
-            head = torch.nn.Linear(body.config.hidden_size, 1)
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(model, f"cannot be loaded as a transformer: {reason}") from None
+    # The draws of what is not in a file are overwritten, and not the user's.
+    with loading(model, "cannot be loaded as a transformer"), torch.random.fork_rng(devices=[]):
+        body = AutoModel.from_pretrained(
+            str(_folder(model)), local_files_only=True, trust_remote_code=False, **_PLAIN
+        )
+        head = torch.nn.Linear(body.config.hidden_size, 1)
     return torch.nn.ModuleDict({"body": body, "dropout": torch.nn.Dropout(0.2), "head": head})
 
 

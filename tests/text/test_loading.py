@@ -1,0 +1,265 @@
+"""Checkpoints that someone else made: what is in them is read, and none of it is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from nbbias.biasalert.judges import lora, tuned
+from nbbias.tables import DataError
+from nbbias.text import embeddings, sentiment, toxicity
+from tests import tiny_llama
+from tests.biasalert import tiny
+from tests.text.test_toxicity import CLASSES, save_checkpoint
+
+Load = Callable[[Path], object]
+
+
+class Trap:
+    """An object whose unpickling makes a folder."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.marker),)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two tiny models, whole and harmless."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "bert").mkdir()
+    tiny.transformer(folder / "bert")
+    tiny_llama.make(folder / "llama", ["women are lazy"] * 5)
+    return folder
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    """What is there once code has run."""
+    return tmp_path / "ran"
+
+
+#: Every loader of a folder that a user can name, and the model that it is tried on.
+LOADERS: dict[str, tuple[str, Load]] = {
+    "embeddings": ("bert", lambda folder: embeddings._encoder(str(folder), "cpu")),
+    "sentiment": ("bert", lambda folder: sentiment._classifier(str(folder))),
+    "tuned": (
+        "bert",
+        lambda folder: (tuned.load_tokenizer(str(folder)), tuned.network(str(folder))),
+    ),
+    "lora": ("llama", lambda folder: lora.load(folder)),
+}
+
+
+@pytest.fixture(params=LOADERS)
+def loader(request: pytest.FixtureRequest, models: Path, tmp_path: Path) -> tuple[Path, Load]:
+    """A copy of a model, to be spoiled, and what loads it."""
+    name, load = LOADERS[request.param]
+    return shutil.copytree(models / name, tmp_path / "model"), load
+
+
+def edit(path: Path, **changes: Any) -> None:
+    told = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**told, **changes}), encoding="utf-8")
+
+
+def tried(load: Load, folder: Path) -> str:
+    """Return what is told of a folder; nothing where it was accepted."""
+    try:
+        load(folder)
+    except DataError as error:
+        return f"{error}".removeprefix(f"{folder}: ")
+    return ""
+
+
+def with_code(folder: Path, marker: Path, *, unknown: bool) -> None:
+    """Let a model's folder bring code of its own, of a kind that transformers knows or not."""
+    (folder / "modeling_x.py").write_text(f"import os\nos.mkdir({str(marker)!r})\nclass X: pass\n")
+    kinds = (
+        "AutoConfig",
+        "AutoModel",
+        "AutoModelForCausalLM",
+        "AutoModelForSequenceClassification",
+    )
+    other = {"model_type": "x"} if unknown else {}
+    edit(folder / "config.json", auto_map=dict.fromkeys(kinds, "modeling_x.X"), **other)
+    other = {"tokenizer_class": "X"} if unknown else {}
+    named = {"AutoTokenizer": ["modeling_x.X", "modeling_x.X"]}
+    edit(folder / "tokenizer_config.json", auto_map=named, **other)
+
+
+@pytest.mark.parametrize("unknown", [True, False])
+def test_code_in_a_folder_is_not_run_whatever_is_answered(
+    loader: tuple[Path, Load], marker: Path, unknown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, load = loader
+    with_code(folder, marker, unknown=unknown)
+    asked: list[str] = []
+    # Where a loader leaves it open, transformers asks, and "y" runs the code.
+    monkeypatch.setattr("builtins.input", lambda prompt="": asked.append(prompt) or "y")
+    told = tried(load, folder)
+    assert not marker.exists()
+    assert not asked
+    assert not unknown or "custom code" in told
+
+
+def test_weights_that_are_a_pickle_run_nothing(loader: tuple[Path, Load], marker: Path) -> None:
+    folder, load = loader
+    (folder / "model.safetensors").unlink()
+    torch.save({"a": Trap(marker)}, folder / "pytorch_model.bin")
+    told = tried(load, folder)
+    assert not marker.exists()
+    assert "safetensors" in told
+    torch.load(folder / "pytorch_model.bin", weights_only=False)  # read without care, it runs
+    assert marker.is_dir()
+
+
+@pytest.mark.parametrize("size", [0, 5, 300, -10])
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_cut_file_is_told(loader: tuple[Path, Load], file: str, size: int) -> None:
+    folder, load = loader
+    whole = (folder / file).read_bytes()
+    (folder / file).write_bytes(whole[:size])
+    told = tried(load, folder)
+    assert told
+    assert "\n" not in told
+
+
+# --- sentence-transformers ----------------------------------------------------------------------
+
+
+def modules(folder: Path, kind: str, path: str = "") -> Path:
+    told = [{"idx": 0, "name": "0", "path": path, "type": kind}]
+    (folder / "modules.json").write_text(json.dumps(told))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "joblib.numpy_pickle",
+        "evil.X",
+        "os.system",
+        "sentence_transformers.util.distributed.pickle",
+        "sentence_transformers.base.model.torch",
+    ],
+)
+def test_modules_of_another_kind_are_refused(
+    tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    (tmp_path / "evil.py").write_text(f"import os\nos.mkdir({str(marker)!r})\nclass X: pass\n")
+    (tmp_path / "evil.pkl").write_bytes(pickle.dumps(Trap(marker)))
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(DataError, match="cannot be loaded as a sentence embedding"):
+        embeddings.embed(["a"], model=str(modules(tmp_path, kind, "evil.pkl")))
+    assert not marker.exists()
+
+
+def test_a_layer_whose_weights_are_a_pickle_is_refused(tmp_path: Path, marker: Path) -> None:
+    folder = modules(tmp_path, "sentence_transformers.models.Dense", "0_Dense")
+    (folder / "0_Dense").mkdir()
+    config = {"in_features": 2, "out_features": 2, "activation_function": "torch.nn.Tanh"}
+    (folder / "0_Dense" / "config.json").write_text(json.dumps(config))
+    torch.save({"a": Trap(marker)}, folder / "0_Dense" / "pytorch_model.bin")
+    with pytest.raises(DataError, match="safetensors"):
+        embeddings.embed(["a"], model=str(folder))
+    assert not marker.exists()
+
+
+# --- adapters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        {},
+        {"megatron_config": {"a": 1}, "megatron_core": "evil"},
+        {"peft_type": None, "auto_mapping": {"base_model_class": "X", "parent_library": "evil"}},
+        {"init_lora_weights": "corda", "corda_config": {"cache_file": "evil.pt"}},
+    ],
+)
+def test_an_adapter_runs_nothing(
+    models: Path, tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch, further: Any
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "evil.py").write_text(f"import os\nos.mkdir({str(marker)!r})\nclass X: pass\n")
+    told = {
+        "peft_type": "LORA", "base_model_name_or_path": str(models / "llama"), "r": 2,
+        "lora_alpha": 2, "target_modules": ["q_proj"], "task_type": "CAUSAL_LM",
+    }  # fmt: skip
+    (tmp_path / "adapter_config.json").write_text(json.dumps(told | further))
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(models / "llama" / name, tmp_path)
+    for name in ("adapter_model.bin", "evil.pt"):
+        torch.save({"a": Trap(marker)}, tmp_path / name)
+    with pytest.raises(DataError, match="cannot be loaded as a causal language model"):
+        lora.load(tmp_path)
+    assert not marker.exists()
+
+
+# --- Detoxify -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "named"),
+    [
+        ("model_name", "pipeline"),
+        ("model_name", "AutoModelForSequenceClassification"),
+        ("model_name", "utils"),
+        ("tokenizer_name", "AutoTokenizer"),
+        ("tokenizer_name", 7),
+    ],
+)
+def test_a_checkpoint_names_a_model_and_a_tokenizer_and_nothing_else(
+    tmp_path: Path, marker: Path, what: str, named: Any
+) -> None:
+    path = save_checkpoint(tmp_path, classes=CLASSES)
+    with_code(tmp_path, marker, unknown=True)
+    saved = torch.load(path, weights_only=True)
+    saved["config"]["arch"]["args"][what] = named
+    torch.save(saved, path)
+    with pytest.raises(DataError, match=f"{what} {named!r} is none of transformers'"):
+        toxicity.score(["a"], scorer=str(path))
+    assert not marker.exists()
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where torch keeps the weights of Detoxify."""
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    monkeypatch.setattr(torch.hub, "_hub_dir", None)
+    folder = tmp_path / "hub" / "checkpoints"
+    folder.mkdir(parents=True)
+    return folder / "toxic_original-c1212f89.ckpt"
+
+
+def test_what_stands_in_the_place_of_published_weights_runs_nothing(
+    hub: Path, marker: Path
+) -> None:
+    torch.save({"config": {}, "state_dict": Trap(marker)}, hub)
+    with pytest.raises(DataError, match=r"Detoxify original.*'offline'"):
+        toxicity.score(["another text"], scorer="original")
+    assert not marker.exists()
+
+
+def test_weights_in_the_place_of_published_ones_are_read_as_numbers(
+    hub: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "tiny").mkdir()
+    path = save_checkpoint(tmp_path / "tiny", classes=CLASSES)
+    shutil.copy(path, hub)
+    # In the folder that such a checkpoint names are its config and tokenizer.
+    toxicity._predictor.cache_clear()
+    found = toxicity.score(["you are a fool"], scorer="original")
+    toxicity._predictor.cache_clear()
+    assert found.tolist() == toxicity.score(["you are a fool"], scorer=str(path)).tolist()
