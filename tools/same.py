@@ -19,7 +19,7 @@ def hashes(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for kind in ("tables", "figures")
-        for path in sorted(folder.glob(f"*/*/{kind}/*.csv"))
+        for path in sorted(folder.glob(f"[!.]*/[!.]*/{kind}/*.csv"))
     }
 
 

@@ -25,7 +25,7 @@ from nbbias.asking import view
 from nbbias.asking.params import Generate
 from nbbias.pages import share
 from nbbias.reading import Format, Terminal
-from nbbias.running import asked, execute, plan as run_plan, run as running_run
+from nbbias.running import asked, execute, names, place, plan as run_plan, run as running_run
 from nbbias.tables import NbbiasError, escape
 
 app = typer.Typer(
@@ -74,9 +74,17 @@ def run_command(
     ] = None,
     out: Out = Path("runs"),
     jobs: Jobs = 1,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="The run's name; else the file's, and what differs."),
+    ] = None,
 ) -> None:
-    """Execute studies: one notebook for each params file."""
-    _run(params_files, override or [], out=out, jobs=jobs)
+    """Execute studies: one notebook for each params file.
+
+    A run with other parameters than a finished one gets a name of its own; one that fails leaves
+    the last good one where it is.
+    """
+    _run(params_files, override or [], out=out, jobs=jobs, name=name)
 
 
 @app.command("generate")
@@ -106,11 +114,16 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     samples = registry.samples()
     if not samples:
         raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
-    _run(samples, [], out=out, jobs=jobs)
+    chosen, lacking = run_plan.able(samples)
+    for one in lacking:
+        err_console.print(f"left out {escape.terminal(one)}")
+    _run(chosen, [], out=out, jobs=jobs)
 
 
-def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> None:
-    plan = run_plan.plan(paths, overrides=overrides, out=out)
+def _run(
+    paths: list[Path], overrides: list[str], *, out: Path, jobs: int, name: str | None = None
+) -> None:
+    plan = run_plan.plan(paths, overrides=overrides, out=out, name=name)
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
@@ -132,6 +145,10 @@ def _run(paths: list[Path], overrides: list[str], *, out: Path, jobs: int) -> No
         else:
             _say_end(one, message)
 
+    for path, one in zip(paths, plan, strict=True):
+        if name is None and one.name != (base := names.of_file(path)):
+            told = f"has a name of its own: its parameters are not those of {one.stem}/{base}"
+            err_console.print(f"{one.label} {told}", markup=False)
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars:
         statuses = running_run.run(plan, out=out, jobs=jobs, listen=listen)
@@ -160,10 +177,12 @@ def _say_end(one: run_plan.Run, message: Any) -> None:
     if message.get("source"):
         lines = message["source"].strip().splitlines()
         err_console.print(escape.terminal("\n".join(f"    | {line}" for line in lines)))
-    if (one.folder / "notebook.ipynb").is_file():
-        err_console.print(
-            f"  what was done until then: {escape.terminal(one.folder / 'notebook.ipynb')}"
-        )
+    if (message["folder"] / "notebook.ipynb").is_file():
+        done = escape.terminal(message["folder"] / "notebook.ipynb")
+        err_console.print(f"  what was done until then: {done}")
+    if message["folder"] != one.folder and place.good(one.folder):
+        stays, kept = escape.terminal(one.folder), escape.terminal(message["folder"])
+        err_console.print(f"  the last good run stays in {stays}; this one is kept in {kept}")
     logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
 
 
@@ -187,12 +206,20 @@ def list_command(out: Out = Path("runs")) -> None:
 
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
-    """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
+    """Print a study's parameters, or those of `generate`: type, default, range, meaning.
+
+    Below them stand the names that its suite of prompts has, such as tasks and themes.
+    """
     described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
     table = Table(*described.columns, show_lines=False)
     for row in described.itertuples(index=False):
         table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
     out_console.print(table)
+    for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
+        asked = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
+        for column in asked:
+            names = ", ".join(asked[column].dropna().unique())
+            out_console.print(f"{column}: {names}", markup=False, soft_wrap=True)
 
 
 # --- elsewhere --------------------------------------------------------------------------------

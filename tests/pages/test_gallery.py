@@ -287,6 +287,13 @@ def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_p
     )
 
 
+def test_runs_with_long_names_have_a_page(tmp_path: Path) -> None:
+    for name in ("x" * 200, "x" * 199 + "y"):
+        finished(tmp_path, name, claims(PLAIN))
+    gallery.write(tmp_path)
+    assert len(list((tmp_path / "compare").iterdir())) == 1
+
+
 def test_of_many_runs_the_newest_ten_are_compared(tmp_path: Path) -> None:
     for number in range(12):
         finished(tmp_path, f"r{number:02}", claims(PLAIN), started=f"2024-05-{number + 1:02}T10:00")

@@ -12,7 +12,7 @@ import yaml
 from nbbias import params, tables
 from nbbias.cogs.params import Cogs
 from nbbias.pages import gallery, manifest, share
-from nbbias.running import asked, plan as run_plan
+from nbbias.running import asked, names, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
 from tests.running.test_run import fill, nbbias, project  # noqa: F401
@@ -90,7 +90,9 @@ def repeated(run: run_plan.Run) -> run_plan.Run:
     """Lay out what a run leaves behind beside its place, move it there, and plan it again."""
     beside = run.folder.with_name(f".{run.name}.new")
     tables.write(beside / share.PARAMS, run.repeats)
-    manifest.write(beside, {"study": run.stem, "run": run.name}, status="ok")
+    described = {"study": run.stem, "run": run.name, "parameters": run.parameters.model_dump()}
+    described["start"] = names.start_of(run.start, folder=run.folder)
+    manifest.write(beside, described, status="ok")
     beside.rename(run.folder)
     (again,) = run_plan.plan([run.folder / share.PARAMS], out=run.folder.parents[1])
     return again

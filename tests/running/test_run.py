@@ -66,6 +66,13 @@ def start(path: Path, out: Path) -> dict[str, str]:
     return run.run(run_plan.plan([path], out=out), out=out, jobs=1, listen=silent)
 
 
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + 120
+    while not path.exists():
+        assert time.monotonic() < deadline, "the notebook never started"
+        time.sleep(0.1)
+
+
 # --- planning: everything is checked before a kernel starts ---------------------------------
 
 
@@ -135,15 +142,16 @@ def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
     own = Path("own.yaml")
     own.write_text("study: llmbi\n")
     plan = run_plan.plan([own], overrides=["draws=200"])
-    assert run.run(plan, out=Path("runs"), jobs=1, listen=silent) == {"llmbi/own": "ok"}
-    folder = Path("runs/llmbi/own")
+    name = "own-draws=200"
+    assert run.run(plan, out=Path("runs"), jobs=1, listen=silent) == {f"llmbi/{name}": "ok"}
+    folder = Path("runs/llmbi") / name
 
-    def left() -> dict[str, bytes]:
+    def kept() -> dict[str, bytes]:
         # The page and the notebook say which parameters were given: now all of them.
         names = ("params.yaml", "finding.json", "tables/*", "figures/*")
         return {str(path): path.read_bytes() for name in names for path in folder.glob(name)}
 
-    first = left()
+    first = kept()
     assert {str(folder / "params.yaml"), str(folder / "tables/estimates.csv")} <= set(first)
     told = about.command(folder)
     assert told is not None
@@ -153,8 +161,8 @@ def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
     (_, _, path) = shlex.split(told)
     (again,) = run_plan.plan([Path(path)])
     assert again.parameters.draws == 200
-    assert run.run([again], out=Path("runs"), jobs=1, listen=silent) == {"llmbi/own": "ok"}
-    assert left() == first
+    assert run.run([again], out=Path("runs"), jobs=1, listen=silent) == {f"llmbi/{name}": "ok"}
+    assert kept() == first
 
 
 # --- running --------------------------------------------------------------------------------
@@ -224,21 +232,77 @@ def test_a_kernel_that_dies_is_a_failure(project: Path) -> None:
     assert "died" in described["error"]["message"].lower()
 
 
+def left(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
 @pytest.mark.slow
-def test_a_failed_run_leaves_no_stale_success(project: Path) -> None:
+def test_a_failed_run_leaves_the_last_good_one_and_says_so(project: Path) -> None:
     path = fill(
         project,
         "from nbbias import tables\n"
         "tables.save_finding('x', figure='', out=tables.folder('llmbi'))",
     )
-    start(path, project / "runs")
+    assert start(path, project / "runs") == {"llmbi/sample": "ok"}
+    folder, failed = project / "runs/llmbi/sample", project / "runs/llmbi/sample.failed"
+    (folder / "my_picks.csv").write_text("mine")
+    before = left(folder)
     fill(project, "raise ValueError('no')")
-    start(path, project / "runs")
-    folder = project / "runs/llmbi/sample"
-    described = manifest.read(folder)
+    done = nbbias("run", str(path), cwd=project)
+    assert done.returncode == 1
+    told = " ".join(done.stderr.split())
+    assert f"the last good run stays in {folder}; this one is kept in {failed}" in told
+    assert f"what was done until then: {failed / 'notebook.ipynb'}" in told
+    assert left(folder) == before
+    described = manifest.read(failed)
     assert described is not None
     assert described["status"] == "failed"
-    assert not (folder / "finding.json").exists()
+    assert "nbbias run runs/llmbi/sample/params.yaml" in (failed / "index.html").read_text()
+    assert not (failed / "finding.json").exists()
+    listed = nbbias("list", cwd=project).stdout
+    assert "ok          llmbi/sample " in listed and "failed      llmbi/sample.failed" in listed
+    # What repeats the run, its mistake mended, takes the place, and the failure goes.
+    fill(project, "1")
+    assert start(failed / "params.yaml", project / "runs") == {"llmbi/sample": "ok"}
+    assert not failed.exists()
+    assert (folder / "my_picks.csv").read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_two_runs_of_one_name_at_once(project: Path) -> None:
+    path = fill(
+        project, "open('started', 'w').close()\nimport os, time",
+        "while not os.path.exists('go'):\n    time.sleep(0.1)",
+    )  # fmt: skip
+    command = [sys.executable, "-m", "nbbias", "run", str(path)]
+    first = subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True)
+    wait_for(project / "started")
+    (project / "started").unlink()
+    second = nbbias("run", str(path), cwd=project)
+    assert second.returncode == 2
+    assert "runs/llmbi/sample: is being made by another nbbias run" in second.stderr
+    assert not (project / "started").exists()  # no kernel was started
+    (project / "go").touch()
+    assert nbbias("run", str(path), "--name", "other", cwd=project).returncode == 0
+    assert first.communicate(timeout=120) and first.returncode == 0
+    listed = nbbias("list", cwd=project).stdout
+    assert "ok          llmbi/sample " in listed and "ok          llmbi/other " in listed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+def test_a_notebook_whose_runner_was_killed_ends(project: Path) -> None:
+    path = fill(project, "open('started', 'w').close()\nimport time; time.sleep(120)")
+    process = subprocess.Popen([sys.executable, "-m", "nbbias", "run", str(path)], cwd=project)
+    wait_for(project / "started")
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert alive == []
+    fill(project, "1")
+    assert start(path, project / "runs") == {"llmbi/sample": "ok"}
+    assert [p.name for p in (project / "runs/llmbi").iterdir() if p.is_dir()] == ["sample"]
 
 
 @pytest.mark.slow
@@ -254,10 +318,7 @@ def test_an_interrupted_run_says_so_and_leaves_no_kernel(
         [sys.executable, "-m", "nbbias", "run", str(path)],
         cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 90
-    while not (project / "started").exists():
-        assert time.monotonic() < deadline, "the notebook never started"
-        time.sleep(0.1)
+    wait_for(project / "started")
     family = psutil.Process(process.pid).children(recursive=True)
     assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
     if signal_number is signal.SIGINT:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from nbbias import params
-from nbbias.tables import NbbiasError, whole
+from nbbias.tables import NbbiasError, demand, whole
 
 #: What an error means: ask this again, never ask this again, or stop asking anything.
 Meaning = Literal["temporary", "rejected", "fatal"]
@@ -86,12 +86,9 @@ def open_model(
     NbbiasError
         inspect_ai or a provider's package is not installed, no key is set, or no such provider.
     """
-    try:
-        from inspect_ai.model import BatchConfig, GenerateConfig, get_model
-    except ImportError:
-        raise NbbiasError(
-            "asking models", "needs inspect_ai; install it with: pip install 'nbbias[llm]'"
-        ) from None
+    demand("inspect_ai", "tenacity", where="asking models")
+    from inspect_ai.model import BatchConfig, GenerateConfig, get_model
+
     provider = name.split("/", 1)[0]
     further = dict(model_args)
     if provider in _RETRY_THEMSELVES:

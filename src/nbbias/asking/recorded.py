@@ -153,13 +153,11 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
     else:
         found = _matched(laid_out.calls, given, where=str(path))
     blank = found["text"].isna() | (found["text"].astype("str") == "") & (_column(found) == "")
-    fresh = already = 0
+    rows = [_filed(row, laid_out, Path(path).name) for row in found[~blank].to_dict("records")]
     with store.opened(laid_out.store_path) as connection:
-        for row in found[~blank].to_dict("records"):
-            filed = store.record(connection, _filed(row, laid_out, Path(path).name))
-            fresh, already = fresh + filed, already + (not filed)
+        filed = store.record(connection, *rows)
     counts = {
-        "filed": fresh, "there already": already, "no text": int(blank.sum()),
+        "filed": filed, "there already": len(rows) - filed, "no text": int(blank.sum()),
         "not in the plan": len(given) - len(found),
     }  # fmt: skip
     return pd.DataFrame(counts.items(), columns=["what", "rows"])

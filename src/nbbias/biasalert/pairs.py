@@ -43,14 +43,14 @@ def types() -> pd.DataFrame:
 
 def read(path: str) -> pd.DataFrame:
     """Read a file of pairs (`check`)."""
-    return check(tables.read_table(path))
+    return check(tables.read_table(path), where=path)
 
 
-def check(pairs: pd.DataFrame) -> pd.DataFrame:
+def check(pairs: pd.DataFrame, *, where: str = "CrowS-Pairs") -> pd.DataFrame:
     """Return the pairs, numbered where they are not; refuse unknown types, directions, repeats."""
     if "pair_id" not in pairs:
         pairs = pairs.assign(pair_id=range(len(pairs)))
-    tables.need(pairs, _PAIR, where="CrowS-Pairs")
+    tables.need(pairs, _PAIR, where=where)
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id stands twice; each pair needs its own")
@@ -61,7 +61,7 @@ def check(pairs: pd.DataFrame) -> pd.DataFrame:
             found = ", ".join(unknown) or "a gap"
             breaches.append(f"column {name} holds {found}; known are {', '.join(sorted(allowed))}")
     if breaches:
-        raise ContractError("CrowS-Pairs", breaches)
+        raise ContractError(where, breaches)
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
 
 

@@ -19,9 +19,10 @@ from nbbias.params import (
     Parameters,
     Study,
     no_twins,
+    written_files,
 )
 from nbbias.tables import SAMPLE
-from nbbias.text import toxicity
+from nbbias.text import embeddings, toxicity
 
 if TYPE_CHECKING:
     Judge = str
@@ -215,6 +216,14 @@ class Biasalert(Parameters):
             raise ValueError("; ".join(told))
         return self
 
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what finds evidence, and what the judge `toxicity` reads by."""
+        scorer = self.toxicity_scorer if "toxicity" in self.judges else toxicity.OFFLINE
+        return {
+            "embedding_model": embeddings.PACKAGES,
+            "toxicity_scorer": toxicity.packages(scorer),
+        }
+
     def left_out(self) -> dict[str, str]:
         """Return the tags of what this run has no texts for.
 
@@ -237,6 +246,9 @@ class Biasalert(Parameters):
 
 
 def _check(chosen: Any) -> list[str]:
+    claims = chosen.claims != Biasalert.model_fields["claims"].default
+    if not (written_files(chosen) or chosen.judge_errors or claims):
+        return []  # all is shipped, and what would read it takes a second to load
     from nbbias.biasalert import inputs  # which takes a while to load
 
     return inputs.check(chosen)

@@ -14,8 +14,8 @@ from pydantic import Field, model_validator
 
 from nbbias import news
 from nbbias.params import Claims, InputFile, Lead, Study
-from nbbias.tables import SAMPLE
-from nbbias.text import lexicons
+from nbbias.tables import SAMPLE, NbbiasError, lacking
+from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
     *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
@@ -77,6 +77,24 @@ class BiasedPrompts(news.params.News):
     correction: Literal["holm", "fdr_bh"] = Field(
         "holm", description="correction over a family: holm (family-wise) or fdr_bh"
     )
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the instruments of tone need, and what tells refusals from answers.
+
+        Answers may come with their refusals: the file is read where it is all that can help.
+        """
+        own = super().needs()
+        if lacking(*embeddings.PACKAGES) and not self._refusals_are_told():
+            own["generations_path"] = embeddings.PACKAGES
+        return own
+
+    def _refusals_are_told(self) -> bool:
+        if self.generations_path == SAMPLE:
+            return False
+        try:
+            return "refused" in news.corpus.read_generations(self.generations_path)
+        except NbbiasError:
+            return False
 
     @model_validator(mode="after")
     def _two_prompts(self) -> Self:

@@ -132,7 +132,8 @@ def read_judgements(
         return judgements(suite)
     where = str(path)
     table = read_table(path)
-    if prompts is not None and "order" not in table:
+    # What was asked stands beside the answers too; a judge's reply is called so by others only.
+    if prompts is not None and not {"evaluator", "reply"} & set(table):
         table = _joined(table, prompts, where=where)
     if "repeat" not in table and "sample" in table:
         table = table.rename(columns={"sample": "repeat"})

@@ -86,7 +86,7 @@ def _judgements(
     """Read judgements; without answers only those that say themselves what was judged."""
     if asked is None:
         table = tables.attempt(problems, tables.read_table, path)
-        if table is None or "order" not in table:
+        if table is None or not {"evaluator", "reply"} & set(table):
             return None
     return tables.attempt(problems, affinity.read_judgements, path, suite=suite, prompts=asked)
 

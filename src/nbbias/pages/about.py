@@ -19,8 +19,9 @@ _LISTED = 8
 
 
 def about(
-    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path
-) -> dict[str, Any]:
+    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path,
+    place: Path | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """Collect what a page says of its run, for the page's template.
 
     Parameters
@@ -33,6 +34,8 @@ def about(
         How it ended: `status`, `started`, `seconds`.
     home
         The folder of the notebooks; its ``CITATION.cff`` says what to cite.
+    place
+        Where the run's folder will be, if it is not there yet.
 
     Returns
     -------
@@ -52,7 +55,7 @@ def about(
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
         "cite": citations(home / "CITATION.cff", str(description["study"])),
-        "command": command(folder),
+        "command": command(place or folder),
         "yaml": share.yaml_of(str(description["study"]), description["parameters"]),
         "params": share.PARAMS,
         "data": bool(description["data"]),

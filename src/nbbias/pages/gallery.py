@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tempfile
@@ -13,11 +14,15 @@ import jinja2
 
 from nbbias import tables
 from nbbias.pages import compare, leaders, manifest, page, share
+from nbbias.params import FAILED
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape, visible
 
 #: Runs of one study, the newest, of which every two get a page of their own.
 _COMPARED = 10
+
+#: Letters of a run's name in that of a page about two runs.
+_LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
 _IMAGES = "'self' file:"
@@ -32,13 +37,19 @@ _COPIED = (
 
 
 def runs(out: Path) -> list[dict[str, Any]]:
-    """Return every run under a folder, by study and name, with what its manifest says."""
+    """Return every run under a folder, by study and name, with what its manifest says.
+
+    One that failed, and is kept beside the last good run, has the name of its folder; one that is
+    being made lies hidden and is none yet.
+    """
     found = []
     for path in sorted(out.glob(f"*/*/{manifest.NAME}")):
         folder = path.parent
         described = manifest.read(folder)
-        if described is None:
+        if described is None or folder.name.startswith("."):
             continue
+        if folder.name.endswith(FAILED):
+            described["run"] = folder.name
         finding = tables.read_finding(folder)
         thumbnail = folder / "figures" / f"{finding['figure']}.png"
         found.append({
@@ -62,7 +73,7 @@ def write(out: Path) -> Path:
     every = runs(out)
     finished = [one for one in every if one["status"] == "ok"]
     for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
-        old.unlink()
+        old.unlink(missing_ok=True)  # another run may write the pages, too
     pairs = _compare(out, finished)
     table = leaders.table(out, finished)
     asks = {stem: one.question for stem, one in STUDIES.items()}
@@ -129,8 +140,13 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
 
 
 def _file(name: object) -> str:
-    """Name a file after a run; what no file name should hold is written as its code point."""
-    return re.sub(r"[^\w.-]", lambda m: f"_{ord(m[0]):x}", str(name))
+    """Name a file after a run; what no file name should hold is written as its code point.
+
+    Of a long name a hash stands for the rest: two of them are one file's name.
+    """
+    told = re.sub(r"[^\w.-]", lambda m: f"_{ord(m[0]):x}", str(name), flags=re.ASCII)
+    digest = hashlib.sha256(told.encode()).hexdigest()[:8]
+    return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 9]}-{digest}"
 
 
 def _render(target: Path, template: str, **values: Any) -> Path:

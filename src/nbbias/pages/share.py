@@ -207,7 +207,8 @@ def manifest(described: Mapping[str, Any], shown: Mapping[str, str]) -> dict[str
         for name, entry in described.get("data", {}).items()
     }
     parameters = _replaced(described.get("parameters", {}), shown)
-    return {**described, "parameters": parameters, "data": data}
+    told = {name: value for name, value in described.items() if name != "start"}
+    return {**told, "parameters": parameters, "data": data}
 
 
 def portable_content(path: Path, shown: Mapping[str, str]) -> bytes:

@@ -24,7 +24,7 @@ from .keys import (
     redact as redact,
     redact_known as redact_known,
 )
-from .names import differing as differing
+from .names import FAILED as FAILED, differing as differing
 from .values import (
     cell_source as cell_source,
     describe as describe,

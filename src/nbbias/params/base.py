@@ -85,6 +85,10 @@ class Parameters(BaseModel):
         """Return the tags of cells that are no part of a run, each with what leaves it out."""
         return {}
 
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return the packages that a run needs beside the package's own, by parameter."""
+        return {}
+
 
 class Lead(NamedTuple):
     """An estimate that stands for its study where models are shown side by side.

@@ -11,6 +11,9 @@ from typing import Any
 
 from nbbias.params.base import Parameters
 
+#: The end of the name under which a failed run is kept beside the last good one.
+FAILED = ".failed"
+
 #: Letters of a name's part: with the run's own name before it, every file system takes it.
 LONGEST = 80
 
@@ -46,7 +49,7 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
     differ = {name: value for name, value in given.items() if value != other[name]}
     told = {name: _in_words(value) for name, value in differ.items()}
     name = ",".join(f"{name}={text}" for name, (text, _) in told.items())
-    whole = all(whole for _, whole in told.values()) and not name.endswith((".", ".failed"))
+    whole = all(whole for _, whole in told.values()) and not name.endswith((".", FAILED))
     if whole and len(name) <= LONGEST:
         return name
     digest = hashlib.sha256(json.dumps(differ, sort_keys=True).encode()).hexdigest()[:8]

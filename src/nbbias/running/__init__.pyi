@@ -1,1 +1,8 @@
-from . import asked as asked, execute as execute, plan as plan, run as run
+from . import (
+    asked as asked,
+    execute as execute,
+    names as names,
+    place as place,
+    plan as plan,
+    run as run,
+)

@@ -5,15 +5,20 @@ JupyterLab, which `lab` opens, takes the same kernel.
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Collection, Sequence
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +109,16 @@ class _Progress:
         """Nothing is held back."""
 
 
+def _end_with(runner: BaseProcess) -> None:
+    """End this process, and its kernel, when the runner is gone: nobody else would end them."""
+
+    def watch() -> None:
+        wait([runner.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def execute(
     pipe: Connection, source: Path, folder: Path, values: dict[str, Any], start: Path,
     left_out: Collection[str] = (),
@@ -119,13 +134,16 @@ def execute(
     os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": tables.default_cache()}
     os.environ[tables.START] = os.path.realpath(start)
     target = folder / "notebook.ipynb"
+    if runner := multiprocessing.parent_process():
+        _end_with(runner)
     try:
         # A partial notebook is kept whatever happens next.
         tables.write(target, _chosen(source, left_out))
         _papermill(pipe, target, values)
         pipe.send({"kind": "ok", "peak_mb": _peak_mb()})
     except BaseException as error:  # the runner must hear of every end
-        pipe.send({"kind": "failed", **_failure(error), "peak_mb": _peak_mb()})
+        with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself
+            pipe.send({"kind": "failed", **_failure(error), "peak_mb": _peak_mb()})
     finally:
         _strip(target)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.asking.plan import Plan
-from nbbias.pages import manifest, share
+from nbbias.pages import share
 from nbbias.params import Parameters
-from nbbias.running import asked
+from nbbias.running import asked, names
 from nbbias.studies import home
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -50,20 +50,24 @@ class Run:
 
 
 def plan(
-    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs")
-) -> list[Run]:
+    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs"),
+    name: str | None = None,
+) -> list[Run]:  # fmt: skip
     """Check every parameter and every input of every run before anything starts.
 
     Parameters
     ----------
     paths
         Params files; the run is named after the file, or, where the file is what a run left
-        behind, after that run's folder.
+        behind, after that run's folder. What differs follows: what overrides set, and what a
+        finished run of this name has otherwise, for that stays.
     overrides
         ``name=value`` pairs that win over the files, in every one of them. Their relative paths
         start at the current folder, those of a file at its own.
     out
         The folder of all runs.
+    name
+        The run's name instead, of a single file.
 
     Raises
     ------
@@ -78,37 +82,62 @@ def plan(
             changed |= [params.override(assignment)]
         except NbbiasError as error:
             problems.append(error)
+    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(paths)):
+        problems.append(ParameterError(f"--name {name}", unfit))
+        name = None  # the files are checked all the same
     for path in paths:
         try:
-            runs.append(_plan_one(path, changed, out))
+            runs.append(_plan_one(path, changed, out, name))
         except NbbiasError as error:
             problems.append(error)
     folders = [run.folder for run in runs]
     twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
     if twice:
-        problems.append(
-            ParameterError(", ".join(twice), "two files would write to one folder; rename one")
-        )
+        several = "two files would write to one folder; rename one"
+        problems.append(ParameterError(", ".join(twice), several))
     try:
         tables.default_cache()
     except NbbiasError as error:
         problems.append(error)
-    for folder in dict.fromkeys([out, *folders]):
+    for folder in dict.fromkeys([out, *(one.parent for one in folders), *folders]):
         if told := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), told))
             break
+    refuse(problems)
+    return runs
+
+
+def _several(paths: Sequence[Path]) -> str:
+    return "" if len(paths) == 1 else f"names one run, and {len(paths)} files were given"
+
+
+def refuse(problems: Sequence[NbbiasError]) -> None:
+    """Raise what was found, if anything, as one error."""
     if len(problems) == 1:
         raise problems[0]
     if problems:
         breaches = [f"{p.where}: {breach}" for p in problems for breach in p.breaches]
-        raise ParameterError("nothing was run", breaches)
-    return runs
+        of_parameters = any(isinstance(one, ParameterError) for one in problems)
+        raise (ParameterError if of_parameters else NbbiasError)("nothing was run", breaches)
 
 
-def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
-    stem, values = studies.read(path)
+def able(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
+    """Return the params files whose runs can be made here, and what the others need for it."""
+    chosen, lacking = [], list[NbbiasError]()
+    for path in paths:
+        stem, values = studies.read(path)
+        if told := _lacking(studies.validate(stem, values, where=str(path))):
+            lacking.append(ParameterError(str(path), told))
+        else:
+            chosen.append(path)
+    return chosen, lacking
+
+
+def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | None) -> Run:
+    stem, filed = studies.read(path)
     start = path.absolute().parent
-    values |= asked.moved(stem, changed, start=Path.cwd(), to=start)
+    changed = asked.moved(stem, overrides, start=Path.cwd(), to=start)
+    values = {**filed, **changed}
     try:
         with tables.starting_at(start):
             parameters, chosen = asked.take(stem, values, where=str(path))
@@ -132,25 +161,39 @@ def _plan_one(path: Path, changed: Mapping[str, Any], out: Path) -> Run:
         if refused:
             raise ParameterError(str(path), refused)
     else:  # what is still to be asked is checked by its rehearsal, and when it is there
+        with tables.starting_at(start):
+            lacking = _lacking(parameters)
+        if lacking:
+            raise ParameterError(str(path), lacking)
         asks = asked.laid_out(chosen, where=str(path), start=start)
         asks = asked.rehearsed(asks, stem, parameters, start=start)
-    name = _name(path)
-    folder = (out / stem / name).absolute()
-    return Run(stem, name, parameters, notebook, folder, start, values, asks, lost)
+    beside = (out / stem).absolute()
+    if name is None:
+        base = names.of_file(path)
+        if unfit := names.unfit(base):
+            raise ParameterError(str(path), f"{unfit}; give this run a --name")
+        name = names.own(base, parameters, filed=filed, changed=changed, beside=beside, start=start)
+    elif other := names.taken(parameters, beside / name, start=start):
+        taken = f"holds a run with other parameters (this one has {other}); give another --name"
+        raise ParameterError(str(beside / name), taken)
+    return Run(stem, name, parameters, notebook, beside / name, start, values, asks, lost)
 
 
 def _of_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:
     """Return what is wrong with the inputs that are there, and what a run of them would lose.
 
-    Files that are not there are named with the parameters, or come of asking, before the run.
+    What a run needs and is not installed is told first. Files that are not there are named with
+    the parameters, or come of asking, before the run.
     """
     with tables.starting_at(start):
+        lacking = _lacking(parameters)
         try:
-            return [], studies.study(stem).check(parameters)
+            return lacking, studies.study(stem).check(parameters)
         except NbbiasError as error:
             written = params.written_files(parameters).values()
             absent = tuple(f"{path}: " for path in written if not _is_there(path))
-            return [one for one in error.located() if not one.startswith(absent)], []
+            found = [one for one in error.located() if not one.startswith(absent)]
+            return [*lacking, *found], []
 
 
 def _is_there(path: str) -> bool:
@@ -174,7 +217,6 @@ def ready(run: Run) -> list[str]:
     return lost
 
 
-def _name(path: Path) -> str:
-    """Name a run after its params file, or after the folder of the run that it repeats."""
-    repeats = path.name == share.PARAMS and (path.parent / manifest.NAME).is_file()
-    return (path.resolve().parent.name if repeats else "") or path.stem
+def _lacking(parameters: Parameters) -> list[str]:
+    told = {name: tables.lacking(*packages) for name, packages in parameters.needs().items()}
+    return [f"{name}: {said}" for name, said in told.items() if said]

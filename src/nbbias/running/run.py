@@ -1,10 +1,13 @@
-"""Run studies that `running.plan` has checked: one process a notebook, the manifest last."""
+"""Run studies that `running.plan` has checked: one process a notebook, the manifest last.
+
+A run is made beside its place (`place`): what stands there stays until the new one is whole.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import multiprocessing
-import shutil
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,31 +18,25 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock
+
 from nbbias import tables
 from nbbias.pages import manifest, share
-from nbbias.running import execute
-from nbbias.running.plan import Run
+from nbbias.running import execute, names, place
+from nbbias.running.plan import Run, refuse
 from nbbias.studies import home
+from nbbias.tables import NbbiasError
 
 log = logging.getLogger("nbbias")
 
 #: Called with a run and a message: ``progress``, ``ok``, ``failed`` or ``interrupted``.
 Listener = Callable[[Run, Mapping[str, Any]], None]
 
-_LEFT_BY_A_RUN = (
-    manifest.NAME,
-    share.PARAMS,
-    "notebook.ipynb",
-    "index.html",
-    "finding.json",
-    "tables",
-    "figures",
-)
-
 
 @dataclass
 class _Live:
     run: Run
+    folder: Path
     process: SpawnProcess
     pipe: Connection
     description: dict[str, Any]
@@ -70,7 +67,33 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
     -------
     dict
         ``ok``, ``failed``, ``interrupted`` or ``not started``, by label.
+
+    Raises
+    ------
+    NbbiasError
+        Another process makes one of them; nothing was run.
     """
+    with contextlib.ExitStack() as held:
+        place.tidy(out)
+        _hold(runs, held)
+        return _run(runs, out=out, jobs=jobs, listen=listen)
+
+
+def _hold(runs: Sequence[Run], held: contextlib.ExitStack) -> None:
+    """Hold the places of all runs, and look again at what came there since they were planned."""
+    problems = []
+    for one in runs:
+        try:
+            held.enter_context(place.held(one.folder))
+            if names.taken(one.parameters, one.folder, start=one.start):
+                told = "now holds a run with other parameters; run again"
+                raise NbbiasError(str(one.folder), told)
+        except NbbiasError as error:
+            problems.append(error)
+    refuse(problems)
+
+
+def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
     from nbbias.pages import (
         gallery,  # nbconvert takes seconds to import: a refused file shall not wait
     )
@@ -90,25 +113,28 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
             for one in _hear(live, listen):
                 live.remove(one)
                 statuses[one.run.label] = _finish(one, listen)
-    except KeyboardInterrupt:
+    except BaseException as error:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave kernels
         for one in live:
             _end(one.process)
             one.end = {"kind": "interrupted", "message": "stopped by the user"}
             statuses[one.run.label] = _finish(one, listen)
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not isinstance(error, KeyboardInterrupt):
+            raise
     finally:
         signal.signal(signal.SIGTERM, before)
-        gallery.write(out)
+        with FileLock(out / ".lock"):  # whoever writes last has seen all
+            gallery.write(out)
     return statuses
 
 
 def _start(one: Run) -> _Live:
-    _clean(one.folder)
-    one.folder.mkdir(parents=True, exist_ok=True)
+    folder = place.beside(one.folder)
     with tables.starting_at(one.start):
         description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
-    tables.write(one.folder / share.PARAMS, one.repeats)
+    description["start"] = names.start_of(one.start, folder=one.folder)
+    tables.write(folder / share.PARAMS, one.repeats)
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(
@@ -116,7 +142,7 @@ def _start(one: Run) -> _Live:
         args=(
             there,
             one.notebook,
-            one.folder,
+            folder,
             dict(one.values),
             one.start,
             one.parameters.left_out(),
@@ -129,17 +155,7 @@ def _start(one: Run) -> _Live:
     signal.signal(signal.SIGINT, before)
     there.close()
     log.info("started %s (process %s)", one.label, process.pid)
-    return _Live(one, process, here, description, datetime.now(UTC), time.monotonic())
-
-
-def _clean(folder: Path) -> None:
-    """Take away what an earlier run left: first the manifest, so that no stale one says ok."""
-    for name in _LEFT_BY_A_RUN:
-        path = folder / name
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+    return _Live(one, folder, process, here, description, datetime.now(UTC), time.monotonic())
 
 
 def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:
@@ -172,7 +188,10 @@ def _end(process: SpawnProcess) -> None:
 
 
 def _finish(one: _Live, listen: Listener) -> str:
-    """Write the page and, last, the manifest. Success is what the process said, nothing else."""
+    """Write the page and, last, the manifest, and let the run take its place.
+
+    Success is what the process said, nothing else.
+    """
     from nbbias.pages import about as pages_about, page
 
     end = one.end or {
@@ -180,7 +199,7 @@ def _finish(one: _Live, listen: Listener) -> str:
         "message": f"the notebook's process ended without a word (exit {one.process.exitcode})",
     }  # fmt: skip
     status = str(end["kind"])
-    folder = one.run.folder
+    folder = one.folder
     outcome: dict[str, Any] = {
         "started": one.started.isoformat(timespec="seconds"),
         "seconds": round(time.monotonic() - one.clock, 2),
@@ -188,8 +207,9 @@ def _finish(one: _Live, listen: Listener) -> str:
     try:
         if (folder / "notebook.ipynb").is_file():
             about = pages_about.about(
-                folder, one.description, {**outcome, "status": status}, home=home()
-            )
+                folder, one.description, {**outcome, "status": status}, home=home(),
+                place=one.run.folder,
+            )  # fmt: skip
             page.write_page(
                 folder / "notebook.ipynb", folder / "index.html",
                 title=f"nbbias: {one.run.label}", about=about,
@@ -199,12 +219,21 @@ def _finish(one: _Live, listen: Listener) -> str:
         status = "failed"
         end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
     kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
-    manifest.write(
-        folder, one.description, **outcome, status=status, error=kept or None,
-        peak_mb=end.get("peak_mb"),
-        seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
-    )  # fmt: skip
-    listen(one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock})
+    try:
+        manifest.write(
+            folder, one.description, **outcome, status=status, error=kept or None,
+            peak_mb=end.get("peak_mb"),
+            seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
+        )  # fmt: skip
+        folder = place.keep(folder, one.run.folder, whole=status == "ok")
+    except OSError as error:
+        status = "failed"
+        told = f"could not be kept: {error.filename or one.run.folder}: {error.strerror}"
+        end = {**end, "error": type(error).__name__, "message": told}
+    listen(
+        one.run,
+        {**end, "kind": status, "seconds": time.monotonic() - one.clock, "folder": folder},
+    )
     one.pipe.close()
     one.process.close()
     return status

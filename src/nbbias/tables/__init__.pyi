@@ -30,6 +30,7 @@ from .errors import (
     meant as meant,
 )
 from .escape import visible as visible, without_control as without_control
+from .extras import ExtraError as ExtraError, demand as demand, lacking as lacking
 from .files import (
     csv as csv,
     folder as folder,

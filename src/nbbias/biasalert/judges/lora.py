@@ -27,7 +27,14 @@ from nbbias.biasalert.contracts import LABELLED
 from nbbias.biasalert.judges import prompt as judge_prompt
 from nbbias.biasalert.judges.prompt import LONGEST, answer
 from nbbias.biasalert.judges.recorded import Ask
-from nbbias.tables import ContractError, DataError, NbbiasError, ParameterError, read_table
+from nbbias.tables import (
+    ContractError,
+    DataError,
+    NbbiasError,
+    ParameterError,
+    demand,
+    read_table,
+)
 from nbbias.text.instruments import loading
 
 Layout = Literal["messages", "completion"]
@@ -450,13 +457,11 @@ def asker(
 
 def libraries() -> tuple[Any, Any, Any]:
     """Return torch, transformers and peft, which load slowly and are an extra."""
-    try:
-        import peft
-        import torch
-        import transformers
-    except ImportError as error:
-        told = f"needs {error.name}; install it with: pip install 'nbbias[lora]'"
-        raise NbbiasError("LoRA", told) from None
+    demand("torch", "transformers", "peft", where="LoRA")
+    import peft
+    import torch
+    import transformers
+
     return torch, transformers, peft
 
 

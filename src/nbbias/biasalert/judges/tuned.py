@@ -25,7 +25,7 @@ from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
-from nbbias.tables import ParameterError, check, progress as bar, resolve
+from nbbias.tables import ParameterError, check, demand, progress as bar, resolve
 from nbbias.text import embeddings
 from nbbias.text.instruments import loading
 
@@ -114,6 +114,7 @@ def fit(
     In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
     is taken from what was kept.
     """
+    demand(*embeddings.PACKAGES, where="judge tuned")
     if how.copies < 1 or not how.epochs > 0 or not how.rate > 0:
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)

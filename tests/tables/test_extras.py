@@ -1,0 +1,148 @@
+"""What is not installed is told in one sentence, before a run starts and by whatever loads it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from nbbias import refusals, studies, tables
+from nbbias.asking import call
+from nbbias.biasalert.judges import lora, tuned
+from nbbias.biased_prompts import sample
+from nbbias.running import plan as run_plan
+from nbbias.tables import ExtraError, ParameterError
+from nbbias.tables.extras import EXTRAS
+from nbbias.text import embeddings, sentiment, toxicity
+from tests.conftest import Command
+
+LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
+LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
+TRANSPORT = call.Transport("", 1, 1, 0, 0.0, 0)
+
+
+@pytest.fixture(autouse=True)
+def _light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No extra is installed: none can be found, and none was imported."""
+    found = PathFinder.find_spec
+
+    def find(name: str, path: Any = None, target: Any = None) -> Any:
+        return None if name.partition(".")[0] in EXTRAS else found(name, path, target)
+
+    monkeypatch.setattr(PathFinder, "find_spec", find)
+    for name in list(sys.modules):
+        if name.partition(".")[0] in EXTRAS:
+            monkeypatch.delitem(sys.modules, name)
+
+
+def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
+    assert tables.lacking("pandas", "numpy") == tables.lacking() == ""
+    assert tables.lacking("pandas", "peft") == LOCAL
+    with pytest.raises(ExtraError, match="tuning: this needs nbbias") as told:
+        tables.demand("peft", where="tuning")
+    assert told.value.breaches == [LOCAL]
+
+
+@pytest.mark.parametrize(
+    ("load", "said"),
+    [
+        (lambda: embeddings.embed(["a text"], model="offline"), LOCAL),
+        (lambda: embeddings.embed(["a text"], model="a-folder"), LOCAL),
+        (lambda: embeddings.instrument(), LOCAL),
+        (lambda: toxicity.score(["a text"], scorer="unbiased"), LOCAL),
+        (lambda: toxicity.score(["a text"], scorer="a-checkpoint"), LOCAL),
+        (lambda: toxicity.instrument("original"), LOCAL),
+        (lambda: sentiment.score(["a text"], scorer="a-folder"), LOCAL),
+        (lambda: sentiment.instrument("a-folder"), LOCAL),
+        (lambda: refusals.detect(["I can't help with that, and never will."]), LOCAL),
+        (lambda: refusals.instrument(), LOCAL),
+        (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
+        (lora.libraries, LOCAL),
+        (
+            lambda: call.open_model(
+                "openai/a", parameters={}, model_args={}, transport=TRANSPORT
+            ),
+            LLM,
+        ),
+    ],
+)  # fmt: skip
+def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said: str) -> None:
+    with pytest.raises(ExtraError) as told:
+        load()
+    assert told.value.breaches == [said]
+
+
+def test_auto_is_what_is_there() -> None:
+    assert toxicity.choose("auto") == "offline"
+    assert toxicity.score(["You are an idiot."], scorer="auto")[0] > 0.9
+    assert sentiment.score(["A wonderful day."])["polarity"].tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("stem", "values", "needed"),
+    [
+        ("llmbi", {}, []),
+        ("news_bias", {}, []),
+        ("news_bias", {"toxicity_scorer": "original"}, ["toxicity_scorer"]),
+        ("news_bias", {"toxicity_scorer": "original", "levels": ["word"]}, []),
+        ("news_bias", {"sentiment_scorers": ["vader", "folder"]}, ["sentiment_scorers"]),
+        ("biased_prompts", {}, ["generations_path"]),
+        ("cogs", {}, ["embedding_model"]),
+        ("cogs", {"parts": ["abs", "people"]}, []),
+        ("biasalert", {}, ["embedding_model"]),
+        ("biasalert", {"toxicity_scorer": "x"}, ["embedding_model", "toxicity_scorer"]),
+        ("biasalert", {"toxicity_scorer": "x", "judges": ["majority"]}, ["embedding_model"]),
+    ],
+)
+def test_a_plan_tells_by_parameter_what_a_run_needs(
+    stem: str, values: dict[str, Any], needed: list[str], tmp_path: Path
+) -> None:
+    if stem == "biasalert" and "judges" in values:
+        values = values | {"repeated_judges": [], "held_out_types": []}
+    path = tmp_path / f"{stem}.yaml"
+    path.write_text(f"study: {stem}\n" + "".join(f"{k}: {v}\n" for k, v in values.items()))
+    if not needed:
+        assert len(run_plan.plan([path], out=tmp_path)) == 1
+        return
+    with pytest.raises(ParameterError) as told:
+        run_plan.plan([path], out=tmp_path)
+    assert told.value.where == str(path)
+    assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
+
+
+def test_recorded_refusals_need_no_detector(tmp_path: Path) -> None:
+    originals, generations = sample.corpus(desks_apart=True, seed=1)
+    originals.to_parquet(tmp_path / "originals.parquet")
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        "study: biased_prompts\noriginals_path: originals.parquet\n"
+        "generations_path: generations.parquet\n"
+    )
+    generations.to_parquet(tmp_path / "generations.parquet")
+    with pytest.raises(ParameterError) as told:
+        run_plan.plan([path], out=tmp_path)
+    assert told.value.breaches == [f"generations_path: {LOCAL}"]
+    generations.assign(refused=False).to_parquet(tmp_path / "generations.parquet")
+    assert len(run_plan.plan([path], out=tmp_path)) == 1
+
+
+def test_a_run_that_needs_an_extra_is_refused_in_a_sentence(
+    command: Command, tmp_path: Path
+) -> None:
+    done = command("run", "params/cogs/sample.yaml", "--out", tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = " ".join(done.stderr.split())
+    assert told.startswith(f"error params/cogs/sample.yaml: embedding_model: {LOCAL}")
+
+
+def test_all_samples_are_those_that_can_be_run() -> None:
+    chosen, lacking = run_plan.able(studies.samples())
+    assert [path.parent.name for path in chosen] == ["news_bias", "llmbi"]
+    assert [Path(one.where).parent.name for one in lacking] == [
+        *("biased_prompts", "cogs", "biasalert")
+    ]
