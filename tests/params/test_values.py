@@ -54,7 +54,9 @@ def test_every_breach_is_named_at_once() -> None:
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest_known_one() -> None:
-    assert only_breach(lamda_factor=1.0).endswith("did you mean lambda_factor?")
+    assert only_breach(lamda_factor=1.0).endswith(
+        "did you mean lambda_factor? See `nbbias params llmbi`"
+    )
 
 
 def test_a_name_like_no_other_is_answered_with_all_of_them() -> None:
@@ -196,10 +198,7 @@ def test_a_name_that_papermill_lets_pass_is_refused_with_the_nearest() -> None:
     with pytest.raises(ParameterError) as caught:
         registry.check("llmbi", injected(lambda_factr=0.5, draws="many", nothing_like_it=[1]))
     assert len(caught.value.breaches) == 3
-    assert (
-        "lambda_factr: unknown parameter (`nbbias params llmbi` lists them); did you mean"
-        in str(caught.value)
-    )
+    assert "lambda_factr: unknown parameter; did you mean lambda_factor?" in str(caught.value)
 
 
 def test_what_papermill_sets_and_other_cells_set_passes() -> None:
