@@ -215,7 +215,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "deep lines": ("\n".join(" " * n + "a:" for n in range(600)), "more than 50 lists"),
     "many values": ("a: [" + "1," * 50_000 + "]", "more than 10,000 values"),
     "many names": ("\n".join(f"k{n}: 1" for n in range(20_000)), "line 5000: more than 10,000"),
-    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(4_900)), "and 4,850 more mistakes"),
+    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(4_900)), "and 4,881 more mistakes"),
     "Python": ("a: !!python/object/apply:os.system [x]\n", "line 1: no parameter is of the kind"),
     "Python's module": ("a: !!python/module:os\n", "no parameter is of the kind"),
     "binary": ("a: !!binary aGVsbG8=\n", "no parameter is of the kind 'binary'"),

@@ -158,8 +158,8 @@ def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[
     return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
 
 
-#: Mistakes that are told one by one.
-_TOLD = 50
+#: Mistakes that are told one by one; a message has room for these and the number of the others.
+_TOLD = 19
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 100, 100, 3
