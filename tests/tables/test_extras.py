@@ -146,3 +146,23 @@ def test_all_samples_are_those_that_can_be_run() -> None:
     assert [Path(one.where).parent.name for one in lacking] == [
         *("biased_prompts", "cogs", "biasalert")
     ]
+
+
+def test_a_sample_that_is_wrong_is_for_the_plan_to_tell(tmp_path: Path) -> None:
+    wrong = {
+        "llmbi": "lambda_factor: -1\ngenerate: {models: [openai/a]}\n",
+        "news_bias": "study: [\n",
+        "biased_prompts": "originals_path: 5\ngenerations_path: 5\n",
+        "cogs": "parts: 7\n",
+    }
+    paths = [tmp_path / stem / "sample.yaml" for stem in wrong]
+    for path, text in zip(paths, wrong.values(), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    chosen, lacking = run_plan.able(paths)
+    assert chosen == paths[:2]
+    assert [one.breaches for one in lacking] == [
+        [f"generations_path: {LOCAL}"], [f"embedding_model: {LOCAL}"]
+    ]  # fmt: skip
+    with pytest.raises(ParameterError, match="nothing was run"):
+        run_plan.plan(paths, out=tmp_path)
