@@ -56,7 +56,7 @@ def test_a_mistake_in_params_is_explained(
         ("bare.json", "[]", "holds no rows"),
     ],
 )
-def test_answers_that_cannot_be_used_are_refused_before_a_kernel_starts(
+def test_answers_that_cannot_be_used_are_refused_before_a_run(
     tmp_path: Path, name: str, content: str, told: str, command: Command
 ) -> None:
     answers = tmp_path / name

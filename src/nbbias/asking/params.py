@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Collection, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -202,9 +204,20 @@ class Generate(BaseModel):
             told.append(f"batch_size: {slow[0]} has no batch mode; set it to 0")
         if Path(self.export_path).suffix.lower() != ".parquet":
             told.append("export_path: must end in .parquet")
+        told += self._one_for_two()
         if told:
-            raise ValueError("; ".join(told))
+            raise ValueError(*told)
         return self
+
+    def _one_for_two(self) -> list[str]:
+        """Name the paths that stand for one file: writing the one would destroy the other."""
+        names = ("store_path", "export_path", "prompts_path")
+        files = {name: os.path.realpath(resolve(getattr(self, name))) for name in names}
+        return [
+            f"{one} and {other} are one file; name two"
+            for one, other in combinations(names, 2)
+            if files[one] == files[other]
+        ]
 
     @property
     def parameters(self) -> dict[str, Any]:

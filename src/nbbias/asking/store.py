@@ -256,27 +256,27 @@ def release(connection: sqlite3.Connection, wanted: str | None = None) -> None:
 # --- answers ----------------------------------------------------------------------------------
 
 
-def record(connection: sqlite3.Connection, answer: Mapping[str, Any]) -> bool:
-    """File an answer and give back its claim, in one transaction.
+def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
+    """File answers and give back their claims, in one transaction.
 
     An answer that is there already is kept, whoever gave it; an error gives way to anything.
 
     Returns
     -------
-    bool
-        Whether this one was filed.
+    int
+        How many were filed.
     """
     marks = ", ".join(f":{name}" for name in COLUMNS)
     news = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])
-    row = {name: answer.get(name) for name in COLUMNS}
+    rows = [{name: answer.get(name) for name in COLUMNS} for answer in answers]
     with _at_once(connection):
-        done = connection.execute(
+        filed = connection.executemany(
             f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({marks}) "
             f"ON CONFLICT (key) DO UPDATE SET {news} WHERE answers.status <> 'answered'",
-            row,
+            rows,
         ).rowcount
-        connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
-        return bool(done)
+        connection.executemany("DELETE FROM claims WHERE key = :key", rows)
+        return filed
 
 
 def statuses(connection: sqlite3.Connection) -> dict[str, str]:

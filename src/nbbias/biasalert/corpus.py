@@ -12,7 +12,7 @@ from nbbias.biasalert import knowledge as entries, levels, sample, sources, spli
 from nbbias.biasalert.knowledge import LOST_COLUMNS
 from nbbias.biasalert.split import NEAR
 from nbbias.params import NONE
-from nbbias.tables import SAMPLE, DataError, NbbiasError, read_table, resolve
+from nbbias.tables import SAMPLE, Column, NbbiasError, read_table, resolve
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -159,16 +159,17 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
         return entries.build(sample.knowledge(), source=sample.SOURCE)
     if sources.is_sbic(path):
         return sources.sbic(path)
-    table = read_table(path)
+    table = read_table(path, entries.FILE)
     if "entry_id" not in table:
-        tables.need(table, ["statement"], where=path)
         return entries.build(table, source=resolve(path).stem)
     found = entries.load(path)
     return found, pd.DataFrame(columns=LOST_COLUMNS)
 
 
 _ANSWERS = ["text_id", "model", "text"]
-_NAMES = [*_ANSWERS, "prompt_id", "domain"]
+#: What a file of answers holds; BOLD has people's own continuations.
+_FILE = {name: Column("text") for name in (*_ANSWERS, "prompt_id", "domain", "prompt", "wikipedia")}
+_LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 
 
 def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
@@ -194,17 +195,13 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
     if path == SAMPLE:
         table = sample.answers(n=n, seed=seed)
     else:
-        table = read_table(path)
+        table = read_table(path, _FILE)
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
-        # Numbers may stand for names.
-        table = table.astype({name: "str" for name in _NAMES if name in table})
         if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-        missing = [name for name in _ANSWERS if name not in table]
-        if missing:
-            raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
+        tables.need(table, _ANSWERS, where=path)
     if size:
         mixed = table.sample(frac=1, random_state=seed)
         table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
@@ -222,13 +219,7 @@ def _wikipedia(bold: pd.DataFrame) -> pd.DataFrame:
 
 def labels(path: str) -> pd.DataFrame:
     """Read people's labels of answers: `text_id`, `biased`."""
-    table = read_table(path)
-    missing = [name for name in ("text_id", "biased") if name not in table]
-    if missing:
-        raise DataError(path, f"has no column {', '.join(missing)}")
-    marks = sources.marked(table["biased"], where=path)
-    found = pd.DataFrame({"text_id": table["text_id"], "biased": marks})
-    return found.astype({"text_id": "str", "biased": "boolean"})
+    return read_table(path, _LABELS)[list(_LABELS)]
 
 
 def people(

@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.detection import SURE
 from nbbias.stats import Sure
-from nbbias.tables import ContractError, DataError, data_path, need
+from nbbias.tables import ContractError, DataError, need
 
 Row = dict[str, Any]
 Side = Literal["sent_more", "sent_less"]
@@ -26,6 +26,7 @@ MEASURE = "pairs"
 DIRECTIONS = ("stereo", "antistereo")
 
 _PAIR = ["pair_id", "sent_more", "sent_less", "stereo_antistereo", "bias_type"]
+_FILE = {name: tables.Column("text", needed=name != "pair_id") for name in _PAIR}
 
 
 def types() -> pd.DataFrame:
@@ -38,12 +39,12 @@ def types() -> pd.DataFrame:
     >>> types().set_index("crows_type").loc["nationality", "bias_type"]
     'culture'
     """
-    return pd.read_csv(data_path("biasalert/crows_types.csv"))
+    return tables.shipped_table("biasalert/crows_types.csv")
 
 
 def read(path: str) -> pd.DataFrame:
     """Read a file of pairs (`check`)."""
-    return check(tables.read_table(path), where=path)
+    return check(tables.read_table(path, _FILE), where=path)
 
 
 def check(pairs: pd.DataFrame, *, where: str = "CrowS-Pairs") -> pd.DataFrame:

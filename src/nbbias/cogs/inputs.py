@@ -85,8 +85,8 @@ def _judgements(
 ) -> pd.DataFrame | None:
     """Read judgements; without answers only those that say themselves what was judged."""
     if asked is None:
-        table = tables.attempt(problems, tables.read_table, path)
-        if table is None or "order" not in table:
+        table = tables.attempt(problems, tables.read_table, path, affinity.FILE)
+        if table is None or not {"evaluator", "reply"} & set(table):
             return None
     return tables.attempt(problems, affinity.read_judgements, path, suite=suite, prompts=asked)
 

@@ -253,7 +253,7 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     Examples
     --------
     >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["star"]}), load())
-    ["no theme 'star' in the suite (row 0); did you mean stars?"]
+    ["no theme 'star' in the suite (row 1); did you mean stars?"]
     """
     known = {
         "task": list(suite.tasks),
@@ -263,9 +263,9 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     }
     told = []
     for column in (name for name in known if name in table):
-        own = table[column].dropna().astype("str")
+        own = table[column].reset_index(drop=True).dropna().astype("str")
         own = own[(own != "") & ~own.isin(known[column])].drop_duplicates()
-        for row, name in own.head(_SHOWN).items():
+        for row, name in zip(own.index[:_SHOWN] + 1, own, strict=False):
             near = meant(name, known[column])
             told.append(f"no {column} {name!r} in the suite (row {row}); {near}")
         if len(own) > _SHOWN:

@@ -82,7 +82,9 @@ def keep(made: Path, place: Path, *, whole: bool) -> Path:
     """
     if not whole and good(place):
         place = failed(place)
+    here = Path.cwd()
     _take(made, place.resolve())
+    os.chdir(here)  # whoever stands in the place does so still
     if whole:
         _clear(failed(place))
     return place

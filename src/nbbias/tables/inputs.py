@@ -22,7 +22,7 @@ def attempt(
     --------
     >>> from nbbias.tables import read_table
     >>> problems = []
-    >>> attempt(problems, read_table, "nowhere.csv") is None, len(problems)
+    >>> attempt(problems, read_table, "nowhere.csv", {}) is None, len(problems)
     (True, 1)
     """
     try:

@@ -16,7 +16,7 @@ import pandas as pd
 from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_replies
-from nbbias.tables import DataError, read_table
+from nbbias.tables import Column, DataError, read_table
 
 NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
 
@@ -37,6 +37,13 @@ def reply(text: object, refusal: object = None, error: object = None) -> Reply:
 
 #: Takes distinct prompts and returns as many replies; None where there was none.
 Ask = Callable[[list[str]], Sequence[Reply | str | None]]
+
+
+#: What a file of replies holds: of texts, or of prompts as `nbbias generate` exports answers.
+_FILE = {
+    name: Column("text")
+    for name in ("text_id", "reply", "prompt_id", "text", "judge", "model", "refusal", "error")
+}
 
 
 def read_judgements(
@@ -127,7 +134,7 @@ def read_replies(
         A column is missing, or several judges are in the table and none is chosen.
     """
     table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
-        read_table(path), str(path)
+        read_table(path, _FILE), str(path)
     )  # fmt: skip
     key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
     tables.need(table, [key, said], where=where)
