@@ -14,7 +14,7 @@ from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import asked, names
 from nbbias.studies import home
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.tables import DataError, NbbiasError, ParameterError
 
 
 @dataclass
@@ -164,7 +164,7 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     if chosen is None:
         refused, lost = _of_inputs(stem, parameters, start)
         if refused:
-            raise ParameterError(str(path), refused)
+            raise DataError(str(path), refused)
     else:  # what is still to be asked is checked by its rehearsal, and when it is there
         with tables.starting_at(start):
             lacking = _lacking(parameters)
@@ -213,12 +213,12 @@ def ready(run: Run) -> list[str]:
 
     Raises
     ------
-    ParameterError
+    DataError
         All that makes the run impossible.
     """
     refused, lost = _of_inputs(run.stem, run.parameters, run.start)
     if refused:
-        raise ParameterError(run.label, refused)
+        raise DataError(run.label, refused)
     return lost
 
 
