@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,13 +123,17 @@ def refuse(problems: Sequence[NbbiasError]) -> None:
 
 
 def able(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
-    """Return the params files whose runs can be made here, and what the others need for it."""
+    """Return the params files whose runs lack nothing here, and what the others lack."""
     chosen, lacking = [], list[NbbiasError]()
     for path in paths:
-        stem, values = studies.read(path)
-        if told := _lacking(studies.validate(stem, values, where=str(path))):
+        told = []
+        with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
+            stem, values = studies.read(path)
+            values.pop("generate", None)
+            told = _lacking(params.sound(studies.study(stem).parameters, values))
+        if told:
             lacking.append(ParameterError(str(path), told))
-        else:
+        else:  # whatever else is wrong with it is told by the plan
             chosen.append(path)
     return chosen, lacking
 
