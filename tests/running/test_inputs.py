@@ -322,6 +322,37 @@ def test_a_label_that_is_none_is_told_with_all_else(tmp_path: Path) -> None:
         assert expected in told
 
 
+def test_every_split_of_repeated_judges_leaves_enough_to_learn_from(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    for n in range(26, 40, 2):  # enough at the run's own seed, and not at each of the next
+        values = {"labelled_path": write(tmp_path, "l.csv", labelled(n)), **ALONE}
+        once = values | {"repeated_judges": []}
+        path.write_text("study: biasalert\n" + params.as_yaml(once))
+        try:
+            run_plan.plan([path])
+        except NbbiasError:
+            continue
+        told = refused(tmp_path, "biasalert", **values, training_runs=50)
+        assert "of the repeated judges" in told
+        return
+    pytest.fail("no such number of texts")
+
+
+@pytest.mark.parametrize(
+    ("study", "given", "told"),
+    [
+        ("news_bias", {"sentiment_scorers": ["vadr"]}, "sentiment_scorers: no 'vadr', nor a path"),
+        ("biased_prompts", {"toxicity_scorer": "unbised"}, "did you mean unbiased?"),
+        ("cogs", {"embedding_model": "ofline"}, "embedding_model: no 'ofline', nor a path; did"),
+        ("biasalert", {"embedding_model": "ofline", "toxicity_scorer": "x"}, "toxicity_scorer: no"),
+    ],
+)
+def test_an_instrument_that_is_none_is_refused_with_the_nearest(
+    tmp_path: Path, study: str, given: dict[str, Any], told: str
+) -> None:
+    assert told in refused(tmp_path, study, **given)
+
+
 # --- every study ------------------------------------------------------------------------------
 
 STEMS = list(studies.STUDIES)

@@ -16,7 +16,7 @@ from nbbias.asking import call
 from nbbias.biasalert.judges import lora, tuned
 from nbbias.biased_prompts import sample
 from nbbias.running import plan as run_plan
-from nbbias.tables import ExtraError, ParameterError
+from nbbias.tables import ExtraError, NbbiasError, ParameterError
 from nbbias.tables.extras import EXTRAS
 from nbbias.text import embeddings, sentiment, toxicity
 from tests.conftest import Command
@@ -109,7 +109,7 @@ def test_a_plan_tells_by_parameter_what_a_run_needs(
     if not needed:
         assert len(run_plan.plan([path], out=tmp_path)) == 1
         return
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(NbbiasError) as told:
         run_plan.plan([path], out=tmp_path)
     assert told.value.where == str(path)
     assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
@@ -124,7 +124,7 @@ def test_recorded_refusals_need_no_detector(tmp_path: Path) -> None:
         "generations_path: generations.parquet\n"
     )
     generations.to_parquet(tmp_path / "generations.parquet")
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(NbbiasError) as told:
         run_plan.plan([path], out=tmp_path)
     assert told.value.breaches == [f"generations_path: {LOCAL}"]
     generations.assign(refused=False).to_parquet(tmp_path / "generations.parquet")
