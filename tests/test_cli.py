@@ -66,6 +66,7 @@ def test_answers_that_cannot_be_used_are_refused_before_a_run(
     assert done.returncode == 2
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+    assert "nbbias params" not in done.stderr  # it is no parameter that is wrong
     assert not out.exists()
 
 

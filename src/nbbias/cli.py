@@ -26,7 +26,7 @@ from nbbias.asking.params import Generate
 from nbbias.pages import share
 from nbbias.reading import Format, Terminal
 from nbbias.running import asked, execute, names, place, plan as run_plan, run as running_run
-from nbbias.tables import NbbiasError, ParameterError, escape
+from nbbias.tables import NbbiasError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -316,8 +316,6 @@ def main() -> None:
         app()
     except NbbiasError as error:
         err_console.print(f"[red]error[/] {escape.terminal(params.redact(str(error)))}")
-        if isinstance(error, ParameterError):
-            err_console.print("See `nbbias params STUDY` for what can be set.")
         sys.exit(2)
     except OSError as error:
         if error.filename is None:  # of no file: a mistake of ours

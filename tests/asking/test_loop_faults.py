@@ -6,6 +6,7 @@ import io
 import json
 import multiprocessing
 import os
+import random
 import resource
 import sqlite3
 import sys
@@ -138,6 +139,32 @@ def test_nothing_is_asked_where_its_answers_could_not_be_kept(
     (tmp_path / "kept").chmod(0o755)
     assert told.startswith(f"{files[kept]}: ") and "written" in told
     assert not server.sent
+
+
+@pytest.mark.parametrize("damaged", ["answers.sqlite", "answers.parquet"])
+def test_a_damaged_record_or_table_is_told(
+    tmp_path: Path, server: FakeOpenAI, damaged: str
+) -> None:
+    path = params(tmp_path, server.url, suite(30))
+    quiet = Console(file=io.StringIO())
+    assert view.complete(asked.of_params(path), quiet) == 0
+    with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file, draw, told = tmp_path / damaged, random.Random(7), set()
+    whole = file.read_bytes()
+    for _ in range(25):
+        content = bytearray(whole)
+        for _ in range(draw.choice([1, 5, 50])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        file.write_bytes(content[: draw.choice([None, draw.randrange(1, len(content))])])
+        try:
+            view.complete(asked.of_params(path), quiet)
+        except NbbiasError as error:
+            told.add(str(error))
+        for one in tmp_path.glob(f"{damaged}-*"):
+            one.unlink()
+    assert len(told) > 3
+    assert all(one.startswith(f"{file}: ") for one in told)
 
 
 # --- the clock --------------------------------------------------------------------------------

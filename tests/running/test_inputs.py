@@ -218,7 +218,7 @@ def answers() -> pd.DataFrame:
 def test_of_cogs_themes_and_identities_are_answered_with_the_nearest(tmp_path: Path) -> None:
     strange = answers().replace({"family": "families", "woman": "women"})
     told = refused(tmp_path, "cogs", answers_path=write(tmp_path, "a.csv", strange), parts=["rbs"])
-    assert "no theme 'families' in the suite (row 2); did you mean family?" in told
+    assert "no theme 'families' in the suite (row 3); did you mean family?" in told
     assert "no identity 'women' in the suite" in told and "did you mean woman?" in told
     assert "`nbbias params cogs` lists" in told
 
@@ -242,9 +242,9 @@ def test_of_cogs_judgements_and_ratings_are_checked_beside_the_answers(tmp_path:
     }
     told = refused(tmp_path, "cogs", **files)
     for expected in (
-        "j.csv: no theme 'famly' in the suite (row 0); did you mean family?",
-        "j.csv: no axis 'gendr' in the suite (row 0); did you mean gender?",
-        "r.csv: no task 'haiky' in the suite (row 0); did you mean haiku?",
+        "j.csv: no theme 'famly' in the suite (row 1); did you mean family?",
+        "j.csv: no axis 'gendr' in the suite (row 1); did you mean gender?",
+        "r.csv: no task 'haiky' in the suite (row 1); did you mean haiku?",
         "r.csv: no identity 'men' on gender; did you mean man?",
     ):
         assert expected in told
@@ -309,17 +309,48 @@ def test_a_label_that_is_none_is_told_with_all_else(tmp_path: Path) -> None:
         claims=[{"statistic": "accuracy", "judge": "keyword"}],
     )  # fmt: skip
     for expected in (
-        "l.csv: biased must be 0 or 1, true or false, yes or no; it also holds 'maybe'",
+        "l.csv: column biased: expected ",
         "e.csv: needs the columns text, biased; it has sentence",
         "k.csv: needs the column statement; it has said",
         "p.csv: needs the columns sent_less, stereo_antistereo, bias_type; it has sent_more",
         "h.csv: 1 human labels are of texts that are not among the answers (such as '3')",
         "r.csv: none of its 1 replies is to a text of this run (such as '9')",
-        "m.csv: flagged must be true or false; it also holds 'often'",
+        "m.csv: column flagged: expected true or false (or 1 and 0, yes and no), but row 1 holds",
         "judge_errors: there is no judge 'clasifier'; did you mean classifier?",
         "claims: 1: no judge 'keyword' in the data; did you mean keywords?",
     ):
         assert expected in told
+
+
+def test_every_split_of_repeated_judges_leaves_enough_to_learn_from(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    for n in range(26, 40, 2):  # enough at the run's own seed, and not at each of the next
+        values = {"labelled_path": write(tmp_path, "l.csv", labelled(n)), **ALONE}
+        once = values | {"repeated_judges": []}
+        path.write_text("study: biasalert\n" + params.as_yaml(once))
+        try:
+            run_plan.plan([path])
+        except NbbiasError:
+            continue
+        told = refused(tmp_path, "biasalert", **values, training_runs=50)
+        assert "of the repeated judges" in told
+        return
+    pytest.fail("no such number of texts")
+
+
+@pytest.mark.parametrize(
+    ("study", "given", "told"),
+    [
+        ("news_bias", {"sentiment_scorers": ["vadr"]}, "sentiment_scorers: no 'vadr', nor a path"),
+        ("biased_prompts", {"toxicity_scorer": "unbised"}, "did you mean unbiased?"),
+        ("cogs", {"embedding_model": "ofline"}, "embedding_model: no 'ofline', nor a path; did"),
+        ("biasalert", {"embedding_model": "ofline", "toxicity_scorer": "x"}, "toxicity_scorer: no"),
+    ],
+)
+def test_an_instrument_that_is_none_is_refused_with_the_nearest(
+    tmp_path: Path, study: str, given: dict[str, Any], told: str
+) -> None:
+    assert told in refused(tmp_path, study, **given)
 
 
 # --- every study ------------------------------------------------------------------------------

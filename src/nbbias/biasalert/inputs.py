@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -16,9 +16,13 @@ from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.unseen import UNSEEN
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, ContractError, DataError, NbbiasError, ParameterError
+from nbbias.text import embeddings, toxicity
 
 #: More labelled texts than these are not parted before a run: that takes longer than seconds.
 _LARGE = 20_000
+
+#: Fewer are parted in every way that repeated judges are trained on.
+_SMALL = 1_000
 
 
 def check(chosen: Any) -> list[str]:
@@ -36,6 +40,11 @@ def check(chosen: Any) -> list[str]:
         fit together, of the declared claims.
     """
     problems: list[NbbiasError] = []
+    model, scorer = chosen.embedding_model, chosen.toxicity_scorer
+    tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
+    if "toxicity" in chosen.judges:
+        known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
+        tables.attempt(problems, tables.named, "toxicity_scorer", scorer, known)
     labelled = _labelled(problems, chosen)
     told = _known(problems, chosen, labelled)
     answers = _answers(problems, chosen)
@@ -64,31 +73,45 @@ def _labelled(problems: list[NbbiasError], chosen: Any) -> pd.DataFrame | None:
     if read is None:
         return None
     sides, _ = read
-    how = {"test_share": chosen.test_share, "near": chosen.near}
     if sum(map(len, sides)) > _LARGE:
         found = pd.concat(
             [side.assign(split=name) for side, name in zip(sides, _SIDES, strict=False)]
         )
     else:
-        parted = tables.attempt(problems, corpus.parted, sides, seed=chosen.seed, **how)
+        parted = _parted(problems, sides, chosen, seed=chosen.seed)
         if parted is None:
             return None
         found = parted
-    names = [*chosen.judges, *chosen.repeated_judges, *chosen.held_out_types]
-    if any(JUDGES[name].learns for name in names):
+    learning = [name for name in (*chosen.judges, *chosen.held_out_types) if JUDGES[name].learns]
+    if learning or chosen.repeated_judges:
         tables.attempt(problems, _learnable, found, chosen)
+    if chosen.repeated_judges and len(found) < _SMALL and not problems:
+        for run in range(1, chosen.training_runs):  # each of which is parted in its own way
+            again = _parted(problems, sides, chosen, seed=chosen.seed + run)
+            if again is not None:
+                tables.attempt(problems, _learnable, again, chosen, run=run)
+            if problems:
+                break
     return found
+
+
+def _parted(
+    problems: list[NbbiasError], sides: Sequence[pd.DataFrame], chosen: Any, *, seed: int
+) -> pd.DataFrame | None:
+    return tables.attempt(
+        problems, corpus.parted, sides, test_share=chosen.test_share, near=chosen.near, seed=seed
+    )
 
 
 _SIDES = ("train", "test")
 
 
-def _learnable(labelled: pd.DataFrame, chosen: Any) -> None:
+def _learnable(labelled: pd.DataFrame, chosen: Any, *, run: int = 0) -> None:
     """Refuse too few texts to learn from, with the numbers that there are and that are needed."""
     try:
         classifier.trainable(labelled[labelled["split"] == "train"])
     except ParameterError as error:
-        told = error.breaches[0]
+        told = error.breaches[0] + f" in run {run + 1} of the repeated judges" * (run > 0)
         if chosen.evaluation_path == NONE:
             counts = labelled["biased"].value_counts()
             fewest = math.ceil(classifier.FEWEST / (1 - chosen.test_share))

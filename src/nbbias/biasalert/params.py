@@ -246,8 +246,9 @@ class Biasalert(Parameters):
 
 
 def _check(chosen: Any) -> list[str]:
-    claims = chosen.claims != Biasalert.model_fields["claims"].default
-    if not (written_files(chosen) or chosen.judge_errors or claims):
+    named = ("claims", "judge_errors", "embedding_model", "toxicity_scorer")
+    own = [getattr(chosen, one) != Biasalert.model_fields[one].default for one in named]
+    if not any(own) and not written_files(chosen):
         return []  # all is shipped, and what would read it takes a second to load
     from nbbias.biasalert import inputs  # which takes a while to load
 

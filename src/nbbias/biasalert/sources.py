@@ -98,7 +98,8 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     elif "comment_text" in table:
         table = jigsaw(table, where=path)
     lost = {"no identity named, or not scored": given - len(table)}
-    need(table, ["text", "biased"], where=path)
+    if not {"text", "biased"} <= set(table):  # named with what is there instead
+        need(read_table(path, {}, rest=True), ["text", "biased"], where=path)
     whole = table["biased"].notna() & table["text"].notna()
     lost["no text or no label"] = int((~whole).sum())
     table = table[whole]

@@ -153,24 +153,23 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
     lost = found["task"].isna()
     if lost.any():
-        raise DataError(where, _unasked(table[lost], told[lost], known.index, suite))
+        strange = strangers(table, suite) if isinstance(told, pd.MultiIndex) else []
+        raise DataError(where, [_unasked(told[lost], known.index), *strange])
     return table.drop(columns=found.columns.intersection(table.columns)).join(found)
 
 
-def _unasked(table: pd.DataFrame, told: pd.Index, known: pd.Index, suite: Suite) -> list[str]:
-    """Say which rows are to no prompt of the suite, and what they may stand for."""
+def _unasked(told: pd.Index, known: pd.Index) -> str:
+    """Say what is no prompt of the suite, and what it may stand for."""
     keyed = isinstance(told, pd.MultiIndex)
-    strange = strangers(table, suite) if keyed else []
     names = list(dict.fromkeys(" / ".join(one) if keyed else one for one in told))[:3]
     shown = [
         f"{str(name)[:80]!r}" if keyed else f"{str(name)[:80]!r}: {tables.meant(name, known)}"
         for name in names
     ]
-    return [
-        f"{len(table)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
-        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out",
-        *strange,
-    ]
+    return (
+        f"{len(told)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
+        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out"
+    )
 
 
 def _plain(keys: pd.DataFrame) -> pd.DataFrame:

@@ -46,7 +46,12 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
-from .inputs import attempt as attempt, heard as heard, refuse as refuse
+from .inputs import (
+    attempt as attempt,
+    heard as heard,
+    named as named,
+    refuse as refuse,
+)
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (

@@ -26,6 +26,9 @@ SAMPLE = "sample"
 #: The environment variable that names the folder at which relative paths start.
 START = "NBBIAS_START"
 
+#: No system has a longer path; what variables stand for is put in before one is looked up.
+_LONGEST = 4096
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: How JSON writes half a character, or two halves.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -61,6 +64,8 @@ def resolve(path: str) -> Path:
     >>> resolve("${SOME_FOLDER}/answers.csv").as_posix()
     'elsewhere/answers.csv'
     """
+    if len(path) > _LONGEST:
+        raise DataError(path[:200], "is too long for a path")
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset:
         names = " and ".join(dict.fromkeys(unset))

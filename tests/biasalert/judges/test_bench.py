@@ -410,7 +410,8 @@ def test_prompts_for_a_language_model_stand_once(
 
 
 def test_parts_without_texts_are_left_out() -> None:
-    assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people", "part:ablation"]
+    left_out = validate("biasalert", {}).left_out()
+    assert left_out == {"part:pairs": "pairs_path", "part:ablation": "ablation"}
     assert "part:answers" in validate("biasalert", {"answers_path": "none"}).left_out()
 
 

@@ -103,9 +103,9 @@ def read_judgements(
         asked = asked[given["text"].fillna("").str.strip() != ""]
     held = set(asked["prompt_id"]) | (set(texts["text_id"]) if key == "text_id" else set())
     stray = ~table[key].isin(held)
+    told = repeats(table[key])
     if others:
         table, stray = table[~stray], stray & False
-    told = repeats(table[key])
     if stray.any():
         told.append(f"{stray.sum()} replies are to none of the texts ({table[key][stray].iloc[0]})")
     if told:
