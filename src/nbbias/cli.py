@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
@@ -307,14 +309,28 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        err_console.print(f"[red]error[/] {escape.terminal(params.redact(str(error)))}")
-        if isinstance(error, ParameterError):
-            err_console.print("See `nbbias params STUDY` for what can be set.")
-        sys.exit(2)
+        advice = "See `nbbias params STUDY` for what can be set."
+        _refuse(str(error), advice if isinstance(error, ParameterError) else "")
     except OSError as error:
-        if error.filename is None:  # of no file: a mistake of ours
-            raise
         logging.getLogger("nbbias").debug("", exc_info=True)
-        told = params.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        err_console.print(f"[red]error[/] {escape.terminal(told)}")
-        sys.exit(2)
+        if error.filename is not None:
+            _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        if error.errno not in _OUT_OF_ROOM:  # of no file: a mistake of ours
+            raise
+        try:
+            _refuse(f"what was said could not be written: {error.strerror}")
+        finally:  # what the streams still hold is not tried again
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+
+
+#: What a full disk, or a terminal that is gone, says of a stream.
+_OUT_OF_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
+
+
+def _refuse(told: str, advice: str = "") -> NoReturn:
+    with contextlib.suppress(OSError):  # where even this cannot be said, the status says it
+        err_console.print(f"[red]error[/] {escape.terminal(params.redact(told))}")
+        if advice:
+            err_console.print(advice)
+    sys.exit(2)

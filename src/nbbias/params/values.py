@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from io import StringIO
 from pathlib import Path
@@ -222,6 +223,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """
     where = str(path)
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ParameterError(where, "is no file")  # a device has no end, and a pipe may wait
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ParameterError(where, f"cannot be read: {error.strerror}") from None
