@@ -20,7 +20,6 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
 
 from nbbias import __version__, params, studies as registry, tables
 from nbbias.asking import view
@@ -210,10 +209,11 @@ def list_command(out: Out = Path("runs")) -> None:
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
     """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
     described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
-    table = Table(*described.columns, show_lines=False)
-    for row in described.itertuples(index=False):
-        table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
-    out_console.print(table)
+    rows = (
+        (row.name, row.type, repr(row.default), row.range, row.meaning)
+        for row in described.itertuples(index=False)
+    )
+    out_console.table(list(described), rows)
 
 
 # --- elsewhere --------------------------------------------------------------------------------
@@ -271,10 +271,11 @@ def kernel() -> None:
 @data.command("list")
 def data_list() -> None:
     """List the datasets, what they serve, their licences, and which are here."""
-    table = Table("name", "serves", "licence", "here", "about")
-    for row in tables.datasets.catalogue().itertuples():
-        table.add_row(row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
-    out_console.print(table)
+    rows = (
+        (row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
+        for row in tables.datasets.catalogue().itertuples()
+    )
+    out_console.table(["name", "serves", "licence", "here", "about"], rows)
 
 
 @data.command("fetch")
@@ -292,12 +293,12 @@ def data_release(folder: Path, to: Path) -> None:
 
     answers = asking_recorded.release(folder)
     tables.write_parquet(answers, to)
-    table = Table("source", "model", "prompt", "texts", "articles")
-    grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
-    for (source, model, prompt), ids in grouped:
-        names = (escape.terminal(one) for one in (source, model, prompt))
-        table.add_row(*names, f"{len(ids):,}", f"{ids.nunique():,}")
-    out_console.print(table)
+    columns = ["source", "model", "prompt"]
+    rows = (
+        (*map(escape.terminal, names), f"{len(ids):,}", f"{ids.nunique():,}")
+        for names, ids in answers.groupby(columns, sort=False)["article_id"]
+    )
+    out_console.table([*columns, "texts", "articles"], rows)
     out_console.print(f"wrote {to}", markup=False)
 
 
