@@ -13,7 +13,7 @@ import nbformat
 import typer
 
 from nbbias import studies, tables
-from nbbias.pages import manifest
+from nbbias.running import place, plan
 from nbbias.running.execute import KERNEL
 from nbbias.studies import STUDIES
 
@@ -55,10 +55,9 @@ def figures(
     out: Annotated[Path, typer.Option("--out", help="Folder of all runs.")] = Path("runs"),
 ) -> None:
     """Copy the sample runs' figures, with their CSV twins, to figures/."""
-    for stem in STUDIES:
-        folder = out / stem / "sample"
-        described = manifest.read(folder)
-        if not described or described["status"] != "ok":
+    for run in plan.plan(studies.samples(), out=out):  # of the samples as they are now
+        stem, folder = run.stem, run.folder
+        if not place.good(folder):
             sys.exit(f"{folder}: holds no finished run; `make studies` makes one")
         target = ROOT / "figures" / stem
         shutil.rmtree(target, ignore_errors=True)

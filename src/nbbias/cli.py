@@ -27,7 +27,7 @@ from nbbias.asking.params import Generate
 from nbbias.pages import share
 from nbbias.reading import Format, Terminal
 from nbbias.running import asked, execute, names, place, plan as run_plan, run as running_run
-from nbbias.tables import NbbiasError, ParameterError, escape
+from nbbias.tables import NbbiasError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
@@ -207,13 +207,21 @@ def list_command(out: Out = Path("runs")) -> None:
 
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
-    """Print a study's parameters, or those of `generate`: type, default, range, meaning."""
+    """Print a study's parameters, or those of `generate`: type, default, range, meaning.
+
+    Below them stand the names that its suite of prompts has, such as tasks and themes.
+    """
     described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
     rows = (
         (row.name, row.type, repr(row.default), row.range, row.meaning)
         for row in described.itertuples(index=False)
     )
     out_console.table(list(described), rows)
+    for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
+        asked = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
+        for column in asked:
+            names = ", ".join(asked[column].dropna().unique())
+            out_console.print(f"{column}: {names}", markup=False, soft_wrap=True)
 
 
 # --- elsewhere --------------------------------------------------------------------------------
@@ -310,8 +318,7 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        advice = "See `nbbias params STUDY` for what can be set."
-        _refuse(str(error), advice if isinstance(error, ParameterError) else "")
+        _refuse(str(error))
     except OSError as error:
         logging.getLogger("nbbias").debug("", exc_info=True)
         if error.filename is not None:
@@ -329,9 +336,7 @@ def main() -> None:
 _OUT_OF_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
 
 
-def _refuse(told: str, advice: str = "") -> NoReturn:
+def _refuse(told: str) -> NoReturn:
     with contextlib.suppress(OSError):  # where even this cannot be said, the status says it
         err_console.print(f"[red]error[/] {escape.terminal(params.redact(told))}")
-        if advice:
-            err_console.print(advice)
     sys.exit(2)

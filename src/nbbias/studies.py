@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params
+from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params, tables
 from nbbias.params import Lead, Parameters, Study
 from nbbias.tables import ParameterError
 
@@ -51,7 +52,8 @@ def validate(
     stem: str, values: Mapping[str, Any], *, where: str = "parameters", **context: Any
 ) -> Parameters:
     """Check values against a study's model, as `params.validate` does."""
-    return params.validate(study(stem, where=where).parameters, values, where=where, **context)
+    model = study(stem, where=where).parameters
+    return params.validate(model, values, where=where, listed=stem, **context)
 
 
 #: What papermill may set besides parameters: all that a params file holds, and its own paths.
@@ -90,13 +92,30 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     ParameterError
         The file is missing, is no YAML mapping, or names no known study.
     """
-    values = params.read_yaml(path)
+    try:
+        values = params.read_yaml(path)
+    except ParameterError as error:
+        hint = _meant(path)
+        raise ParameterError(error.where, [breach + hint for breach in error.breaches]) from None
     stem = values.pop("study", path.absolute().parent.name)
     if not isinstance(stem, str) or stem not in STUDIES:
         known = ", ".join(STUDIES)
-        told = f"no study called {stem!r}; set 'study:' to one of: {known}"
+        told = f"no study called {params.shown(stem)}; set 'study:' to one of: {known}"
         raise ParameterError(str(path), told)
     return stem, values
+
+
+def _meant(path: Path) -> str:
+    """Name the params file that was meant by a study's name, by its folder, or misspelt."""
+    if tables.is_file(path):
+        return ""
+    beside = {one.name: one for one in path.absolute().parent.glob("*.yaml")}
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    stems = difflib.get_close_matches(path.name, STUDIES, n=1)
+    samples = [home() / "params" / stem / "sample.yaml" for stem in stems]
+    found = [*(beside[name] for name in near), *samples]
+    here = [one.relative_to(Path.cwd()) if one.is_relative_to(Path.cwd()) else one for one in found]
+    return f"; did you mean {here[0]}?" if here else ""
 
 
 def describe(stem: str) -> pd.DataFrame:

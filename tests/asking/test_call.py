@@ -100,17 +100,42 @@ def test_refusals_are_answers_that_are_counted_and_not_asked_again(
     assert server.sent[fault] == 1
 
 
+@pytest.mark.parametrize(
+    ("odd", "text", "stop"),
+    [
+        ("surrogate", "One \ufffd two", "stop"), ("null", "", "stop"),
+        ("tool_calls", "", "tool_calls"), ("broken_tool_calls", "", "tool_calls"),
+        ("unknown_stop", "One", "unknown"), ("huge", "x" * 10_000_000, "stop"),
+        ("dear", "One", "stop"),
+    ],
+)  # fmt: skip
+def test_odd_answers_are_answers(
+    tmp_path: Path, server: FakeOpenAI, odd: str, text: str, stop: str
+) -> None:
+    tally, table = ask_of(tmp_path, server, [f"[fault:{odd}]", "fine"])
+    assert (tally.answered, tally.failed, tally.stopped) == (2, 0, "")
+    row = table.iloc[0]
+    assert (row["text"], row["stop_reason"]) == (text, stop)
+    # A count that cannot be one is none: the cost does not rest on it.
+    assert pd.isna(row["input_tokens"]) == (odd != "huge")
+    assert 0 <= tally.cost < 0.001
+
+
 # --- temporary errors -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "fault",
-    ["429_bare", "500", "drop", "drop_unbilled", "truncated", "no_json", "no_choices", "hang"],
+    [
+        *("429_bare", "500", "drop", "drop_unbilled", "truncated", "no_json", "no_choices", "hang"),
+        *("invalid_utf8", "no_message", "number", "array", "json_null", "nothing", "words", "deep"),
+        *("tokens", "drip"),
+    ],
 )
 def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:
-    patience = {"attempt_timeout": 1 if fault == "hang" else 10}
+    patience = {"attempt_timeout": 1 if fault in {"hang", "drip"} else 10}
     tally, table = ask_of(tmp_path, server, [f"[fault:{fault}]"], **patience)
     assert (tally.answered, tally.failed, tally.retries) == (0, 1, 3)
     assert server.sent[fault] == 3
@@ -191,6 +216,32 @@ def test_a_missing_key_is_told_before_anything_is_asked(
     with pytest.raises(NbbiasError, match="FAKE_API_KEY"):
         ask_of(tmp_path, server, 3)
     assert not server.sent
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_nothing_is_sent_on_to_another_address(
+    tmp_path: Path, server: FakeOpenAI, status: int
+) -> None:
+    """Neither prompts nor keys; and what is said there is nobody's answer."""
+    with FakeOpenAI() as other:
+        server.elsewhere = other.url.replace("127.0.0.1", "localhost")
+        tally, table = ask_of(tmp_path, server, [f"[fault:redirect_{status}]"] * 20)
+        assert not other.headers
+    assert f"{status}" in tally.stopped and "another address" in tally.stopped
+    assert len(server.headers) <= 8  # those in flight
+    assert set(table["error"]) == {"not asked yet"}
+    assert KEY not in tally.stopped + str(tally.errors)
+
+
+def test_an_error_that_holds_half_a_character_and_a_key_is_recorded_without_them(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    tally, table = ask_of(tmp_path, server, ["[fault:surrogate_error]", "fine"])
+    assert (tally.answered, tally.rejected + tally.failed) == (1, 1)
+    assert table["error"].iloc[0]
+    assert KEY not in str(call.Failure(f"no \ud800 of Bearer {KEY}", "rejected"))
+    assert "\ufffd" in str(call.Failure("no \ud800", "rejected"))
+    assert KEY.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
 
 
 def test_when_everything_is_rejected_the_fault_is_not_the_prompts(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
+import random
 import resource
 import sqlite3
 import sys
@@ -12,20 +14,24 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from rich.console import Console
 
 from nbbias import cli
-from nbbias.asking import loop, plan as generate, recorded, store
+from nbbias.asking import loop, plan as generate, recorded, store, view
+from nbbias.asking.plan import Plan
 from nbbias.running import asked
+from nbbias.tables import NbbiasError
 from tests.asking.test_call import ask_of, server as server
 from tests.asking.test_loop_killed import filed, params, suite
 from tests.fake_openai import FakeOpenAI
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 
-LONG = [f"{i} " + "word " * 400 for i in range(60)]
+LONG = [f"{i} " + "word " * 400 for i in range(24)]
 
 
 # --- the disk ---------------------------------------------------------------------------------
@@ -42,10 +48,10 @@ def _within(limit: int, path: Path) -> None:
 def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
-    table = suite(60).assign(prompt=LONG)
+    table = suite(24).assign(prompt=LONG)
     path = params(tmp_path, server.url, table)
     (tmp_path / "elsewhere").mkdir()
-    process = multiprocessing.get_context("fork").Process(target=_within, args=(200_000, path))
+    process = multiprocessing.get_context("fork").Process(target=_within, args=(100_000, path))
     process.start()
     process.join(60)
     assert process.exitcode == 1
@@ -53,10 +59,10 @@ def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
     kept = filed(tmp_path)
     (file,) = (tmp_path / "elsewhere").glob("nbbias-rescued-*.jsonl")
     rescued = [json.loads(line) for line in file.read_text().splitlines()]
-    assert len(kept) + len(rescued) == paid < 60
+    assert len(kept) + len(rescued) == paid < 24
     plan = asked.of_params(path)
     recorded.take_in(plan, file)
-    assert generate.ask(plan).answered == 60 - paid
+    assert generate.ask(plan).answered == 24 - paid
     assert set(server.billed.values()) == {1}
 
 
@@ -99,6 +105,66 @@ def test_an_answer_is_rescued_where_neither_home_nor_a_temporary_folder_is(
     finally:
         path.unlink()
     assert (tally.lost, "the disk is full" in tally.stopped) == (0, True)
+
+
+def _as_nobody(plan: Plan, results: Any) -> None:
+    if os.geteuid() == 0:  # root may write anything
+        os.setuid(65534)
+    try:
+        view.complete(plan, Console(file=io.StringIO()))
+    except NbbiasError as error:
+        results.put(str(error))
+    else:
+        results.put("asked")
+
+
+@pytest.mark.parametrize("kept", ["store_path", "export_path"])
+def test_nothing_is_asked_where_its_answers_could_not_be_kept(
+    tmp_path: Path, server: FakeOpenAI, kept: str
+) -> None:
+    """The record, or the table, in a folder that may only be read."""
+    files = {"store_path": "own/a.sqlite", "export_path": "own/a.parquet"}
+    files[kept] = files[kept].replace("own", "kept")
+    files = {name: str(tmp_path / file) for name, file in files.items()}
+    plan = asked.of_params(params(tmp_path, server.url, suite(3), **files))
+    for folder, mode in [(tmp_path / "own", 0o777), (tmp_path / "kept", 0o555)]:
+        folder.mkdir()
+        folder.chmod(mode)
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    context = multiprocessing.get_context("fork")
+    results = context.Queue()
+    context.Process(target=_as_nobody, args=(plan, results)).start()
+    told = results.get(timeout=60)
+    (tmp_path / "kept").chmod(0o755)
+    assert told.startswith(f"{files[kept]}: ") and "written" in told
+    assert not server.sent
+
+
+@pytest.mark.parametrize("damaged", ["answers.sqlite", "answers.parquet"])
+def test_a_damaged_record_or_table_is_told(
+    tmp_path: Path, server: FakeOpenAI, damaged: str
+) -> None:
+    path = params(tmp_path, server.url, suite(30))
+    quiet = Console(file=io.StringIO())
+    assert view.complete(asked.of_params(path), quiet) == 0
+    with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file, draw, told = tmp_path / damaged, random.Random(7), set()
+    whole = file.read_bytes()
+    for _ in range(25):
+        content = bytearray(whole)
+        for _ in range(draw.choice([1, 5, 50])):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        file.write_bytes(content[: draw.choice([None, draw.randrange(1, len(content))])])
+        try:
+            view.complete(asked.of_params(path), quiet)
+        except NbbiasError as error:
+            told.add(str(error))
+        for one in tmp_path.glob(f"{damaged}-*"):
+            one.unlink()
+    assert len(told) > 3
+    assert all(one.startswith(f"{file}: ") for one in told)
 
 
 # --- the clock --------------------------------------------------------------------------------

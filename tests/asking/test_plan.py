@@ -311,7 +311,13 @@ def test_a_dry_run_with_all_files_there_asks_for_none(
     given["originals_path"] = "${NBBIAS_DATA}/news/llmfake_originals.parquet"
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(given))
     code, told = nbbias("generate", tmp_path / "mine.yaml", "--dry-run")
-    assert code == 0 and "needed before asking" not in told
+    assert code == 2 and "its answers could not be used" in told  # of other articles
+    headlines = pd.read_parquet(data_folder / "news/fang2024_headlines.parquet")
+    headlines.assign(text=headlines["headline"]).to_parquet(tmp_path / "o.parquet")
+    given["originals_path"] = "o.parquet"
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(given))
+    code, told = nbbias("generate", tmp_path / "mine.yaml", "--dry-run")
+    assert code == 0 and "needed before asking" not in told and "no original" not in told
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(given | {"drows": 5}))
     code, told = nbbias("generate", tmp_path / "mine.yaml", "--dry-run")
     assert code == 2 and "did you mean draws?" in told

@@ -53,7 +53,7 @@ def test_the_export_is_generations_that_the_news_study_reads(
     assert len(plan.calls) == 3 * 2 * 2 * 2
     generate.ask(plan)
     exported = recorded.export(plan)
-    table = corpus.read_generations(plan.export_path)
+    table = corpus.read_generations(plan.export_path).assign(asked=exported["asked"])
     assert len(table) == 24
     assert not table.duplicated([*corpus.CELL, "article_id", "sample"]).any()
     assert set(table["prompt"]) == {"neutral", "biased"}

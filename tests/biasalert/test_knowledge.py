@@ -266,7 +266,7 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     assert typed["bias_type"].fillna("").tolist() == ["race", ""]
     assert lost["reason"].tolist() == ["a type that is none of the seven: kept, without a type"]
     own.write_text('{"text": "x", "biased": "maybe"}\n')
-    with pytest.raises(DataError, match="maybe"):
+    with pytest.raises(ContractError, match="row 1 holds 'maybe'"):
         sources.labelled(str(own))
 
 

@@ -156,7 +156,7 @@ def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
         people.read_ratings(path)
     told = str(error.value)
     assert "green" in told and "stand twice" in told and "colour" in told
-    assert "no theme 'star' in the suite (row 5); did you mean stars?" in told
+    assert "no theme 'star' in the suite (row 6); did you mean stars?" in told
 
 
 def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted() -> None:

@@ -111,9 +111,10 @@ def test_a_choice_that_is_not_there_is_refused(part: str, names: list[str]) -> N
         ("templates: {identity: 'You are {identity}.'}", "{task}"),
         ("colours: {red: 1}", "colours"),
         ("axes: [race]", "no mapping"),
-        ("just words", "holds no suite"),
-        ("axes: {a: [}", "is no YAML"),
-        ("topics: {t: [yes]}", "string"),
+        ("just words", "must hold lines"),
+        ("", "holds no suite"),
+        ("axes: {a: [}", "not readable as YAML: line 1"),
+        ("topics: {t: [true]}", "string"),
     ],
 )
 def test_faults_of_a_file_are_named(tmp_path: Path, content: str, told: str) -> None:

@@ -181,7 +181,7 @@ def test_a_header_without_rows_is_refused_in_words(read: Any, tmp_path: Path) ->
 
 def test_a_row_without_an_id_is_refused_with_its_place(tmp_path: Path) -> None:
     path = written(ORIGINALS.assign(article_id=["a1", None]), tmp_path, "csv")
-    with pytest.raises(ContractError, match=r"article_id: a value is missing \(row 1\)"):
+    with pytest.raises(ContractError, match=r"article_id: a value is missing \(row 2\)"):
         corpus.read_originals(path)
 
 

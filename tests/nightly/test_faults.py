@@ -235,9 +235,7 @@ def test_a_home_and_a_cache_that_cannot_be_written_cost_nothing(tmp_path: Path) 
 # --- before a kernel ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "arguments", [["run", RUN], ["site"], ["new", "runs/x"]]
-)
+@pytest.mark.parametrize("arguments", [["run", RUN], ["site"], ["new", "runs/x"]])
 def test_a_folder_that_cannot_be_written_is_told_first(
     good: Path, tmp_path: Path, arguments: list[str]
 ) -> None:
@@ -297,7 +295,7 @@ def test_a_message_is_told_in_any_locale(tmp_path: Path, environment: dict[str, 
     ended = nbbias("run", "größer→日本.yaml", "-p", "İ=ı", cwd=tmp_path, env=environment)
     assert ended.returncode == 2
     assert "yaml" in said(ended)
-    assert "No such file" in said(ended) or environment.get("COLUMNS")
+    assert "no such file" in said(ended)
 
 
 def test_a_terminal_of_twenty_columns_shows_every_letter() -> None:
@@ -312,15 +310,15 @@ def test_a_terminal_of_twenty_columns_shows_every_letter() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("loop.yaml", "Too many levels of symbolic links"),
-        ("gone.yaml", "No such file"),
-        ("folder.yaml", "Is a directory"),
+        ("loop.yaml", "is no file"),
+        ("gone.yaml", "is no file"),
+        ("folder.yaml", "is no file"),
         ("pipe.yaml", "is no file"),
         ("/dev/zero", "is no file"),
         ("input.yaml", "answers_path: no such file"),
         ("waits.yaml", "answers_path: no such file"),
-        (f"{'x' * 300}.yaml", "File name too long"),
-        ("/".join(["x" * 200] * 25) + ".yaml", "File name too long"),
+        (f"{'x' * 300}.yaml", "no such file"),
+        ("/".join(["x" * 200] * 25) + ".yaml", "no such file"),
     ],
 )
 def test_a_params_file_that_is_none(

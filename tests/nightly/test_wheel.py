@@ -8,12 +8,14 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
+from tests.test_packaging import PROJECT, reached
 
 pytestmark = pytest.mark.nightly
 
@@ -51,15 +53,16 @@ def test_what_is_built_passes_twine_and_holds_what_it_should(built: Path) -> Non
     assert not [name for name in inside if name.startswith(("tests/", "runs/"))]
 
 
-def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Path) -> None:
-    """From an environment that holds the dependencies and the wheel, and no checkout."""
+def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_path: Path) -> None:
+    """From an environment that holds what pip would bring and the wheel, and no checkout."""
     environment = tmp_path / "environment"
     venv.create(environment, symlinks=True)
     folders = sysconfig.get_paths(vars={"base": str(environment), "platbase": str(environment)})
     python, site = Path(folders["scripts"]) / "python", Path(folders["purelib"])
-    # A path in a .pth file brings packages; the .pth files that it holds itself, and with them
-    # the checkout that is installed there, stay out.
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    for name in reached(PROJECT["dependencies"]):
+        for top in {file.parts[0] for file in metadata.files(name) or []} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(Path(str(metadata.distribution(name).locate_file(top))))
     # What packages put beside their code, and pip would put here too: nbconvert's templates.
     shared = Path("share", "jupyter", "nbconvert")
     (environment / shared).parent.mkdir(parents=True)
@@ -68,8 +71,9 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps"]
     subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
 
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NBBIAS", "PYTHON"))}
+
     def called(*arguments: str, where: Path = tmp_path) -> str:
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("NBBIAS", "PYTHON"))}
         done = subprocess.run(
             [Path(folders["scripts"]) / "nbbias", *arguments],
             cwd=where, env=kept, capture_output=True, text=True,
@@ -78,11 +82,11 @@ def test_the_wheel_is_enough_for_a_study_and_its_page(built: Path, tmp_path: Pat
         return done.stdout
 
     imported = [python, "-c", "import nbbias; print(nbbias.__file__)"]
-    told = subprocess.run(imported, cwd=tmp_path, capture_output=True, text=True).stdout
+    told = subprocess.check_output(imported, cwd=tmp_path, env=kept, text=True)
     assert str(site) in told
     assert "sample.yaml" in called("list")
     called("new", "mine")
-    called("run", "params/llmbi/sample.yaml", where=tmp_path / "mine")
-    page = tmp_path / "mine" / "runs" / "llmbi" / "sample" / "index.html"
-    assert "LLMBI" in page.read_text()
+    called("studies", where=tmp_path / "mine")
+    pages = (tmp_path / "mine" / "runs").glob("*/sample/index.html")
+    assert {page.parent.parent.name for page in pages} == {"news_bias", "llmbi"}
     assert (tmp_path / "mine" / "runs" / "index.html").is_file()

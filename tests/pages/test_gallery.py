@@ -294,6 +294,24 @@ def test_runs_with_long_names_have_a_page(tmp_path: Path) -> None:
     assert len(list((tmp_path / "compare").iterdir())) == 1
 
 
+def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "runs"
+    finished(out, "a", claims(PLAIN))
+    for name in (".a.0123abcd.new", ".a.0123abcd.old"):
+        finished(out, name, claims(PLAIN))
+    finished(out, "a.failed", claims(PLAIN), status="failed")
+    listed = [(one["run"], one["status"]) for one in gallery.runs(out)]
+    assert listed == [("a", "ok"), ("a.failed", "failed")]
+    gallery.write(out)
+    assert not list((out / "compare").glob("*"))
+    text = (out / "index.html").read_text()
+    assert "a.failed" in text and "0123abcd" not in text
+    gallery.publish(out, tmp_path / "site")
+    assert [one.name for one in (tmp_path / "site/llmbi").iterdir()] == ["a"]
+
+
 def test_of_many_runs_the_newest_ten_are_compared(tmp_path: Path) -> None:
     for number in range(12):
         finished(tmp_path, f"r{number:02}", claims(PLAIN), started=f"2024-05-{number + 1:02}T10:00")

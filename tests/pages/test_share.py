@@ -184,6 +184,25 @@ def test_the_same_run_is_the_same_archive(folder: Path, tmp_path: Path) -> None:
     assert first.read_bytes() == second.read_bytes()
 
 
+def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = share.portable_content
+
+    def replaced(path: Path, shown: dict[str, str]) -> bytes:
+        described = manifest.read(folder)
+        assert described
+        manifest.write(folder, {**described, "started": described["started"] + "0"})
+        return plain(path, shown)
+
+    monkeypatch.setattr(share, "portable_content", replaced)
+    with pytest.raises(NbbiasError, match="took its place meanwhile"):
+        share.export(folder, tmp_path / "a.zip")
+    with pytest.raises(NbbiasError, match="took its place meanwhile"):
+        gallery.publish(tmp_path / "runs", tmp_path / "site")
+    assert not (tmp_path / "a.zip").exists() and not (tmp_path / "site").exists()
+
+
 def test_a_run_that_failed_is_not_packed(tmp_path: Path) -> None:
     made = leave(tmp_path, "a", status="failed", error={"message": "x"})
     for folder in (made, tmp_path / "nowhere"):

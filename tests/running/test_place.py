@@ -7,14 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from nbbias import tables
+from nbbias import llmbi, tables
 from nbbias.pages import gallery, manifest
-from nbbias.running import place
+from nbbias.running import place, plan as run_plan, run
 from nbbias.tables import NbbiasError
 
 MINE = {"my_picks.csv": b"mine", "notes/one.md": b"mine, too"}
@@ -131,6 +133,36 @@ def test_a_place_that_is_a_link_stays_one(tmp_path: Path) -> None:
     place.keep(made, folder, whole=True)
     assert folder.is_symlink()
     assert files(elsewhere) == new
+
+
+def test_whoever_stands_in_the_place_stands_there_still(
+    there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(there)
+    made = place.beside(there)
+    leave(made, "new")
+    place.keep(made, there, whole=True)
+    assert Path("index.html").read_text() == "new"
+
+
+@pytest.mark.parametrize("broken", ["keep", "write"])
+def test_a_run_that_cannot_be_kept_has_failed_and_the_last_good_one_stays(
+    there: Path, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, heard = files(there), []
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a file")
+
+    monkeypatch.setattr(*((place, "keep") if broken == "keep" else (manifest, "write")), full)
+    ended = SimpleNamespace(close=lambda: None)
+    one = run_plan.Run("llmbi", "sample", llmbi.params.Llmbi(), Path(), there, Path())
+    live = run._Live(
+        one, place.beside(there), ended, ended, {}, datetime.now(UTC), 0.0, {"kind": "ok"}
+    )
+    assert run._finish(live, lambda _, message: heard.append(message)) == "failed"
+    assert "a file: No space left" in heard[0]["message"]
+    assert files(there) == before
 
 
 # --- killed, or refused by the disk, at every step --------------------------------------------

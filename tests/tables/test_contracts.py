@@ -60,8 +60,8 @@ def test_every_breach_is_reported_at_once() -> None:
     found = "\n".join(breaches(bad.drop(columns="text")))
     for part in (
         "needs the column text",
-        "column prompt: a value is missing (row 2)",
-        "column model: is blank (row 2)",
+        "column prompt: a value is missing (row 3)",
+        "column model: is blank (row 3)",
         "column sample: ",
         "stand twice",
     ):
@@ -79,7 +79,7 @@ def test_rows_are_shown_as_examples_not_as_a_list_of_thousands() -> None:
     many = pd.concat([answers(prompt=[" "] * 3)] * 50, ignore_index=True)
     many["sample"] = range(150)
     (breach,) = breaches(many)
-    assert breach == "column prompt: is blank (row 0, 1, 2, …)"
+    assert breach == "column prompt: is blank (row 1, 2, 3, …)"
 
 
 def test_numbers_in_a_text_column_are_refused() -> None:

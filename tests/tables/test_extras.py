@@ -16,7 +16,7 @@ from nbbias.asking import call
 from nbbias.biasalert.judges import lora, tuned
 from nbbias.biased_prompts import sample
 from nbbias.running import plan as run_plan
-from nbbias.tables import ExtraError, ParameterError
+from nbbias.tables import ExtraError, NbbiasError, ParameterError
 from nbbias.tables.extras import EXTRAS
 from nbbias.text import embeddings, sentiment, toxicity
 from tests.conftest import Command
@@ -109,7 +109,7 @@ def test_a_plan_tells_by_parameter_what_a_run_needs(
     if not needed:
         assert len(run_plan.plan([path], out=tmp_path)) == 1
         return
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(NbbiasError) as told:
         run_plan.plan([path], out=tmp_path)
     assert told.value.where == str(path)
     assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
@@ -124,7 +124,7 @@ def test_recorded_refusals_need_no_detector(tmp_path: Path) -> None:
         "generations_path: generations.parquet\n"
     )
     generations.to_parquet(tmp_path / "generations.parquet")
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(NbbiasError) as told:
         run_plan.plan([path], out=tmp_path)
     assert told.value.breaches == [f"generations_path: {LOCAL}"]
     generations.assign(refused=False).to_parquet(tmp_path / "generations.parquet")
@@ -146,3 +146,23 @@ def test_all_samples_are_those_that_can_be_run() -> None:
     assert [Path(one.where).parent.name for one in lacking] == [
         *("biased_prompts", "cogs", "biasalert")
     ]
+
+
+def test_a_sample_that_is_wrong_is_for_the_plan_to_tell(tmp_path: Path) -> None:
+    wrong = {
+        "llmbi": "lambda_factor: -1\ngenerate: {models: [openai/a]}\n",
+        "news_bias": "study: [\n",
+        "biased_prompts": "originals_path: 5\ngenerations_path: 5\n",
+        "cogs": "parts: 7\n",
+    }
+    paths = [tmp_path / stem / "sample.yaml" for stem in wrong]
+    for path, text in zip(paths, wrong.values(), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    chosen, lacking = run_plan.able(paths)
+    assert chosen == paths[:2]
+    assert [one.breaches for one in lacking] == [
+        [f"generations_path: {LOCAL}"], [f"embedding_model: {LOCAL}"]
+    ]  # fmt: skip
+    with pytest.raises(ParameterError, match="nothing was run"):
+        run_plan.plan(paths, out=tmp_path)

@@ -180,7 +180,9 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_missing_column_names_the_columns_that_are_there(tmp_path: Path) -> None:
     (fault,) = faults("Group,word\na,x\nb,y\n", tmp_path)
-    assert fault == "needs the columns group, term; it has Group, word"
+    assert (
+        fault == "needs the columns group, term; it has Group, word (did you mean Group for group?)"
+    )
 
 
 def test_one_group_is_no_bias(tmp_path: Path) -> None:

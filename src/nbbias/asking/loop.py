@@ -118,7 +118,7 @@ async def ask_all(calls: list[Call], models: Mapping[str, Callable[[], Any]], de
         tally.stopped = tally.stopped or INTERRUPTED
     finally:
         heart.cancel()
-        with suppress(sqlite3.Error):
+        with suppress(*store.Broken):
             store.release(desk.connection)
     return tally
 
@@ -126,7 +126,7 @@ async def ask_all(calls: list[Call], models: Mapping[str, Callable[[], Any]], de
 async def _keep_claims(desk: Desk) -> None:
     while True:
         await asyncio.sleep(store.LEASE / 3)
-        with suppress(sqlite3.Error):  # a full disk shows itself when an answer is recorded
+        with suppress(*store.Broken):  # a full disk shows itself when an answer is recorded
             store.renew(desk.connection)
 
 
@@ -182,7 +182,7 @@ class _Round:
             call = self.queue.popleft()
             try:
                 claim = store.claim(self.desk.connection, call.key, again=self.desk.again)
-            except sqlite3.Error as error:
+            except store.Broken as error:
                 return self._end(store.in_words(error, self.desk.path).breaches[0])
             if claim == "held":
                 self.held.append(call)
@@ -277,7 +277,7 @@ class _Round:
         }  # fmt: skip
         try:
             store.record(self.desk.connection, row)
-        except sqlite3.Error as error:
+        except store.Broken as error:
             if row["status"] == "answered":
                 self._rescue(row)
             self._end(store.in_words(error, self.desk.path).breaches[0])

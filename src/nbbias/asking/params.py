@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import math
+import os
 from collections.abc import Collection, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -22,7 +23,7 @@ from nbbias import params
 from nbbias.asking import call, prompts
 from nbbias.asking.call import Transport
 from nbbias.params import InputFile, Seed
-from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, meant, resolve
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -59,13 +60,6 @@ _Temperatures = Annotated[
     | Annotated[list[_Temperature], Field(min_length=1), Tag("list")],
     Discriminator(_kind),
 ]
-
-
-def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"no ideology {name!r}; " + (
-        f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
-    )
 
 
 class Generate(BaseModel):
@@ -158,11 +152,7 @@ class Generate(BaseModel):
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
     def _each_once(cls, given: Any) -> Any:
-        names = given if isinstance(given, list) else []
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice")
-        return given
+        return params.no_twins(given) if isinstance(given, list) else given
 
     @field_validator("ideologies")
     @classmethod
@@ -170,7 +160,7 @@ class Generate(BaseModel):
         known = list(prompts.ideologies()["name"])
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise ValueError(_unknown(unknown[0], known))
+            raise ValueError(f"no ideology {unknown[0]!r}; {meant(unknown[0], known)}")
         return names
 
     @field_validator("models")
@@ -202,9 +192,20 @@ class Generate(BaseModel):
             told.append(f"batch_size: {slow[0]} has no batch mode; set it to 0")
         if Path(self.export_path).suffix.lower() != ".parquet":
             told.append("export_path: must end in .parquet")
+        told += self._one_for_two()
         if told:
-            raise ValueError("; ".join(told))
+            raise ValueError(*told)
         return self
+
+    def _one_for_two(self) -> list[str]:
+        """Name the paths that stand for one file: writing the one would destroy the other."""
+        names = ("store_path", "export_path", "prompts_path")
+        files = {name: os.path.realpath(resolve(getattr(self, name))) for name in names}
+        return [
+            f"{one} and {other} are one file; name two"
+            for one, other in combinations(names, 2)
+            if files[one] == files[other]
+        ]
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -243,7 +244,7 @@ def block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()
     found = params.key_breaches(values)
     named = {name for breach in found for name in [breach.split(":")[0].split(".")[0]]}
     try:
-        checked = params.validate(Generate, values, where=where)
+        checked = params.validate(Generate, values, where=where, listed="generate")
     except ParameterError as error:
         others = [b for b in error.breaches if b.split(":")[0].split(".")[0] not in named]
         found += others

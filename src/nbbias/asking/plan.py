@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -23,10 +22,12 @@ from nbbias import __version__, params
 from nbbias.asking import call as asking, loop, prompts, store
 from nbbias.asking.loop import Call, Desk, Tally
 from nbbias.asking.params import Generate
-from nbbias.tables import DataError, resolve
+from nbbias.tables import Column, DataError, NbbiasError, read_table, resolve
 
 #: Characters a token holds in English, by and large; only estimates rest on it.
 CHARACTERS_PER_TOKEN = 4
+
+_EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=True)}
 
 # --- the plan ---------------------------------------------------------------------------------
 
@@ -103,10 +104,10 @@ def exported(laid_out: Plan) -> set[str]:
     if not path.is_file():
         return set()
     try:
-        table = pd.read_parquet(path, columns=["key", "text"])
-    except (ValueError, OSError) as error:
-        told = f"is there but is no table of answers ({error}); name another export_path"
-        raise DataError(str(path), told) from None
+        table = read_table(path, _EXPORTED)
+    except NbbiasError as error:
+        told = f"is there but is no table of answers ({error.breaches[0]})"
+        raise DataError(str(path), f"{told}; name another export_path") from None
     return set(table.loc[table["text"].notna(), "key"])
 
 
@@ -202,7 +203,7 @@ def ask(
         store.begin(connection, run, version=__version__, parameters=noted)
         desk = Desk(connection, path, run, chosen.transport, prices, chosen.max_cost, again, listen)
         tally = asyncio.run(loop.ask_all(calls, models, desk))
-        with suppress(sqlite3.Error):  # a full disk was told already
+        with suppress(*store.Broken):  # a full disk was told already
             store.end(connection, run, tally.stopped or "complete")
     return tally
 

@@ -18,13 +18,22 @@ import pandas as pd
 import yaml
 
 from nbbias import tables
-from nbbias.tables import SAMPLE, DataError, data_path, read_table
+from nbbias.tables import SAMPLE, Column, DataError, data_path, read_table
 
 #: The kinds of prompts that belong to no single study.
 KINDS = ("news", "bold", "table")
 
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite = Callable[[str], pd.DataFrame]
+
+#: What files of headlines hold, of BOLD's openings, and of any prompts.
+_HEADLINES = {
+    "source": Column("text", also=("outlet",)),
+    "article_id": Column("text", needed=True),
+    "headline": Column("text", needed=True, also=("title", "text")),
+}
+_BOLD = {"domain": Column("text", needed=True), "prompt": Column("text", needed=True)}
+_SUITE = {"prompt_id": Column("text", needed=True), "prompt": Column("text", needed=True)}
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -120,17 +129,12 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
         `source` and `article_id` as `tables.identified` gives them to originals and answers too,
         `headline`. Blank headlines are left out; nothing else is.
     """
-    table = read_table(path)
-    if "headline" not in table:
-        other = next((name for name in ("title", "text") if name in table), "headline")
-        table = table.rename(columns={other: "headline"})
+    table = read_table(path, _HEADLINES)
     outlet, *titles = re.split("_titles?$", Path(path).stem)
-    if titles and not {"source", "outlet"} & set(table):
+    if titles and "source" not in table:
         table = table.assign(source=outlet)
-    tables.need(table, ["article_id", "headline"], where=str(path))
     table = tables.identified(table)[["source", "article_id", "headline"]]
-    table = table[table["headline"].fillna("").astype("str").str.strip() != ""]
-    return table.astype("str").reset_index(drop=True)
+    return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
 
 
 def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
@@ -139,10 +143,9 @@ def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     `source` is the domain, `way` is ``"completion"``; an opening that stands twice is asked
     twice, a blank one is left out. The columns of the file (`category`, `entity`) pass through.
     """
-    table = read_table(path)
-    tables.need(table, ["domain", "prompt"], where=str(path))
+    table = read_table(path, _BOLD, rest=True)
     numbers = table.groupby("domain").cumcount() + 1
-    ids = table["domain"].astype("str") + "-" + numbers.astype("str").str.zfill(5)
+    ids = table["domain"] + "-" + numbers.astype("str").str.zfill(5)
     table = table.drop(columns=[c for c in ("wikipedia",) if c in table])
     table = table.assign(prompt_id=ids, article_id=ids, source=table["domain"], way="completion")
     table = table[table["prompt"].fillna("").str.strip() != ""]
@@ -151,7 +154,7 @@ def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
 
 def table(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
     """Return any suite of prompts: a file with `prompt_id`, `prompt` and columns of its own."""
-    return checked(_templated(read_table(path), template), where=str(path))
+    return checked(_templated(read_table(path, _SUITE, rest=True), template), where=str(path))
 
 
 def _templated(suite: pd.DataFrame, template: str) -> pd.DataFrame:

@@ -6,7 +6,6 @@ are not asked for again, and whole releases in the layout of Fang et al.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from io import BytesIO
@@ -18,7 +17,18 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.asking import plan, store
 from nbbias.asking.plan import Plan
-from nbbias.tables import DataError, read_table
+from nbbias.tables import Column, DataError, read_table
+
+#: What a file of recorded answers holds.
+_FILE = {
+    **{name: Column("text") for name in ("key", "prompt_id", "article_id", "source", "prompt")},
+    "model": Column("text", needed=True),
+    "text": Column("text", needed=True),
+    "sample": Column("count"),
+    "temperature": Column("number"),
+    **{name: Column("text") for name in ("stop_reason", "refusal", "error", "asked_at")},
+    **{name: Column("count") for name in ("input_tokens", "output_tokens")},
+}
 
 _SAID = ["text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at"]
 
@@ -144,7 +154,7 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
         The file cannot be read, or nothing in it says what was asked.
     """
     folder = Path(path).is_dir()
-    given = release(path) if folder else read_table(path)
+    given = release(path) if folder else read_table(path, _FILE)
     tables.need(given, ["model", "text"], where=str(path))
     if "key" in given and given["key"].notna().all():
         calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
@@ -153,13 +163,11 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
     else:
         found = _matched(laid_out.calls, given, where=str(path))
     blank = found["text"].isna() | (found["text"].astype("str") == "") & (_column(found) == "")
-    fresh = already = 0
+    rows = [_filed(row, laid_out, Path(path).name) for row in found[~blank].to_dict("records")]
     with store.opened(laid_out.store_path) as connection:
-        for row in found[~blank].to_dict("records"):
-            filed = store.record(connection, _filed(row, laid_out, Path(path).name))
-            fresh, already = fresh + filed, already + (not filed)
+        filed = store.record(connection, *rows)
     counts = {
-        "filed": fresh, "there already": already, "no text": int(blank.sum()),
+        "filed": filed, "there already": len(rows) - filed, "no text": int(blank.sum()),
         "not in the plan": len(given) - len(found),
     }  # fmt: skip
     return pd.DataFrame(counts.items(), columns=["what", "rows"])
@@ -192,8 +200,6 @@ def _matched(calls: pd.DataFrame, given: pd.DataFrame, *, where: str) -> pd.Data
         raise DataError(where, "names no temperature, but the plan asks at several; add it")
     kept = [*_SAID[1:], "sample", "temperature"]
     given = given[[*on, "model", "text", *(c for c in kept if c in given)]].copy()
-    for name in [*on, "model"]:
-        given[name] = given[name].astype("str")
     on += ["temperature"] if "temperature" in given else []
     if "sample" not in given:
         given["sample"] = given.groupby([*on, "model"], dropna=False).cumcount() + 1
@@ -254,8 +260,10 @@ def release(folder: str | Path) -> pd.DataFrame:
     rows, wrong = [], []
     for path, way, model in found:
         try:
-            articles = _articles(tables.whole(json.loads(path.read_text(encoding="utf-8-sig"))))
-        except (ValueError, OSError) as error:
+            articles = _articles(tables.read_json(path))
+        except DataError as error:
+            wrong += [f"{path.name}: {breach}" for breach in error.breaches]
+        except ValueError as error:
             wrong.append(f"{path.name}: {error}")
             continue
         rows += [(source, article, model, way, text) for source, article, text in articles]

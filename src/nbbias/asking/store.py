@@ -57,6 +57,10 @@ COLUMNS = (
 LEASE = 90.0
 
 
+#: What SQLite raises, and what reading a damaged text does.
+Broken = (sqlite3.Error, UnicodeDecodeError)
+
+
 class StoreError(DataError):
     """The store cannot be opened, read or written."""
 
@@ -103,7 +107,7 @@ def connect(path: Path, *, readonly: bool = False) -> sqlite3.Connection:
             _prepare(found, path)
         found.row_factory = sqlite3.Row
         return found
-    except (sqlite3.Error, OSError) as error:
+    except (*Broken, OSError) as error:
         raise in_words(error, path) from None
 
 
@@ -147,8 +151,9 @@ def in_words(error: BaseException, path: Path) -> StoreError:
         told = "the disk is full; make room and run the same command again"
     elif "disk I/O" in text:
         told = "the disk takes no more (full, over a quota, or gone); make room and run it again"
-    elif "not a database" in text or "malformed" in text:
-        told = f"is no store, or a damaged one ({text}); name another store_path"
+    elif "not a database" in text or "malformed" in text or "decode" in text:
+        told = f"is no store, or a damaged one ({text}); name another store_path: into an empty "
+        told += "store the answers of the exported table are taken"
     elif "locked" in text:
         told = "another process holds the store; try again when it has ended"
     else:
@@ -162,7 +167,7 @@ def opened(path: Path, *, readonly: bool = False) -> Iterator[sqlite3.Connection
     with closing(connect(path, readonly=readonly)) as connection:
         try:
             yield connection
-        except sqlite3.Error as error:
+        except Broken as error:
             raise in_words(error, path) from None
 
 
@@ -197,14 +202,14 @@ def _started(process: psutil.Process) -> float:
 
 def _is_dead(who: str) -> bool:
     """Tell whether an owner is a process of this machine that is no more."""
-    host, pid, started = who.rsplit(":", 2)
-    if host != socket.gethostname():
-        return False
     try:
+        host, pid, started = who.rsplit(":", 2)
+        if host != socket.gethostname():
+            return False
         process = psutil.Process(int(pid))
         another = abs(_started(process) - float(started)) > 2
         return another or process.status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError):  # a damaged name is nobody's
         return True
     except psutil.Error:
         return False
@@ -256,27 +261,27 @@ def release(connection: sqlite3.Connection, wanted: str | None = None) -> None:
 # --- answers ----------------------------------------------------------------------------------
 
 
-def record(connection: sqlite3.Connection, answer: Mapping[str, Any]) -> bool:
-    """File an answer and give back its claim, in one transaction.
+def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
+    """File answers and give back their claims, in one transaction.
 
     An answer that is there already is kept, whoever gave it; an error gives way to anything.
 
     Returns
     -------
-    bool
-        Whether this one was filed.
+    int
+        How many were filed.
     """
     marks = ", ".join(f":{name}" for name in COLUMNS)
     news = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])
-    row = {name: answer.get(name) for name in COLUMNS}
+    rows = [{name: answer.get(name) for name in COLUMNS} for answer in answers]
     with _at_once(connection):
-        done = connection.execute(
+        filed = connection.executemany(
             f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({marks}) "
             f"ON CONFLICT (key) DO UPDATE SET {news} WHERE answers.status <> 'answered'",
-            row,
+            rows,
         ).rowcount
-        connection.execute("DELETE FROM claims WHERE key = ?", (row["key"],))
-        return bool(done)
+        connection.executemany("DELETE FROM claims WHERE key = :key", rows)
+        return filed
 
 
 def statuses(connection: sqlite3.Connection) -> dict[str, str]:

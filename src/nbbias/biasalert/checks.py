@@ -18,7 +18,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.detection import SURE, cases_of, least_p
 from nbbias.stats import Sure
-from nbbias.tables import DataError, data_path, read_table
+from nbbias.tables import DataError, shipped_table
 
 Row = dict[str, Any]
 
@@ -47,7 +47,7 @@ def checks() -> pd.DataFrame:
     >>> sorted(checks()["category"].unique())
     ['counter-speech', 'dialect', 'plain mention', 'reported speech']
     """
-    table = read_table(data_path("biasalert/checks.csv")).rename(columns={"check_id": "text_id"})
+    table = shipped_table("biasalert/checks.csv").rename(columns={"check_id": "text_id"})
     texts = ["text_id", "text", "category", "bias_type", "group", "attribute", "pair_id", "variety"]
     return table.astype(dict.fromkeys(texts, "str")).astype({"biased": bool})
 

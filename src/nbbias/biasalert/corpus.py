@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
+from nbbias import tables
 from nbbias.biasalert import knowledge as entries, levels, sample, sources, split as parting
 from nbbias.biasalert.knowledge import LOST_COLUMNS
 from nbbias.biasalert.split import NEAR
 from nbbias.params import NONE
-from nbbias.tables import SAMPLE, DataError, read_table, resolve
+from nbbias.tables import SAMPLE, Column, NbbiasError, read_table, resolve
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -56,12 +58,49 @@ def texts(
     """
     if labelled_path == SAMPLE:
         return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
-    first, lost = sources.labelled(labelled_path)
-    lost.insert(0, "file", resolve(labelled_path).name)
-    if evaluation_path == NONE:
-        return parting.split(first, test_share=test_share, near=near, seed=seed), lost
-    second, more = sources.labelled(evaluation_path)
-    more.insert(0, "file", resolve(evaluation_path).name)
+    sides, lost = read_texts(labelled_path, evaluation_path)
+    return parted(sides, test_share=test_share, near=near, seed=seed), lost
+
+
+def read_texts(
+    labelled_path: str, evaluation_path: str = NONE
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Read the files of texts that people judged, one or two, as `texts` parts them.
+
+    Returns
+    -------
+    (list of DataFrame, DataFrame)
+        LABELLED of each file; and the rows that are not among them: `file`, `reason`, `n`.
+
+    Raises
+    ------
+    NbbiasError
+        All that is wrong with either file.
+    """
+    problems: list[NbbiasError] = []
+    paths = [path for path in (labelled_path, evaluation_path) if path != NONE]
+    read = [tables.attempt(problems, sources.labelled, path) for path in paths]
+    tables.refuse(problems)
+    there = [one for one in read if one is not None]
+    for path, (_, lost) in zip(paths, there, strict=True):
+        lost.insert(0, "file", resolve(path).name)
+    return [one for one, _ in there], pd.concat([lost for _, lost in there], ignore_index=True)
+
+
+def parted(
+    sides: Sequence[pd.DataFrame], *, test_share: float = 0.3, near: float = NEAR, seed: int
+) -> pd.DataFrame:
+    """Say which texts are learnt from, and which are tested: what `texts` returns of `read_texts`.
+
+    Raises
+    ------
+    ParameterError
+        As `split.split`.
+    """
+    first, *rest = sides
+    if not rest:
+        return parting.split(first, test_share=test_share, near=near, seed=seed)
+    (second,) = rest
     twins, _ = parting.across(first["text"], second["text"], near=near)
     parts = [
         first.assign(
@@ -72,8 +111,7 @@ def texts(
     both = pd.concat(parts, ignore_index=True)
     # One text may stand in both files: there it is two rows.
     both["text_id"] = both["text_id"].where(both["split"] == "test", "t" + both["text_id"])
-    parted = parting.with_clusters(both, near=near)
-    return parted, pd.concat([lost, more], ignore_index=True)
+    return parting.with_clusters(both, near=near)
 
 
 def counts(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -121,7 +159,7 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
         return entries.build(sample.knowledge(), source=sample.SOURCE)
     if sources.is_sbic(path):
         return sources.sbic(path)
-    table = read_table(path)
+    table = read_table(path, entries.FILE)
     if "entry_id" not in table:
         return entries.build(table, source=resolve(path).stem)
     found = entries.load(path)
@@ -129,7 +167,9 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
 
 
 _ANSWERS = ["text_id", "model", "text"]
-_NAMES = [*_ANSWERS, "prompt_id", "domain"]
+#: What a file of answers holds; BOLD has people's own continuations.
+_FILE = {name: Column("text") for name in (*_ANSWERS, "prompt_id", "domain", "prompt", "wikipedia")}
+_LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 
 
 def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
@@ -155,17 +195,13 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
     if path == SAMPLE:
         table = sample.answers(n=n, seed=seed)
     else:
-        table = read_table(path)
+        table = read_table(path, _FILE)
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
-        # Numbers may stand for names.
-        table = table.astype({name: "str" for name in _NAMES if name in table})
         if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-        missing = [name for name in _ANSWERS if name not in table]
-        if missing:
-            raise DataError(path, f"has no column {', '.join(missing)}; answers need {_ANSWERS}")
+        tables.need(table, _ANSWERS, where=path)
     if size:
         mixed = table.sample(frac=1, random_state=seed)
         table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
@@ -183,13 +219,7 @@ def _wikipedia(bold: pd.DataFrame) -> pd.DataFrame:
 
 def labels(path: str) -> pd.DataFrame:
     """Read people's labels of answers: `text_id`, `biased`."""
-    table = read_table(path)
-    missing = [name for name in ("text_id", "biased") if name not in table]
-    if missing:
-        raise DataError(path, f"has no column {', '.join(missing)}")
-    marks = sources.marked(table["biased"], where=path)
-    found = pd.DataFrame({"text_id": table["text_id"], "biased": marks})
-    return found.astype({"text_id": "str", "biased": "boolean"})
+    return read_table(path, _LABELS)[list(_LABELS)]
 
 
 def people(

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from nbbias.biasalert.contracts import TYPES
-from nbbias.tables import data_path, read_table
+from nbbias.tables import data_path, shipped_table
 
 #: Words with another plural than s or es, and those that are no noun.
 _NO_PLURAL = re.compile(r"(s|men|people|folk|children|wives|she|he|her|his|sir|ism|black|white)$")
@@ -106,7 +106,7 @@ def types() -> dict[str, str]:
     >>> types()["disability"]
     'disabled'
     """
-    table = read_table(data_path("biasalert/types.csv"))
+    table = shipped_table("biasalert/types.csv")
     return {one: one for one in TYPES} | dict(
         zip(table["category"], table["bias_type"], strict=True)
     )

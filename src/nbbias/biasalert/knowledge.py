@@ -16,10 +16,13 @@ import pandas as pd
 
 from nbbias.biasalert.contracts import KNOWLEDGE
 from nbbias.biasalert.groups import targets, types
-from nbbias.tables import check, need, read_table
+from nbbias.tables import Column, check, need, read_table
 
 COLUMNS = ["entry_id", "statement", "bias_type", "group", "attribute", "source"]
 LOST_COLUMNS = ["reason", "n"]
+
+#: What a file of statements holds; one that was kept has ids and sources.
+FILE = {name: Column("text") for name in COLUMNS} | {"statement": Column("text", needed=True)}
 
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 #: An entry longer than this is a post, not a bias: nobody can compare a text with it.
@@ -150,7 +153,5 @@ def version(knowledge: pd.DataFrame) -> str:
 
 def load(path: Path | str) -> pd.DataFrame:
     """Read a file of KNOWLEDGE (CSV, Parquet, JSON)."""
-    table = read_table(path)
-    # A column without any entry is read as numbers.
-    kinds = dict.fromkeys([name for name in COLUMNS if name in table], "str")
-    return check(table.astype(kinds), KNOWLEDGE, where=str(path))[COLUMNS]
+    table = read_table(path, FILE)
+    return check(table, KNOWLEDGE, where=str(path))[COLUMNS]

@@ -160,10 +160,36 @@ def estimates(
     )
 
 
-def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | None) -> pd.DataFrame:
-    tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
+def labels_of(
+    answers: pd.DataFrame, people: People | None
+) -> tuple[pd.DataFrame | None, list[str]]:
+    """Return people's labels that say something, and what forbids to use them.
+
+    Raises
+    ------
+    ContractError
+        Two answers have one `text_id`.
+    """
     if answers["text_id"].duplicated().any():
         raise ContractError("answers", "a text_id stands twice; each answer needs its own")
+    if people is None:
+        return None, []
+    tables.need(people.labels, ["text_id", "biased"], where="human labels")
+    labels = people.labels.dropna(subset=["biased"])
+    told = []
+    if labels["text_id"].duplicated().any():
+        told.append("a text has two human labels; decide on one first")
+    strange = labels.loc[~labels["text_id"].isin(answers["text_id"]), "text_id"]
+    if len(strange):
+        told.append(
+            f"{len(strange)} human labels are of texts that are not among the answers (such as "
+            f"{strange.iloc[0]!r}): the judge's errors on other texts say nothing of these"
+        )
+    return labels, told
+
+
+def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | None) -> pd.DataFrame:
+    tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
     if judgements.duplicated(["judge", "text_id"]).any():
         raise ContractError("judgements", "a judge has two rows for a text; keep one")
     breaches = []
@@ -171,18 +197,8 @@ def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | No
         missing = int((~answers["text_id"].isin(own["text_id"])).sum())
         if missing:
             breaches.append(f"judge {judge} has no row for {missing} of {len(answers)} answers")
-    labels = None if people is None else people.labels
-    if labels is not None:
-        tables.need(labels, ["text_id", "biased"], where="human labels")
-        labels = labels.dropna(subset=["biased"])
-        if labels["text_id"].duplicated().any():
-            breaches.append("a text has two human labels; decide on one first")
-        strange = int((~labels["text_id"].isin(answers["text_id"])).sum())
-        if strange:
-            breaches.append(
-                f"{strange} human labels are of texts that are not among the answers: the judge's "
-                "errors on other texts say nothing of these"
-            )
+    labels, faults = labels_of(answers, people)
+    breaches += faults
     if breaches:
         raise DataError("bias level", breaches)
     verdicts = judgements[["text_id", "judge", "biased"]].rename(columns={"biased": "flagged"})

@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.detection import SURE
 from nbbias.stats import Sure
-from nbbias.tables import ContractError, DataError, data_path, need
+from nbbias.tables import ContractError, DataError, need
 
 Row = dict[str, Any]
 Side = Literal["sent_more", "sent_less"]
@@ -26,6 +26,7 @@ MEASURE = "pairs"
 DIRECTIONS = ("stereo", "antistereo")
 
 _PAIR = ["pair_id", "sent_more", "sent_less", "stereo_antistereo", "bias_type"]
+_FILE = {name: tables.Column("text", needed=name != "pair_id") for name in _PAIR}
 
 
 def types() -> pd.DataFrame:
@@ -38,19 +39,19 @@ def types() -> pd.DataFrame:
     >>> types().set_index("crows_type").loc["nationality", "bias_type"]
     'culture'
     """
-    return pd.read_csv(data_path("biasalert/crows_types.csv"))
+    return tables.shipped_table("biasalert/crows_types.csv")
 
 
 def read(path: str) -> pd.DataFrame:
     """Read a file of pairs (`check`)."""
-    return check(tables.read_table(path))
+    return check(tables.read_table(path, _FILE), where=path)
 
 
-def check(pairs: pd.DataFrame) -> pd.DataFrame:
+def check(pairs: pd.DataFrame, *, where: str = "CrowS-Pairs") -> pd.DataFrame:
     """Return the pairs, numbered where they are not; refuse unknown types, directions, repeats."""
     if "pair_id" not in pairs:
         pairs = pairs.assign(pair_id=range(len(pairs)))
-    tables.need(pairs, _PAIR, where="CrowS-Pairs")
+    tables.need(pairs, _PAIR, where=where)
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id stands twice; each pair needs its own")
@@ -61,7 +62,7 @@ def check(pairs: pd.DataFrame) -> pd.DataFrame:
             found = ", ".join(unknown) or "a gap"
             breaches.append(f"column {name} holds {found}; known are {', '.join(sorted(allowed))}")
     if breaches:
-        raise ContractError("CrowS-Pairs", breaches)
+        raise ContractError(where, breaches)
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
 
 

@@ -17,13 +17,23 @@ import re
 import tarfile
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.contracts import LABELLED
 from nbbias.biasalert.groups import target, types
 from nbbias.biasalert.knowledge import LOST_COLUMNS, build, normalise
-from nbbias.tables import DataError, check, data_path, is_file, need, read_table, resolve
+from nbbias.tables import (
+    Column,
+    DataError,
+    check,
+    from_csv,
+    is_file,
+    need,
+    read_table,
+    resolve,
+    shipped_table,
+    typed,
+)  # fmt: skip
 from nbbias.text.instruments import loading
 
 #: The group that each of RedditBias' files is about, as `biasalert.groups` calls it.
@@ -35,9 +45,19 @@ _REDDITBIAS = {
     "religion2": "Muslims",
 }
 
-_LABELS = {"1": True, "0": False, "true": True, "false": False, "yes": True, "no": False}
-
 _SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
+_SBIC_FILE = dict.fromkeys(_SBIC, Column("text", needed=True))
+_SBIC_ANY = dict.fromkeys(_SBIC, Column("text"))
+
+#: What a file of labelled texts holds, in any of its layouts; Jigsaw's has its identities too.
+_LABELLED = {
+    **{name: Column("text") for name in ("text_id", "text", "bias_type", "group", "attribute")},
+    **{name: Column("text") for name in ("comment", "phrase", "comment_text")},
+    "biased": Column("flag"),
+    "bias_sent": Column("flag"),
+    "identity_attack": Column("number"),
+    "identity_hate": Column("number"),
+}
 _ARCHIVES = (".tgz", ".tar.gz")
 
 #: Bytes of an archive, unpacked.
@@ -69,7 +89,8 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     ContractError, DataError
         Columns are missing, labels are not 0 and 1, or no row is left.
     """
-    table = read_table(path)
+    identities = dict.fromkeys(_identities().index, Column("number"))
+    table = read_table(path, identities | _LABELLED)
     given = len(table)
     if "comment" in table:
         need(table, ["comment", "bias_sent"], where=path)
@@ -77,12 +98,12 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     elif "comment_text" in table:
         table = jigsaw(table, where=path)
     lost = {"no identity named, or not scored": given - len(table)}
-    need(table, ["text", "biased"], where=path)
-    marks = marked(table["biased"], where=path)
-    whole = marks.notna() & table["text"].notna()
+    if not {"text", "biased"} <= set(table):  # named with what is there instead
+        need(read_table(path, {}, rest=True), ["text", "biased"], where=path)
+    whole = table["biased"].notna() & table["text"].notna()
     lost["no text or no label"] = int((~whole).sum())
-    table = table.assign(biased=marks)[whole]
-    text = table["text"].astype("str")
+    table = table[whole]
+    text = table["text"]
     both = table.groupby(text)["biased"].transform("nunique") > 1
     lost["a text with both labels"] = int(both.sum())
     lost["a text that stands before"] = int((text.duplicated() & ~both).sum())
@@ -103,43 +124,11 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
-    renamed = table.rename(columns={"comment": "text", "bias_sent": "biased"})
-    renamed = renamed.drop(columns=["id", "bias_phrase"], errors="ignore")
+    renamed = table.drop(columns=["text", "biased", "attribute"], errors="ignore")
+    renamed = renamed.rename(columns={"comment": "text", "bias_sent": "biased"})
     if "bias_type" in renamed:
         renamed["group"] = renamed["bias_type"].map(_REDDITBIAS)
     return renamed.rename(columns={"phrase": "attribute"})
-
-
-def marked(labels: pd.Series, *, where: str) -> pd.Series:
-    """Return labels as True and False, however they are written; missing ones stay missing.
-
-    Raises
-    ------
-    DataError
-        A label says neither; `where` names the file.
-
-    Examples
-    --------
-    >>> marked(pd.Series(["yes", 0, "True"]), where="mine").tolist()
-    [True, False, True]
-    """
-    marks = labels.map(_label)
-    bad = marks.isna() & labels.notna()
-    if bad.any():
-        shown = ", ".join(map(repr, labels[bad].unique()[:3]))
-        told = f"biased must be 0 or 1, true or false, yes or no; it also holds {shown}"
-        raise DataError(where, told)
-    return marks
-
-
-def _label(value: object) -> bool | None:
-    if isinstance(value, str):
-        return _LABELS.get(value.strip().lower())
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, float, np.number)) and value in (0, 1):
-        return bool(value)
-    return None
 
 
 def text_id(text: str) -> str:
@@ -177,7 +166,7 @@ def from_labelled(
 
 def is_sbic(path: str) -> bool:
     """Tell whether a file is SBIC's archive, or a table with a column of its own."""
-    return path.endswith(_ARCHIVES) or "targetStereotype" in read_table(path)
+    return path.endswith(_ARCHIVES) or "targetStereotype" in read_table(path, _SBIC_ANY)
 
 
 def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -199,9 +188,7 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     ContractError, DataError
         Columns are missing, or the archive is damaged or holds no such file.
     """
-    tables = _archive(path) if path.endswith(_ARCHIVES) else [read_table(path)]
-    for table in tables:
-        need(table, _SBIC, where=path)
+    tables = _archive(path) if path.endswith(_ARCHIVES) else [read_table(path, _SBIC_FILE)]
     rows = pd.concat([_annotations(table) for table in tables], ignore_index=True)
     said = rows["targetStereotype"].ne("") & rows["targetMinority"].ne("")
     kept = rows[said]
@@ -253,18 +240,18 @@ def _archive(path: str) -> list[pd.DataFrame]:
         while whole.read(1 << 20):  # a checksum stands at the end
             pass
         chosen = [name for name in found if ".agg." not in name] or found
-        tables = [
-            pd.read_csv(io.BytesIO(found[name]), dtype="str", keep_default_na=False)
-            for name in chosen
-        ]
-    if not tables:
+        files = [from_csv(io.BytesIO(found[name])) for name in chosen]
+    if not files:
         raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
-    return tables
+    return [
+        typed(take([name for name in names if name in _SBIC]), _SBIC_FILE, where=path, names=names)
+        for names, take in files
+    ]
 
 
 def _annotations(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per group and statement, whichever of the two layouts a table has."""
-    rows = table[_SBIC].fillna("").astype("str").apply(lambda column: column.str.strip())
+    rows = table[_SBIC].fillna("").apply(lambda column: column.str.strip())
     if not rows["targetStereotype"].str.startswith("[").any():
         return rows
     lists = rows.map(_listed)
@@ -282,7 +269,7 @@ def _annotations(table: pd.DataFrame) -> pd.DataFrame:
 def _listed(cell: str) -> list[str]:
     try:
         read = json.loads(cell) if cell else []
-    except ValueError:
+    except (ValueError, RecursionError):
         return [cell]
     return [str(one).strip() for one in read if str(one).strip()] if isinstance(read, list) else []
 
@@ -300,6 +287,11 @@ def _about(group: str, held: str) -> str:
 MAJORITY = 0.5
 
 _ATTACK, _HATE = "identity_attack", "identity_hate"
+
+
+def _identities() -> pd.DataFrame:
+    """Return the identities that Jigsaw's raters were asked for: `bias_type`, `group`."""
+    return shipped_table("biasalert/jigsaw.csv").set_index("identity")
 
 
 def jigsaw(table: pd.DataFrame, *, where: str = "Jigsaw") -> pd.DataFrame:
@@ -336,7 +328,7 @@ def jigsaw(table: pd.DataFrame, *, where: str = "Jigsaw") -> pd.DataFrame:
         scored = table[table[_HATE].isin([0, 1])]
         found = pd.DataFrame({"text": scored["comment_text"], "biased": scored[_HATE] == 1})
     else:
-        known = read_table(data_path("biasalert/jigsaw.csv")).set_index("identity")
+        known = _identities()
         need(table, [_ATTACK], where=where)
         there = [name for name in known.index if name in table]
         if not there:

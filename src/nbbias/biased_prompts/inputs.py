@@ -8,7 +8,6 @@ import pandas as pd
 
 from nbbias import news, params, tables
 from nbbias.biased_prompts import corpus
-from nbbias.tables import NbbiasError
 
 
 def check(chosen: Any) -> list[str]:
@@ -24,7 +23,7 @@ def check(chosen: Any) -> list[str]:
     NbbiasError
         As `news.inputs.check`, and where one of the two prompts was not asked.
     """
-    problems: list[NbbiasError] = []
+    problems = news.inputs.instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     told: list[str] = []

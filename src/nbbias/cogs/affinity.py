@@ -23,9 +23,17 @@ from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
 from nbbias.cogs.suite import BAR, Suite, load, rubric, strangers
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, ContractError, DataError, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
 _JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order", "repeat"]
+
+
+#: What a file of replies holds: of judgements laid out, or as `nbbias generate` exports answers.
+FILE = {
+    **{name: Column("text") for name in ("evaluator", "model", "task", "topic", "theme", "axis")},
+    **{name: Column("text") for name in ("order", "reply", "prompt_id", "article_id", "text")},
+    "repeat": Column("count", also=("sample",)),
+}
 
 
 def evaluation_prompts(
@@ -131,11 +139,10 @@ def read_judgements(
 
         return judgements(suite)
     where = str(path)
-    table = read_table(path)
-    if prompts is not None and "order" not in table:
+    table = read_table(path, FILE)
+    # What was asked stands beside the answers too; a judge's reply is called so by others only.
+    if prompts is not None and not {"evaluator", "reply"} & set(table):
         table = _joined(table, prompts, where=where)
-    if "repeat" not in table and "sample" in table:
-        table = table.rename(columns={"sample": "repeat"})
     tables.need(
         table, ["evaluator", "model", "task", "theme", "axis", "order", "reply"], where=where
     )
@@ -145,8 +152,6 @@ def read_judgements(
     keys = [name for name in _JUDGED if name != "repeat"]
     if "repeat" not in table:
         table = table.assign(repeat=table.groupby(keys, dropna=False).cumcount() + 1)
-    for name in (*keys, "reply"):
-        table[name] = table[name].astype("str").where(table[name].notna())
     twice = int(table.duplicated(_JUDGED).sum())
     if twice:
         raise ContractError(
@@ -168,7 +173,7 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
         near = tables.meant(shown, asked["prompt_id"])
         told = f"{unknown.sum()} replies are to no evaluation prompt ({shown}; {near})"
         raise DataError(where, told)
-    kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat", "sample") if c in own]
+    kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat") if c in own]
     return own[kept].merge(asked, on="prompt_id", how="left")
 
 

@@ -12,6 +12,7 @@ from nbbias import params, tables
 from nbbias.cogs import affinity, people, rbs, reference
 from nbbias.cogs.suite import Suite, load
 from nbbias.tables import DataError, NbbiasError
+from nbbias.text import embeddings
 
 #: What stands in a claim for all models together.
 _ALL = "all"
@@ -31,6 +32,8 @@ def check(chosen: Any) -> list[str]:
         All problems at once: of each file, of how they fit together, of the declared claims.
     """
     problems: list[NbbiasError] = []
+    model = chosen.embedding_model
+    tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
     if "reference" in chosen.parts:
         told = _personas(problems, chosen)
     else:
@@ -85,8 +88,8 @@ def _judgements(
 ) -> pd.DataFrame | None:
     """Read judgements; without answers only those that say themselves what was judged."""
     if asked is None:
-        table = tables.attempt(problems, tables.read_table, path)
-        if table is None or "order" not in table:
+        table = tables.attempt(problems, tables.read_table, path, affinity.FILE)
+        if table is None or not {"evaluator", "reply"} & set(table):
             return None
     return tables.attempt(problems, affinity.read_judgements, path, suite=suite, prompts=asked)
 

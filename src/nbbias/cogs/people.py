@@ -23,7 +23,7 @@ from nbbias.cogs.rbs import CELL
 from nbbias.cogs.spread import Row, spread_rows
 from nbbias.cogs.suite import Suite, load, strangers
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, ContractError, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, read_table
 
 #: What the people are called where they are taken together.
 PEOPLE = "people"
@@ -57,13 +57,9 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         from nbbias.cogs.sample import ratings
 
         return ratings(suite)
-    table = read_table(path)
     where = str(path)
     columns = ["rater", *_ITEM, "axis", "identity"]
-    tables.need(table, columns, where=where)
-    table = table[columns].copy()
-    for name in columns:
-        table[name] = table[name].astype("str").where(table[name].notna())
+    table = read_table(path, dict.fromkeys(columns, Column("text", needed=True)))[columns]
     faults = strangers(table.drop(columns="identity"), suite)
     for axis, own in table[table["axis"].isin(list(suite.axes))].groupby("axis", sort=False):
         known = suite.axes[str(axis)].identities

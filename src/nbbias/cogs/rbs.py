@@ -25,7 +25,7 @@ from nbbias import stats, tables
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
 from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, ContractError, DataError, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 from nbbias.text import embeddings
 
 By = Literal["task", "topic"]
@@ -36,6 +36,17 @@ SETTING = "temperature"
 
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
+
+
+#: What a file of answers holds.
+_FILE = {
+    "model": Column("text", needed=True),
+    **{name: Column("text") for name in ("task", "theme", "identity")},
+    **{name: Column("text") for name in ("prompt_id", "article_id", "prompt")},
+    "sample": Column("count"),
+    SETTING: Column("number"),
+    "text": Column("text", needed=True, also=("response",)),
+}
 
 
 class BiasScore(NamedTuple):
@@ -109,17 +120,12 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         from nbbias.cogs.sample import answers
 
         return answers(suite)
-    table = read_table(path)
+    table = read_table(path, _FILE)
     where = str(path)
-    if "text" not in table and "response" in table:
-        table = table.rename(columns={"response": "text"})
-    tables.need(table, ["model", "text"], where=where)
     table = _located(table, suite, where=where)
     keys = ["model", *INSTANCE, "axis", "identity", *([SETTING] if SETTING in table else [])]
     if "sample" not in table:
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
-    for name in ("model", "task", "topic", "theme", "axis", "identity", "text"):
-        table[name] = table[name].astype("str").where(table[name].notna())
     twice = int(table.duplicated([*keys, "sample"]).sum())
     if twice:
         raise ContractError(
@@ -147,24 +153,23 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
     lost = found["task"].isna()
     if lost.any():
-        raise DataError(where, _unasked(table[lost], told[lost], known.index, suite))
+        strange = strangers(table, suite) if isinstance(told, pd.MultiIndex) else []
+        raise DataError(where, [_unasked(told[lost], known.index), *strange])
     return table.drop(columns=found.columns.intersection(table.columns)).join(found)
 
 
-def _unasked(table: pd.DataFrame, told: pd.Index, known: pd.Index, suite: Suite) -> list[str]:
-    """Say which rows are to no prompt of the suite, and what they may stand for."""
+def _unasked(told: pd.Index, known: pd.Index) -> str:
+    """Say what is no prompt of the suite, and what it may stand for."""
     keyed = isinstance(told, pd.MultiIndex)
-    strange = strangers(table, suite) if keyed else []
     names = list(dict.fromkeys(" / ".join(one) if keyed else one for one in told))[:3]
     shown = [
-        f"{name[:80]!r}" if keyed else f"{name[:80]!r}: {tables.meant(name, known)}"
+        f"{str(name)[:80]!r}" if keyed else f"{str(name)[:80]!r}: {tables.meant(name, known)}"
         for name in names
     ]
-    return [
-        f"{len(table)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
-        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out",
-        *strange,
-    ]
+    return (
+        f"{len(told)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
+        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out"
+    )
 
 
 def _plain(keys: pd.DataFrame) -> pd.DataFrame:

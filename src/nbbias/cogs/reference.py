@@ -25,11 +25,15 @@ from nbbias import stats, tables
 from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.spread import Row, spread
 from nbbias.stats import Sure
-from nbbias.tables import ContractError, DataError, read_table
+from nbbias.tables import Column, ContractError, DataError, read_table
 from nbbias.text import embeddings
 
 PERMUTATION = "groups permuted within prompt"
 
+_FILE = {
+    name: Column("text", needed=True)
+    for name in ("model", "kind", "race", "gender", "prompt", "text")
+}
 _GENDERS = {"M": "man", "W": "woman", "N": "nonbinary"}
 _PRONOUN = re.compile(
     r"\b(?:himself|herself|themsel(?:f|ves)|him|her|them|his|their|he|she|they)\b", re.I
@@ -51,8 +55,7 @@ def read_personas(path: str | Path) -> pd.DataFrame:
         which prompt it was, with the group taken out, so that groups are compared on the same
         prompt.
     """
-    table = read_table(path)
-    tables.need(table, ["model", "kind", "race", "gender", "prompt", "text"], where=str(path))
+    table = read_table(path, _FILE)
     unknown = sorted(set(table["gender"].dropna()) - set(_GENDERS))
     if unknown:
         told = ", ".join(map(repr, unknown))

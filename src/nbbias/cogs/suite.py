@@ -11,12 +11,12 @@ under 10 topics make 360 default prompts; 8 identities on 3 axes make 2,880 more
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
-import yaml
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -26,16 +26,8 @@ from pydantic import (
     model_validator,
 )
 
-from nbbias.tables import (
-    SAMPLE,
-    DataError,
-    ParameterError,
-    data_path,
-    is_file,
-    meant,
-    resolve,
-    whole,
-)
+from nbbias.params import read_yaml
+from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, meant, resolve
 
 #: What a recorded order of choices is joined by; no name may hold it.
 BAR = "|"
@@ -112,7 +104,7 @@ class Suite(_Strict):
             "theme": [theme for themes in self.topics.values() for theme in themes],
             "identity": [name for axis in self.axes.values() for name in axis.identities],
         }.items():
-            twice = sorted({name for name in names if names.count(name) > 1})
+            twice = sorted(name for name, times in Counter(names).items() if times > 1)
             if twice:
                 raise ValueError(f"the {what} {', '.join(twice)} stands twice")
         empty = [topic for topic, themes in self.topics.items() if not themes]
@@ -186,14 +178,11 @@ def _chosen(what: str, there: dict[str, Any], names: Iterable[str] | None) -> di
 
 
 def _read(path: str | Path) -> dict[str, Any]:
-    found = resolve(str(path))
-    if not is_file(found):
-        raise DataError(str(path), f"no such file (looked for {found.absolute()})")
     try:
-        content = whole(yaml.safe_load(found.read_text(encoding="utf-8")))
-    except (yaml.YAMLError, ValueError) as error:
-        raise DataError(str(path), f"is no YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict):
+        content = read_yaml(resolve(str(path)))
+    except ParameterError as error:
+        raise DataError(str(path), error.breaches) from None
+    if not content:
         raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
     return content
 
@@ -253,7 +242,7 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     Examples
     --------
     >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["star"]}), load())
-    ["no theme 'star' in the suite (row 0); did you mean stars?"]
+    ["no theme 'star' in the suite (row 1); did you mean stars?"]
     """
     known = {
         "task": list(suite.tasks),
@@ -263,9 +252,9 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     }
     told = []
     for column in (name for name in known if name in table):
-        own = table[column].dropna().astype("str")
+        own = table[column].reset_index(drop=True).dropna().astype("str")
         own = own[(own != "") & ~own.isin(known[column])].drop_duplicates()
-        for row, name in own.head(_SHOWN).items():
+        for row, name in zip(own.index[:_SHOWN] + 1, own, strict=False):
             near = meant(name, known[column])
             told.append(f"no {column} {name!r} in the suite (row {row}); {near}")
         if len(own) > _SHOWN:

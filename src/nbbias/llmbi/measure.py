@@ -18,10 +18,19 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import DataError, data_path, read_table
+from nbbias.tables import Column, DataError, data_path, read_table, shipped_table
 from nbbias.text import sentiment
 
 _SHIPPED = "sample/llmbi_answers.jsonl"
+
+#: What a file of answers holds.
+_FILE = {
+    "dimension": Column("text", also=("bias_type",)),
+    "prompt": Column("text", needed=True),
+    "model": Column("text", needed=True),
+    "sample": Column("count"),
+    "text": Column("text", needed=True, also=("response",)),
+}
 
 
 def prompts() -> pd.DataFrame:
@@ -32,7 +41,7 @@ def prompts() -> pd.DataFrame:
     >>> prompts()["dimension"].value_counts().unique().tolist()
     [2]
     """
-    return pd.read_csv(data_path("llmbi_prompts.csv"))
+    return shipped_table("llmbi_prompts.csv")
 
 
 def read_answers(path: str | Path) -> pd.DataFrame:
@@ -64,17 +73,11 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     {'plain-register': 36, 'warm-register': 36}
     """
     where = "the shipped sample" if path == "sample" else str(path)
-    table = read_table(data_path(_SHIPPED) if path == "sample" else path)
-    table = table.copy()
-    for name, other in {"text": "response", "dimension": "bias_type"}.items():
-        if name not in table and other in table:
-            table = table.rename(columns={other: name})
-    tables.need(table, ["prompt", "model", "text"], where=where)
+    table = read_table(data_path(_SHIPPED) if path == "sample" else path, _FILE)
     if "dimension" not in table:
         table = table.assign(dimension=_dimensions_of(table["prompt"], where=where))
     if "sample" not in table:
         table = table.assign(sample=1)
-    table["text"] = table["text"].astype("str").where(table["text"].notna())
     answers = tables.check(table, tables.ANSWERS, where=where)
     return answers[list(tables.ANSWERS.columns)].reset_index(drop=True)
 

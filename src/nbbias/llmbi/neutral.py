@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.llmbi.measure import measure, score_answers
-from nbbias.tables import data_path, read_table
+from nbbias.tables import Column, data_path, read_table
 
 _SHIPPED = "neutral_prose.jsonl"
 
@@ -28,9 +28,8 @@ def read_neutral(path: str | Path) -> pd.Series:
     >>> len(read_neutral("sample")) > 10
     True
     """
-    table = read_table(data_path(_SHIPPED) if path == "sample" else path)
-    tables.need(table, ["text"], where=str(path))
-    return table["text"].dropna().astype("str")
+    form = {"text": Column("text", needed=True)}
+    return read_table(data_path(_SHIPPED) if path == "sample" else path, form)["text"].dropna()
 
 
 def neutral_reference(

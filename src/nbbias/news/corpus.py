@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 
 from nbbias import tables, text
 from nbbias.news import sample
-from nbbias.tables import DataError, NbbiasError, read_table
+from nbbias.tables import Column, DataError, NbbiasError, read_table
 
 SAMPLE_SEED = 2024
 
@@ -29,6 +30,25 @@ SIDES = {"h": "generated_id", "o": "original_id"}
 #: The group of a sentence without group words, or with as many of one group as of another: those
 #: that the paper assigns to no group. The baseline of tone is narrower: `n` = 0 in every bias.
 NEUTRAL = "neutral"
+
+#: What files of articles hold, and files of answers.
+_ORIGINALS = {
+    "source": Column("text", also=("outlet",)),
+    "article_id": Column("text", needed=True),
+    "headline": Column("text"),
+    "sample": Column("count"),
+    "text": Column("text", needed=True),
+}
+_GENERATIONS = {
+    "source": Column("text", also=("outlet",)),
+    "article_id": Column("text", needed=True),
+    "model": Column("text"),
+    "prompt": Column("text", also=("method",)),
+    "sample": Column("count"),
+    "text": Column("text", needed=True),
+    # What people say of it, where a file tells: whether it is a refusal.
+    "refused": Column("flag"),
+}
 
 _LONG_LINE = 2000
 
@@ -52,9 +72,8 @@ def read_originals(path: str | Path) -> pd.DataFrame:
         ORIGINALS: `source` (`outlet`, or ``"all"``, where there is none), `article_id`, `headline`,
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
-    table = read_table(path)
-    tables.need(table, ["article_id", "text"], where=str(path))
-    return tables.check(_written(table), tables.ORIGINALS, where=str(path))
+    table = tables.identified(read_table(path, _ORIGINALS))
+    return tables.check(table, tables.ORIGINALS, where=str(path))
 
 
 def read_generations(path: str | Path) -> pd.DataFrame:
@@ -73,26 +92,17 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         GENERATIONS: `source`, `article_id`, `model`, `prompt` (``"neutral"`` where the file
         names none), `sample` (repeats of one article, model and prompt are numbered), `text`.
     """
-    table = read_table(path)
-    if "prompt" not in table and "method" in table:
-        table = table.rename(columns={"method": "prompt"})
-    if "model" not in table and Path(path).suffix.lower() == ".json":
+    of_one = Path(path).suffix.lower() == ".json"
+    table = read_table(path, _GENERATIONS | {"model": Column("text", needed=not of_one)})
+    if "model" not in table:
         table = table.assign(model=Path(path).stem)
-    tables.need(table, ["article_id", "model", "text"], where=str(path))
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
-    table = _written(table)
-    table["model"] = table["model"].astype("str")
+    table = tables.identified(table)
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
     return tables.check(table, tables.GENERATIONS, where=str(path))
-
-
-def _written(table: pd.DataFrame) -> pd.DataFrame:
-    """Return texts with their articles named alike on both sides (`tables.identified`)."""
-    text = table["text"].astype("str").where(table["text"].notna())
-    return tables.identified(table).assign(text=text)
 
 
 # --- health -----------------------------------------------------------------------------------
@@ -251,7 +261,7 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     if not ids:
         return (
             f"share no article: originals have {_examples(originals)}, generations have "
-            f"{_examples(generations)} (source / article_id)"
+            f"{_examples(generations)} (source / article_id){_nearest(originals, generations)}"
         )
     sources = [", ".join(map(repr, t["source"].unique()[:3])) for t in (originals, generations)]
     return (
@@ -259,6 +269,16 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
         f"have {sources[1]} ({tables.ONE_SOURCE!r} where a file has no column source); give both "
         "that column, or neither"
     )
+
+
+def _nearest(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
+    """Name the ids of both sides that are most alike, among the first of each."""
+    own, other = (table["article_id"].dropna().unique()[:500] for table in (originals, generations))
+    for name in other[:20]:
+        near = difflib.get_close_matches(name, own, n=1, cutoff=0.5)
+        if near:
+            return f"; nearest: {near[0]!r} and {name!r}"
+    return ""
 
 
 def _examples(table: pd.DataFrame) -> str:

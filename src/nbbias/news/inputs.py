@@ -14,7 +14,7 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.news import corpus
 from nbbias.tables import NbbiasError
-from nbbias.text import lexicons
+from nbbias.text import lexicons, sentiment, toxicity
 
 
 def check(chosen: Any) -> list[str]:
@@ -30,7 +30,7 @@ def check(chosen: Any) -> list[str]:
     NbbiasError
         All problems at once: of either file, of how the two fit together, of the declared claims.
     """
-    problems: list[NbbiasError] = []
+    problems = instruments(chosen)
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     told: list[str] = []
     if sides:
@@ -39,6 +39,19 @@ def check(chosen: Any) -> list[str]:
         tables.attempt(problems, params.claims_hold, chosen, there)
     tables.refuse(problems)
     return told
+
+
+def instruments(chosen: Any) -> list[NbbiasError]:
+    """Return what is wrong with the names of instruments that a run would use."""
+    problems: list[NbbiasError] = []
+    if "sentence" in chosen.levels:
+        for scorer in chosen.sentiment_scorers:
+            tables.attempt(
+                problems, tables.named, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
+            )
+        known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
+        tables.attempt(problems, tables.named, "toxicity_scorer", chosen.toxicity_scorer, known)
+    return problems
 
 
 def paired(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -107,10 +107,7 @@ class News(Parameters):
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        twice = sorted({str(name) for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(f"{', '.join(twice)} stands twice")
-        return names
+        return no_twins(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

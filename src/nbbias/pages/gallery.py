@@ -115,6 +115,7 @@ def _copy(source: Path, target: Path) -> None:
     for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
         copy = target / path.relative_to(source)
         tables.write(copy, share.portable_content(path, shown))
+    manifest.same(source, described)
     told = share.manifest(described, shown)
     text = json.dumps(told, indent=2, ensure_ascii=False)
     tables.write(target / manifest.NAME, text + "\n")

@@ -14,6 +14,7 @@ import pandas as pd
 
 from nbbias import studies, tables
 from nbbias.params import Parameters, claims_sha256, input_files
+from nbbias.tables import NbbiasError
 
 NAME = "manifest.json"
 
@@ -88,6 +89,12 @@ def read(folder: Path) -> dict[str, Any] | None:
         return None
     whole = isinstance(found, dict) and {"status", "study", "run"} <= set(found)
     return found if whole else None
+
+
+def same(folder: Path, described: Mapping[str, Any]) -> None:
+    """Refuse what was read of a run's folder, if another run has taken its place since."""
+    if read(folder) != described:
+        raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
 
 
 def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:

@@ -66,6 +66,7 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     packed = {name: text.encode() for name, text in contents.items()}
     for path in sorted(found for pattern in _PACKED for found in folder.glob(pattern)):
         packed[path.relative_to(folder).as_posix()] = portable_content(path, shown)
+    pages_manifest.same(folder, described)
     for path in sorted(data_path("lexicons").iterdir()):
         packed[f"lexicons/{path.name}"] = path.read_bytes()
     packed |= {kept: path.read_bytes() for kept, path in lists.values()}

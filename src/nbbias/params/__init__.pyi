@@ -26,14 +26,13 @@ from .keys import (
 )
 from .names import FAILED as FAILED, differing as differing
 from .values import (
-    as_yaml as as_yaml,
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,
     moved as moved,
-    override as override,
-    read_yaml as read_yaml,
+    shown as shown,
     sound as sound,
     validate as validate,
     written_files as written_files,
 )
+from .yaml import as_yaml as as_yaml, override as override, read_yaml as read_yaml

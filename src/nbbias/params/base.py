@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -129,9 +130,9 @@ class Study(NamedTuple):
         return (self.parameters.__doc__ or "").strip().splitlines()[0]
 
 
-def no_twins(names: list[str]) -> list[str]:
+def no_twins(names: list[Any]) -> list[Any]:
     """Return the names, or refuse those that stand twice."""
-    twice = sorted({str(name) for name in names if names.count(name) > 1})
+    twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if twice:
         raise ValueError(f"{', '.join(twice)} stands twice")
     return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -79,7 +80,8 @@ def _of_keys(claim: Claim) -> list[str]:
         if key not in (*CLAIM_KEYS, SMALLEST):
             told.append(f"{key} is no key; {meant(key, (*CLAIM_KEYS, SMALLEST))}")
         elif key == SMALLEST:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 < value < math.inf:
                 told.append(f"{key} must be a number above 0, but is {value!r}")
         elif not isinstance(value, str):
             told.append(f"{key} must be text, but is {value!r} (put it in quotes)")
@@ -90,6 +92,8 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     if "statistic" not in claim:
         return ["names no statistic"]
     measure, statistic = claim.get("measure"), claim["statistic"]
+    if not isinstance(measure, str | None) or not isinstance(statistic, str):
+        return []  # told with the other keys
     if measure is not None and measure not in statistics:
         return [f"no measure {measure!r}; {meant(measure, statistics)}"]
     # Of all measures where none is named, each once.

@@ -31,7 +31,7 @@ _SHAPES = re.compile(
     | \b(?:hf|gsk|xai|r8|ghp|gho|github_pat|glpat|pplx|nvapi|fw|tgp_v1)[_-][A-Za-z0-9_-]{16,}
     | \bAIza[A-Za-z0-9_-]{30,}                  # Google
     | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b             # Amazon
-    | \beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*   # a signed token
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*   # signed token
     | (?i:\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,})
     """
 )
@@ -52,7 +52,7 @@ def key_breaches(values: Mapping[str, Any]) -> list[str]:
     shape of one, and addresses with a user, a password or a key in them. A long run of letters
     and digits is refused only where it stands alone, so paths and model names pass.
     """
-    found = []
+    found, secrets = [], _secrets()
     for name, value in _walk(values):
         last = name.rsplit(".", 1)[-1].lower().replace("-", "_")
         text = value if isinstance(value, str) else ""
@@ -60,7 +60,11 @@ def key_breaches(values: Mapping[str, Any]) -> list[str]:
             found.append(f"{redact(name)}: {ADVICE}")
         elif _IN_URL.search(text) or _IN_QUERY.search(text):
             found.append(f"{redact(name)}: the address holds a user, password or key; {ADVICE}")
-        elif _SHAPES.search(text) or _BARE.fullmatch(text.strip()) or _known(text):
+        elif (
+            _SHAPES.search(text)
+            or _BARE.fullmatch(text.strip())
+            or any(secret in text for secret in secrets)
+        ):
             found.append(f"{redact(name)}: the value looks like a key; {ADVICE}")
     return found
 
@@ -86,10 +90,6 @@ def _secrets() -> list[str]:
         if _HOLDS_A_KEY.search(name.upper()) and len(value) >= _SHORTEST
     }
     return sorted(found, key=len, reverse=True)
-
-
-def _known(text: str) -> bool:
-    return any(secret in text for secret in _secrets())
 
 
 def redact_known(text: str) -> str:

@@ -1,23 +1,16 @@
-"""Parameters from YAML or from the command line, checked and described, whatever they are of."""
+"""Parameters checked and described, whatever they are of."""
 
 from __future__ import annotations
 
 import os
-import re
-import stat
+import reprlib
 from collections.abc import Callable, Mapping
-from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
-from ruamel.yaml import YAML
-from ruamel.yaml.constructor import SafeConstructor
-from ruamel.yaml.error import YAMLError
-from ruamel.yaml.nodes import ScalarNode
-from ruamel.yaml.representer import SafeRepresenter
 
 from nbbias import tables
 from nbbias.params.base import NONE, Parameters
@@ -33,6 +26,7 @@ def validate(
     values: Mapping[str, Any],
     *,
     where: str = "parameters",
+    listed: str = "",
     **context: Any,
 ) -> Model:
     """Check values against a strict model and report every breach at once.
@@ -45,6 +39,8 @@ def validate(
         Parameter names and values; those left out take their defaults.
     where
         The file that holds them, for the message.
+    listed
+        What `nbbias params` lists them by.
     **context
         What validators are told, such as `to_come`, files that need not be there yet.
 
@@ -57,8 +53,12 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        told = [one for e in error.errors() for one in _in_words(e, model)]
-        raise ParameterError(where, told) from None
+        found = error.errors(include_url=False)[:_TOLD]
+        told = [one for e in found for one in _in_words(e, model, listed)][:_TOLD]
+        more = error.error_count() - len(found)
+        raise ParameterError(
+            where, [*told, *[f"and {more:,} more mistakes"] * bool(more)]
+        ) from None
 
 
 def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
@@ -147,103 +147,45 @@ def _on_paths(
 _PATHS = ("file", "file or none", "new file", "name or folder")
 
 
-def _in_words(error: ErrorDetails, model: type[BaseModel]) -> list[str]:
+def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:
     name = ".".join(str(part) for part in error["loc"])
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
-        return [f"{name}: unknown parameter; {tables.meant(name, model.model_fields)}"]
+        pointed = f" See `nbbias params {listed}`" if listed else ""
+        return [f"{name}: unknown parameter; {tables.meant(name, model.model_fields)}{pointed}"]
     if kind == "value_error":  # whose arguments are all that is wrong
         return [f"{name}: {one}" if name else str(one) for one in error["ctx"]["error"].args]
-    return [f"{name}: {error['msg'].lower()}, but got {given!r}{_yaml_hint(kind, given)}"]
+    return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
+
+
+#: Mistakes that are told one by one; a message has room for these and the number of the others.
+_TOLD = 19
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 100, 100, 3
+
+
+def shown(value: object) -> str:
+    """Return a value as Python writes it, shortened where it is long or deep.
+
+    Examples
+    --------
+    >>> shown("1e-3"), shown(list(range(9)))
+    ("'1e-3'", '[0, 1, 2, 3, 4, 5, ...]')
+    """
+    try:
+        return _SHORT.repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def _yaml_hint(kind: str, given: object) -> str:
     """Say what to write where a plain word is of another type than its parameter."""
     if kind in {"string_type", "literal_error"} and not isinstance(given, str):
         return " (YAML reads that as another type than text; put it in quotes)"
-    if kind == "bool_type" and str(given).lower() in {"yes", "no", "on", "off"}:
+    if kind == "bool_type" and shown(given).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
         return " (write true or false)"
     return ""
-
-
-# --- YAML -----------------------------------------------------------------------------------
-
-
-class _Constructor(SafeConstructor):
-    """What YAML may hold: no date, which no parameter is."""
-
-
-class _Representer(SafeRepresenter):
-    """How YAML is written: text in quotes, unless nothing in it can mean anything else."""
-
-    def represent_str(self, text: str) -> ScalarNode:
-        style = None if _PLAIN.fullmatch(text) else '"'
-        return self.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_PLAIN = re.compile(r"[\w./$~ -]+", re.ASCII)
-_Constructor.add_constructor("tag:yaml.org,2002:timestamp", SafeConstructor.construct_scalar)
-_Representer.add_representer(str, _Representer.represent_str)
-
-
-def _yaml() -> YAML:
-    """Return YAML 1.2, in which ``1:30``, ``yes`` and ``no`` are text and no key stands twice."""
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor, yaml.Representer = _Constructor, _Representer
-    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
-    yaml.width = 10_000  # a folded line would be read as another
-    return yaml
-
-
-def as_yaml(value: object, *, flow: bool = False) -> str:
-    """Write a value as a params file holds it, or (`flow`) as ``-p name=value`` takes it."""
-    yaml, text = _yaml(), StringIO()
-    yaml.default_flow_style = flow
-    yaml.dump(value, text)
-    return text.getvalue().removesuffix("\n...\n").strip() + ("" if flow else "\n")
-
-
-def _parse(text: str, *, where: str) -> Any:
-    try:
-        return tables.whole(_yaml().load(text))
-    except (YAMLError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}: " if mark else ""
-        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ParameterError(where, f"not readable as YAML: {line}{problem}") from None
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Read the names and values of a params file.
-
-    Raises
-    ------
-    ParameterError
-        The file is missing, or is no YAML mapping.
-    """
-    where = str(path)
-    try:
-        mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise ParameterError(where, "is no file")  # a device has no end, and a pipe may wait
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ParameterError(where, f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ParameterError(where, "is not UTF-8 text") from None
-    values = _parse(text, where=where)
-    values = {} if values is None else values
-    if not isinstance(values, dict):
-        raise ParameterError(where, "must hold lines of the form 'name: value'")
-    return {str(name): value for name, value in values.items()}
-
-
-def override(assignment: str) -> tuple[str, Any]:
-    """Read ``name=value`` from the command line; the value is read as YAML."""
-    name, equals, value = assignment.partition("=")
-    if not equals or not name.strip():
-        raise ParameterError(f"-p {assignment}", "write it as name=value")
-    return name.strip(), _parse(value, where=f"-p {assignment}")
 
 
 # --- description ----------------------------------------------------------------------------

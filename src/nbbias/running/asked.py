@@ -185,10 +185,8 @@ def _read_by(stem: str, parameters: Parameters, asked: Plan, names: Collection[s
         tables.write_parquet(recorded.placeholders(asked), path)
         update = {name: in_place(getattr(parameters, name)) for name in names}
         try:
-            check: Any = getattr(studies.study(stem), "check", lambda _: [])
-            lost = check(parameters.model_copy(update=update))
+            lost = studies.study(stem).check(parameters.model_copy(update=update))
         except NbbiasError as error:
-            told = [named(f"{error.where}: {breach}") for breach in error.breaches]
-            where = f"{asked.where}: nothing is asked, for the answers would be of no use"
-            raise DataError(where, told) from None
+            where = f"{asked.where}: nothing is asked, for its answers could not be used"
+            raise DataError(where, [named(told) for told in error.located()]) from None
         return [named(one) for one in lost]

@@ -41,9 +41,10 @@ _HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")
 @contextlib.contextmanager
 def held(place: Path) -> Iterator[None]:
     """Hold a place, or refuse it if another process does; a process that is dead holds none."""
-    lock = FileLock(place.parent / f".{place.name}.lock")
+    folder = place.resolve()
+    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
         told = "is being made by another nbbias run; wait for it, or give this one a --name"
@@ -82,7 +83,9 @@ def keep(made: Path, place: Path, *, whole: bool) -> Path:
     """
     if not whole and good(place):
         place = failed(place)
+    here = Path.cwd()
     _take(made, place.resolve())
+    os.chdir(here)  # whoever stands in the place does so still
     if whole:
         _clear(failed(place))
     return place

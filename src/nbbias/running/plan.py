@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import asked, names
 from nbbias.studies import home
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.tables import DataError, NbbiasError, ParameterError
 
 
 @dataclass
@@ -122,13 +123,17 @@ def refuse(problems: Sequence[NbbiasError]) -> None:
 
 
 def able(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
-    """Return the params files whose runs can be made here, and what the others need for it."""
+    """Return the params files whose runs lack nothing here, and what the others lack."""
     chosen, lacking = [], list[NbbiasError]()
     for path in paths:
-        stem, values = studies.read(path)
-        if told := _lacking(studies.validate(stem, values, where=str(path))):
+        told = []
+        with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
+            stem, values = studies.read(path)
+            values.pop("generate", None)
+            told = _lacking(params.sound(studies.study(stem).parameters, values))
+        if told:
             lacking.append(ParameterError(str(path), told))
-        else:
+        else:  # whatever else is wrong with it is told by the plan
             chosen.append(path)
     return chosen, lacking
 
@@ -159,7 +164,7 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     if chosen is None:
         refused, lost = _of_inputs(stem, parameters, start)
         if refused:
-            raise ParameterError(str(path), refused)
+            raise DataError(str(path), refused)
     else:  # what is still to be asked is checked by its rehearsal, and when it is there
         with tables.starting_at(start):
             lacking = _lacking(parameters)
@@ -208,12 +213,12 @@ def ready(run: Run) -> list[str]:
 
     Raises
     ------
-    ParameterError
+    DataError
         All that makes the run impossible.
     """
     refused, lost = _of_inputs(run.stem, run.parameters, run.start)
     if refused:
-        raise ParameterError(run.label, refused)
+        raise DataError(run.label, refused)
     return lost
 
 

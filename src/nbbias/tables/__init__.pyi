@@ -1,5 +1,6 @@
 from . import datasets as datasets, escape as escape
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
+from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
@@ -45,16 +46,24 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
-from .inputs import attempt as attempt, heard as heard, refuse as refuse
+from .inputs import (
+    attempt as attempt,
+    heard as heard,
+    named as named,
+    refuse as refuse,
+)
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     SAMPLE as SAMPLE,
     START as START,
     data_path as data_path,
+    from_csv as from_csv,
     is_file as is_file,
+    read_json as read_json,
     read_table as read_table,
     resolve as resolve,
+    shipped_table as shipped_table,
     starting_at as starting_at,
     whole as whole,
     written_from as written_from,

@@ -7,15 +7,21 @@ a table at once, in words.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import pandas as pd
 import pandera.pandas as pa
 
 from nbbias.tables.errors import ContractError
+from nbbias.tables.escape import visible
 
 Contract = pa.DataFrameSchema
+
+#: Columns that a message names.
+_SHOWN = 20
 
 _NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
 
@@ -248,7 +254,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
         ...
     nbbias.tables.errors.ContractError: PROMPTS: 2 problems
       - needs the column prompt_id; it has prompt
-      - column prompt: is blank (row 1)
+      - column prompt: is blank (row 2)
     """
     fractions = [
         f"column {name}: a fraction is no count"
@@ -258,7 +264,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     try:
         checked = contract.validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
-        found = [*_breaches(table, errors), *fractions]
+        found = [*_breaches(table, errors, contract.columns), *fractions]
         raise ContractError(where or contract.name, found) from None
     if fractions:
         raise ContractError(where or contract.name, fractions)
@@ -269,7 +275,7 @@ def _has_fraction(values: pd.Series) -> bool:
     return pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 != 0).any())
 
 
-def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
+def need(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
     """Refuse a table that lacks any of some columns, naming those that it has.
 
     Examples
@@ -281,21 +287,38 @@ def need(table: pd.DataFrame, columns: Iterable[str], *, where: str) -> None:
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, _lacks(missing, table))
+        raise ContractError(where, lacks(missing, list(table.columns), known=columns))
 
 
-def _lacks(missing: list[str], table: pd.DataFrame) -> str:
-    have = ", ".join(map(str, table.columns)) or "none at all"
+def lacks(missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()) -> str:
+    """Say which columns a table needs, which it has, and which of these may be meant.
+
+    A column of a name that is `known` means itself.
+
+    Examples
+    --------
+    >>> lacks(["text"], ["id", "Text "])
+    'needs the column text; it has id, Text  (did you mean Text  for text?)'
+    """
+    have = visible(", ".join(map(str, names[:_SHOWN])))
+    have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
     noun = "column" if len(missing) == 1 else "columns"
-    return f"needs the {noun} {', '.join(missing)}; it has {have}"
+    strange = [str(name) for name in names if name not in set(known)]
+    folded = {name.strip().lower(): name for name in strange}
+    near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
+    meant = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
+    hint = f" (did you mean {', '.join(meant)}?)" if meant else ""
+    return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"
 
 
-def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
+def _breaches(
+    table: pd.DataFrame, errors: pa.errors.SchemaErrors, known: Iterable[str]
+) -> list[str]:
     cases = errors.failure_cases
     missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
     breaches = []
     if missing:
-        breaches.append(_lacks(missing, table))
+        breaches.append(lacks(missing, list(table.columns), known=known))
     rest = cases[cases["check"] != "column_in_dataframe"]
     # A breach of the whole table is listed once for each of its columns.
     whole = rest["schema_context"] == "DataFrameSchema"
@@ -303,7 +326,7 @@ def _breaches(table: pd.DataFrame, errors: pa.errors.SchemaErrors) -> list[str]:
     for (column, failed), rows in rest.groupby(["column", "check"], sort=False, dropna=False):
         where = f"column {column}" if isinstance(column, str) else "the table"
         at = rows["index"].dropna().unique()
-        examples = ", ".join(str(i) for i in at[:3])
+        examples = ", ".join(str(i + 1 if isinstance(i, Integral) else i) for i in at[:3])
         more = f" (row {examples}{', …' if len(at) > 3 else ''})" if len(at) else ""
         breaches.append(f"{where}: {_in_words(str(failed))}{more}")
     return list(dict.fromkeys(breaches))

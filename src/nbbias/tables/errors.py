@@ -7,6 +7,14 @@ from collections.abc import Iterable, Sequence
 
 from nbbias.tables.escape import visible
 
+#: Characters of a breach, and breaches of a message, that a person reads: a file may hold any text.
+_LONGEST, _MOST = 400, 20
+
+
+def _shortened(breach: str) -> str:
+    half = _LONGEST // 2
+    return breach if len(breach) <= _LONGEST else f"{breach[:half]} … {breach[-half:]}"
+
 
 class NbbiasError(Exception):
     """What was wrong, where, and what to do; one entry per breach.
@@ -21,7 +29,8 @@ class NbbiasError(Exception):
 
     def __init__(self, where: str, breaches: Sequence[str] | str) -> None:
         self.where = where
-        self.breaches = [breaches] if isinstance(breaches, str) else list(breaches)
+        told = [breaches] if isinstance(breaches, str) else list(breaches)
+        self.breaches = [_shortened(breach) for breach in told]
         super().__init__(str(self))
 
     def located(self) -> list[str]:
@@ -35,7 +44,9 @@ class NbbiasError(Exception):
     def __str__(self) -> str:
         if len(self.breaches) == 1:
             return f"{self.where}: {self.breaches[0]}"
-        lines = "\n".join(f"  - {breach}" for breach in self.breaches)
+        lines = "\n".join(f"  - {breach}" for breach in self.breaches[:_MOST])
+        if len(self.breaches) > _MOST:
+            lines += f"\n  … and {len(self.breaches) - _MOST} more"
         return f"{self.where}: {len(self.breaches)} problems\n{lines}"
 
 

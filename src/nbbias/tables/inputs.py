@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ParamSpec, TypeVar
 
 import pandas as pd
 
-from nbbias.tables.errors import DataError, InputsError, NbbiasError
+from nbbias.tables.errors import DataError, InputsError, NbbiasError, ParameterError, meant
+from nbbias.tables.read import resolve
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -22,7 +23,7 @@ def attempt(
     --------
     >>> from nbbias.tables import read_table
     >>> problems = []
-    >>> attempt(problems, read_table, "nowhere.csv") is None, len(problems)
+    >>> attempt(problems, read_table, "nowhere.csv", {}) is None, len(problems)
     (True, 1)
     """
     try:
@@ -88,3 +89,38 @@ def heard(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
             f"model {m!r}: none of its {n} texts can be measured" for m, n in mute["size"].items()
         ]
         raise DataError(where, told)
+
+
+def named(parameter: str, value: str, names: Iterable[str]) -> None:
+    """Refuse what is none of some names, and no file or folder either.
+
+    Parameters
+    ----------
+    parameter
+        Where it stands, for messages.
+    value
+        A name, or a path.
+    names
+        Those that are known.
+
+    Raises
+    ------
+    ParameterError
+        With the nearest name.
+
+    Examples
+    --------
+    >>> named("scorer", "vadr", ["textblob", "vader"])
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ParameterError: scorer: no 'vadr', nor a path; did you mean vader?
+    """
+    known = list(names)
+    if value in known:
+        return
+    try:
+        if resolve(value).exists():
+            return
+    except (NbbiasError, OSError, ValueError):
+        pass
+    raise ParameterError(parameter, f"no {value!r}, nor a path; {meant(value, known)}")

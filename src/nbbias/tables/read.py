@@ -5,29 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
+from nbbias.tables.columns import Form, typed
 from nbbias.tables.errors import DataError
-
-_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".parquet": pd.read_parquet,
-    # Only an empty field is a gap: "None" and "NA" are words.
-    ".csv": lambda path: pd.read_csv(
-        path,
-        encoding="utf-8-sig",
-        keep_default_na=False,
-        na_values=[""],
-        dtype={"article_id": "str"},  # pandas would turn "007" into 7
-    ),
-    ".json": lambda path: _from_json(path),
-    ".jsonl": lambda path: _from_json_lines(path),
-}
+from nbbias.tables.escape import visible
 
 #: The value of a path parameter that stands for the data shipped with the project.
 SAMPLE = "sample"
@@ -35,7 +26,12 @@ SAMPLE = "sample"
 #: The environment variable that names the folder at which relative paths start.
 START = "NBBIAS_START"
 
+#: No system has a longer path; what variables stand for is put in before one is looked up.
+_LONGEST = 4096
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
+#: How JSON writes half a character, or two halves.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -68,6 +64,8 @@ def resolve(path: str) -> Path:
     >>> resolve("${SOME_FOLDER}/answers.csv").as_posix()
     'elsewhere/answers.csv'
     """
+    if len(path) > _LONGEST:
+        raise DataError(path[:200], "is too long for a path")
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset:
         names = " and ".join(dict.fromkeys(unset))
@@ -138,28 +136,37 @@ def is_file(path: Path) -> bool:
         return False
 
 
-def read_table(path: str | Path) -> pd.DataFrame:
-    """Read a table from Parquet, CSV, JSON or JSON Lines.
+def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFrame:
+    """Read a table from Parquet, CSV, JSON or JSON Lines: the door for every file of a user.
 
     Parameters
     ----------
     path
         The file; its ending tells the format. UTF-8, with or without a byte order mark. JSON is
         a list of records or of texts, or an object: id → text, id → record, group → texts.
+    form
+        The columns that the reader knows (`Column`), and what each may hold.
+    rest
+        Whether other columns are kept, as text; else they are not read.
 
     Returns
     -------
     DataFrame
-        One row per record, columns as in the file.
+        One row per record; the columns of the form that the file has, in its order, their cells
+        text (`str`), numbers, or truth values (`boolean`), or missing.
 
     Raises
     ------
     DataError
         The file is missing, empty, of an unknown format, or cannot be read as its format.
+    ContractError
+        Columns are missing or twice, or hold something else than they should: all at once.
 
     Examples
     --------
-    >>> list(read_table(data_path("llmbi_prompts.csv")))
+    >>> from nbbias.tables import Column
+    >>> form = {"dimension": Column("text"), "prompt": Column("text", needed=True)}
+    >>> list(read_table(data_path("llmbi_prompts.csv"), form))
     ['dimension', 'prompt']
     """
     shown, path = str(path), resolve(str(path))
@@ -168,19 +175,73 @@ def read_table(path: str | Path) -> pd.DataFrame:
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(shown, f"unknown format {path.suffix!r}; use {', '.join(_READERS)}")
-    if path.stat().st_size == 0:
-        raise DataError(shown, "the file is empty")
+    known = {*form, *(other for column in form.values() for other in column.also)}
     try:
-        table = reader(path)
+        if path.stat().st_size == 0:
+            raise DataError(shown, "the file is empty")
+        names, take = reader(path)
+        table = take([name for name in dict.fromkeys(names) if rest or name in known])
     except UnicodeDecodeError as error:
         at = f"byte {error.start}"
-        raise DataError(shown, f"is not UTF-8 ({at}); save it as UTF-8 and try again") from error
-    except (ValueError, OSError, pd.errors.ParserError) as error:
-        reason = str(error).splitlines()[0]
-        raise DataError(shown, f"cannot be read as {path.suffix[1:]}: {reason}") from error
-    if table.empty:
+        raise DataError(shown, f"is not UTF-8 ({at}); save it as UTF-8 and try again") from None
+    except RecursionError:
+        raise DataError(shown, "is nested too deeply to be a table") from None
+    except (ValueError, OSError, pd.errors.ParserError, pa.ArrowException) as error:
+        reason = visible(str(error).strip().splitlines()[0][:300]) if str(error) else "damaged"
+        raise DataError(shown, f"cannot be read as {path.suffix[1:]}: {reason}") from None
+    if not len(table):
         raise DataError(shown, "holds no rows")
-    return table
+    return typed(table, form, where=shown, rest=rest, names=names)
+
+
+def shipped_table(name: str, **kinds: str) -> pd.DataFrame:
+    """Read a table that is shipped with the package; only an empty field is a gap.
+
+    Examples
+    --------
+    >>> list(shipped_table("llmbi_prompts.csv"))
+    ['dimension', 'prompt']
+    """
+    return pd.read_csv(data_path(name), keep_default_na=False, na_values=[""], dtype=kinds or None)
+
+
+def read_json(path: Path) -> Any:
+    """Read JSON: half a character is U+FFFD (`whole`), and no name may stand twice in one object.
+
+    Raises
+    ------
+    DataError
+        The file is not there, is no UTF-8, no JSON, or nested too deeply.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "one.json").write_text('{"a": 1, "a": 2}')
+    ...     read_json(Path(folder, "one.json"))
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.DataError: ...one.json: cannot be read as json: the name 'a'...
+    """
+    try:
+        return _loads(path.read_text(encoding="utf-8-sig"))
+    except RecursionError:
+        raise DataError(str(path), "cannot be read as json: is nested too deeply") from None
+    except (ValueError, OSError) as error:
+        raise DataError(str(path), f"cannot be read as json: {error}") from None
+
+
+def _loads(content: str) -> Any:
+    found = json.loads(content, object_pairs_hook=_object)
+    return whole(found) if _HALF.search(content) else found
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
+        raise ValueError(f"the name {twice!r} stands twice in one object")
+    return found
 
 
 def whole(value: Any) -> Any:
@@ -214,29 +275,118 @@ def whole(value: Any) -> Any:
     return found
 
 
-def _from_json_lines(path: Path) -> pd.DataFrame:
-    """Read one record a line; pandas would turn "007" into 7."""
+# --- formats ----------------------------------------------------------------------------------
+
+#: The names of a file's columns, and a function that returns some of them as a table.
+_File = tuple[list[str], Callable[[list[str]], pd.DataFrame]]
+
+
+def _from_parquet(path: Path) -> _File:
+    names = pq.read_schema(path).names
+
+    def take(wanted: list[str]) -> pd.DataFrame:
+        if any(names.count(name) > 1 for name in wanted):
+            return pd.DataFrame(index=range(1))  # such names are refused
+        with pq.ParquetFile(path) as file:
+            held = file.read(columns=wanted)
+        held.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
+        # What pandas notes beside a table (an index, categories) is no part of it.
+        table = held.to_pandas(ignore_metadata=True, timestamp_as_object=True)
+        return table if wanted else pd.DataFrame(index=range(held.num_rows))
+
+    return names, take
+
+
+def from_csv(source: Any) -> _File:
+    r"""Read CSV as text: only an empty field is a gap, "None" and "NA" are words, "007" is no 7.
+
+    Its header is read as a row, so that a row longer than it is refused and no name is changed.
+
+    Examples
+    --------
+    >>> from io import StringIO
+    >>> names, take = from_csv(StringIO("id,text\n007,NA\n"))
+    >>> take(names).values.tolist()
+    [['007', 'NA']]
+    """
+    rows = pd.read_csv(
+        source, header=None, dtype="str", encoding="utf-8-sig", keep_default_na=False,
+        na_values=[""],
+    )  # fmt: skip
+    names = [str(name) for name in rows.iloc[0].fillna("")]
+    table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+    return names, lambda wanted: table[wanted]
+
+
+def _from_json_lines(path: Path) -> _File:
+    records = []
     lines = path.read_text(encoding="utf-8-sig").split("\n")
-    return pd.DataFrame.from_records([whole(json.loads(line)) for line in lines if line.strip()])
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            try:
+                records.append(_loads(line))
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+    return _of_records(records, "record")
 
 
-def _from_json(path: Path) -> pd.DataFrame:
+def _from_json(path: Path) -> _File:
     """Read JSON in any of the layouts in which releases come; a plain text becomes `text`."""
-    content = whole(json.loads(path.read_text(encoding="utf-8-sig")))
+    content = _loads(path.read_text(encoding="utf-8-sig"))
     if isinstance(content, list):
-        if all(isinstance(one, str) for one in content):
-            return pd.DataFrame({"article_id": range(len(content)), "text": content})
-        return pd.DataFrame.from_records(content)
+        if content and all(isinstance(one, str) for one in content):
+            return _of({"article_id": range(len(content)), "text": content})
+        return _of_records(content, "entry")
     if not isinstance(content, dict):
-        raise ValueError("holds neither a list nor an object")
-    if all(isinstance(value, str) for value in content.values()):
-        return pd.DataFrame({"article_id": list(content), "text": list(content.values())})
-    if all(isinstance(value, dict) for value in content.values()):
-        return pd.DataFrame([{"article_id": key, **value} for key, value in content.items()])
-    if all(isinstance(value, list) for value in content.values()):
+        raise ValueError(f"holds {_kind(content)}, neither a list nor an object")
+    values = list(content.values())
+    if all(isinstance(value, str) for value in values):
+        return _of({"article_id": list(content), "text": values})
+    if all(isinstance(value, dict) for value in values):
+        records = [{"article_id": key, **value} for key, value in content.items()]
+        return _of_records(records, "entry")
+    if all(isinstance(value, list) for value in values):
         # Running numbers are articles with several texts; words are groups of sentences.
         name = "article_id" if all(key.isdigit() for key in content) else "group"
         rows = [(key, text) for key, texts in content.items() for text in texts]
-        return pd.DataFrame(rows, columns=[name, "text"])
-    kinds = sorted({type(value).__name__ for value in content.values()})
+        return _of({name: [key for key, _ in rows], "text": [text for _, text in rows]})
+    kinds = sorted({_kind(value) for value in values})
     raise ValueError(f"is an object whose values are of several kinds: {', '.join(kinds)}")
+
+
+def _of(columns: Mapping[str, Any]) -> _File:
+    size = len(next(iter(columns.values())))
+    return list(columns), lambda wanted: pd.DataFrame(
+        {name: pd.Series(list(columns[name]), dtype=object) for name in wanted}, index=range(size)
+    )
+
+
+def _of_records(records: list[Any], what: str) -> _File:
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            told = f"{what} {number} is {_kind(record)}; expected an object, name: value"
+            raise ValueError(told)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    # Only what is wanted is laid out: a thousand records may have a thousand names each.
+    return names, lambda wanted: pd.DataFrame(
+        {
+            name: pd.Series([record.get(name) for record in records], dtype=object)
+            for name in wanted
+        },
+        index=range(len(records)),
+    )
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return kinds.get(type(value), "a number")
+
+
+_READERS: dict[str, Callable[[Path], _File]] = {
+    ".parquet": _from_parquet,
+    ".csv": from_csv,
+    ".json": _from_json,
+    ".jsonl": _from_json_lines,
+}

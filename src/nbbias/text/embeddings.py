@@ -32,6 +32,9 @@ _REPOSITORIES = {
     CONTRIEVER: f"facebook/{CONTRIEVER}",
 }
 
+#: What a model may be called.
+NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
+
 #: Fewer texts than this are encoded before a progress bar could be read.
 _FEW = 200
 

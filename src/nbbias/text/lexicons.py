@@ -16,7 +16,7 @@ from functools import cache
 
 import pandas as pd
 
-from nbbias.tables import SAMPLE, ContractError, data_path, need, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, data_path, read_table, shipped_table
 
 #: The biases of the papers; all other lists were compiled for this project.
 PAPERS = ("gender", "race")
@@ -24,6 +24,13 @@ PAPERS = ("gender", "race")
 _KINDS = {"word", "phrase", "descriptor", "name"}
 _CASES = {"any", "exact"}
 _COLUMNS = ["bias", "group", "term", "kind", "case"]
+#: What a file of words holds.
+_FILE = {
+    "group": Column("text", needed=True),
+    "term": Column("text", needed=True),
+    "kind": Column("text"),
+    "case": Column("text"),
+}
 
 
 @cache
@@ -89,22 +96,16 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     >>> load("gender").groupby("group").size().to_dict()
     {'female': 20, 'male': 20}
     """
-    shipped = path in (None, SAMPLE)
-    source = str(data_path(f"lexicons/{bias}.csv") if shipped else path)
-    tables = [(source, read_table(source))]
-    if bias == "race" and shipped:
+    ours = path in (None, SAMPLE)
+    source = str(data_path(f"lexicons/{bias}.csv") if ours else path)
+    tables = [(source, read_table(source, _FILE))]
+    if bias == "race" and ours:
         own = names_path not in (None, SAMPLE)
         names = str(names_path if own else data_path("lexicons/race_names.csv"))
-        table = read_table(names)
-        need(table, ["group", "term"], where=names)
-        tables.append((names, table.assign(kind="name", case="exact")))
-    for where, table in tables:
-        need(table, ["group", "term"], where=where)
+        tables.append((names, read_table(names, _FILE).assign(kind="name", case="exact")))
     whole = pd.concat([table for _, table in tables], ignore_index=True)
     for column, default in {"kind": "word", "case": "any"}.items():
         whole[column] = whole[column].fillna(default) if column in whole else default
-    for column in ("group", "term"):  # a list of numbers is a list of words, too
-        whole[column] = whole[column].astype("str").where(whole[column].notna())
     whole = whole.assign(bias=bias)[_COLUMNS]
     faults = _faults(whole)
     if faults:
@@ -152,7 +153,7 @@ def occupations() -> pd.Series:
     >>> "teachers" in set(occupations())
     True
     """
-    table = read_table(data_path("lexicons/occupations.csv"))
+    table = shipped_table("lexicons/occupations.csv")
     both = pd.concat([table["singular"], table["plural"]]).dropna()
     return both.drop_duplicates().sort_values(ignore_index=True)
 
@@ -189,7 +190,7 @@ def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _shipped_descriptors() -> frozenset[str]:
-    return frozenset(read_table(data_path("lexicons/race.csv"))["term"].str.lower())
+    return frozenset(shipped_table("lexicons/race.csv")["term"].str.lower())
 
 
 @cache
@@ -223,7 +224,7 @@ def gender_nouns() -> pd.Series:
     {'woman'}
     """
     pronouns = {"she", "her", "hers", "herself", "he", "him", "his", "himself"}
-    words = read_table(data_path("lexicons/gender.csv"))["term"]
+    words = shipped_table("lexicons/gender.csv")["term"]
     return words[~words.isin(pronouns)]
 
 

@@ -25,7 +25,7 @@ from nbbias.biasalert.judges import bench as benches, registry
 from nbbias.biasalert.judges.registry import Settings
 from nbbias.stats import Sure
 from nbbias.studies import validate
-from nbbias.tables import DataError, ParameterError, check
+from nbbias.tables import ContractError, ParameterError, check
 
 SEED = 1
 
@@ -321,7 +321,7 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     drawn = corpus.people(answers.head(1), str(people), drawn=True, seed=SEED).labels
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
-    with pytest.raises(DataError, match="perhaps"):
+    with pytest.raises(ContractError, match=r"biased: expected true or false .* row 1 .*perhaps"):
         corpus.labels(str(people))
 
 
@@ -351,7 +351,7 @@ def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> 
 @pytest.mark.parametrize("read", [lambda p: corpus.read_answers(p, seed=SEED), corpus.labels])
 def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(DataError, match="text_id"):
+    with pytest.raises(ContractError, match="text_id"):
         read(str(tmp_path / "a.csv"))
 
 
@@ -410,7 +410,8 @@ def test_prompts_for_a_language_model_stand_once(
 
 
 def test_parts_without_texts_are_left_out() -> None:
-    assert validate("biasalert", {}).left_out() == ["part:pairs", "part:people", "part:ablation"]
+    left_out = validate("biasalert", {}).left_out()
+    assert left_out == {"part:pairs": "pairs_path", "part:ablation": "ablation"}
     assert "part:answers" in validate("biasalert", {"answers_path": "none"}).left_out()
 
 

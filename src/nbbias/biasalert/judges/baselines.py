@@ -14,7 +14,7 @@ from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.groups import attributes, mentions, same_group
 from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
-from nbbias.tables import DataError, ParameterError, check, need, read_table
+from nbbias.tables import Column, DataError, ParameterError, check, need, read_table, typed
 from nbbias.text import toxicity
 
 
@@ -159,6 +159,16 @@ def toxic(
     )  # fmt: skip
 
 
+#: What a file of a tool's output holds.
+_FILE = {
+    "text_id": Column("text"),
+    "text": Column("text"),
+    "flagged": Column("flag"),
+    "score": Column("number"),
+    "results": Column("nested"),
+}
+
+
 def recorded(
     texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, path: str, name: str
 ) -> pd.DataFrame:
@@ -187,22 +197,18 @@ def recorded(
         Columns are missing, a flag is none, a text stands twice with two verdicts.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    table = read_table(path)
+    table = read_table(path, _FILE)
     if "results" in table:
         opened = pd.DataFrame([_first(one) for one in table["results"]], index=table.index)
         table = table.drop(columns=["flagged", "score"], errors="ignore").join(opened)
+        table = typed(table, _FILE, where=path)
     key = "text_id" if "text_id" in table else "text"
     need(table, [key, "flagged"], where=path)
-    flags = table["flagged"].map(_flag)
-    bad = flags.isna() & table["flagged"].notna()
-    if bad.any():
-        shown = ", ".join(map(repr, table.loc[bad, "flagged"].unique()[:3]))
-        raise DataError(path, f"flagged must be true or false; it also holds {shown}")
-    table = table.assign(flagged=flags)[flags.notna()]
+    table = table[table["flagged"].notna() & table[key].notna()]
     if (table.groupby(key)["flagged"].nunique() > 1).any():
         raise DataError(path, "a text stands twice, with two verdicts; keep one")
-    own = table.drop_duplicates(key).set_index(table.drop_duplicates(key)[key].astype("str"))
-    score = pd.to_numeric(own["score"], errors="coerce") if "score" in own else None
+    own = table.drop_duplicates(key).set_index(key)
+    score = own.get("score")
     if score is not None and not score.dropna().between(0, 1).all():
         raise DataError(path, "a score lies outside 0 to 1")
     wanted = texts[key].astype("str")
@@ -215,15 +221,11 @@ def recorded(
     return judgements(texts, said, judge=name, attributes_named=False)
 
 
-def _flag(value: object) -> bool | None:
-    known = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
-    return known.get(str(value).strip().lower())
-
-
 def _first(results: Any) -> dict[str, Any]:
     """Return the flag and the highest score of a reply of OpenAI's moderation."""
     if not isinstance(results, list) or not results or not isinstance(results[0], dict):
         return {"flagged": None, "score": np.nan}
-    scores = results[0].get("category_scores") or {}
-    numbers = [float(one) for one in scores.values() if isinstance(one, int | float)]
+    scores = results[0].get("category_scores")
+    told = list(scores.values()) if isinstance(scores, dict) else []
+    numbers = [float(one) for one in told if isinstance(one, int | float)]
     return {"flagged": results[0].get("flagged"), "score": max(numbers, default=np.nan)}

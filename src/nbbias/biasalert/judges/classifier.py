@@ -185,7 +185,8 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     ]
     if short:
         raise ParameterError(
-            "labelled texts", f"a judge needs ten texts of either label ({'; '.join(short)})"
+            "labelled texts",
+            f"a judge needs ten texts of either label to learn from ({'; '.join(short)})",
         )
     return table
 

@@ -28,6 +28,7 @@ from nbbias.biasalert.judges import prompt as judge_prompt
 from nbbias.biasalert.judges.prompt import LONGEST, answer
 from nbbias.biasalert.judges.recorded import Ask
 from nbbias.tables import (
+    Column,
     ContractError,
     DataError,
     NbbiasError,
@@ -196,6 +197,11 @@ def _messages(prompt: str, completion: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}, {"role": "assistant", "content": completion}]
 
 
+_FILE = {
+    "messages": Column("nested"), "prompt": Column("text"), "completion": Column("text"),
+}  # fmt: skip
+
+
 def read(path: str | Path) -> pd.DataFrame:
     """Read an instruction dataset in either layout: `prompt` and `completion`.
 
@@ -204,7 +210,7 @@ def read(path: str | Path) -> pd.DataFrame:
     DataError
         The file cannot be read, or a line is neither.
     """
-    table = read_table(path)
+    table = read_table(path, _FILE)
     if "messages" in table:
         pairs = [_pair(one) for one in table["messages"]]
         wrong = [number for number, pair in enumerate(pairs, start=1) if pair is None]

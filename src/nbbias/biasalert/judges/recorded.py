@@ -16,7 +16,7 @@ import pandas as pd
 from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_replies
-from nbbias.tables import DataError, read_table
+from nbbias.tables import Column, DataError, read_table
 
 NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
 
@@ -37,6 +37,13 @@ def reply(text: object, refusal: object = None, error: object = None) -> Reply:
 
 #: Takes distinct prompts and returns as many replies; None where there was none.
 Ask = Callable[[list[str]], Sequence[Reply | str | None]]
+
+
+#: What a file of replies holds: of texts, or of prompts as `nbbias generate` exports answers.
+_FILE = {
+    name: Column("text")
+    for name in ("text_id", "reply", "prompt_id", "text", "judge", "model", "refusal", "error")
+}
 
 
 def read_judgements(
@@ -85,25 +92,18 @@ def read_judgements(
     >>> found[["text_id", "biased", "outcome"]].values.tolist()
     [['a', True, 'judged'], ['b', <NA>, 'refused'], ['c', <NA>, 'failed'], ['d', <NA>, 'empty']]
     """
-    table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
-        read_table(path), str(path)
-    )  # fmt: skip
-    key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
-    tables.need(table, [key, said], where=where)
-    table = table.assign(**{key: table[key].astype("str")})
-    table, name = _of_one_judge(table, judge, where=where)
+    where = "replies" if isinstance(path, pd.DataFrame) else str(path)
+    table, key, name = read_replies(path, judge=judge)
+    said = "reply" if key == "text_id" else "text"
     if key == "prompt_id":
         asked = judge_prompt.prompts(texts, evidence, **prompt)
     else:
         given = tables.check(texts, TEXTS, where="texts")
         asked = given[["text_id"]].assign(piece=1, prompt_id=given["text_id"], evidence_ids="")
         asked = asked[given["text"].fillna("").str.strip() != ""]
-    told = []
-    twice = table[key].duplicated()
-    if twice.any():
-        told.append(f"{twice.sum()} replies stand twice ({table.loc[twice, key].iloc[0]})")
     held = set(asked["prompt_id"]) | (set(texts["text_id"]) if key == "text_id" else set())
     stray = ~table[key].isin(held)
+    told = repeats(table[key])
     if others:
         table, stray = table[~stray], stray & False
     if stray.any():
@@ -116,6 +116,37 @@ def read_judgements(
         for one, text, refusal, error in zip(table[key], table[said], *columns, strict=True)
     }
     return judgements(texts, asked, replies, name=name)
+
+
+def read_replies(
+    path: str | Path | pd.DataFrame, *, judge: str = ""
+) -> tuple[pd.DataFrame, str, str]:
+    """Read one judge's replies, before they are joined with texts.
+
+    Returns
+    -------
+    table, key, name
+        The replies; the column that joins them, ``"text_id"`` or ``"prompt_id"``; the judge's name.
+
+    Raises
+    ------
+    ContractError, DataError
+        A column is missing, or several judges are in the table and none is chosen.
+    """
+    table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
+        read_table(path, _FILE), str(path)
+    )  # fmt: skip
+    key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
+    tables.need(table, [key, said], where=where)
+    table = table.assign(**{key: table[key].astype("str")})
+    table, name = _of_one_judge(table, judge, where=where)
+    return table, key, name
+
+
+def repeats(keys: pd.Series) -> list[str]:
+    """Say how many replies stand twice, by the keys that join them with texts."""
+    twice = keys[keys.duplicated()]
+    return [f"{len(twice)} replies stand twice ({twice.iloc[0]})"] if len(twice) else []
 
 
 def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.DataFrame, str]:

@@ -1,0 +1,487 @@
+"""YAML that a user wrote: its traps are shut, and what is hostile is refused at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml as pyyaml
+from hypothesis import example, given, settings, strategies as st
+
+from nbbias import params, studies as registry
+from nbbias.cogs import suite
+from nbbias.params import yaml as reader
+from nbbias.running import asked, plan as run_plan
+from nbbias.studies import STUDIES
+from nbbias.tables import DataError, ParameterError
+from tests.conftest import Command
+
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | FINITE | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+
+
+def write(folder: Path, text: str | bytes) -> Path:
+    path = folder / "run.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ParameterError) as caught:
+        registry.read(path)
+    assert caught.value.where == str(path)
+    (breach,) = caught.value.breaches
+    return breach
+
+
+# --- what a file says -------------------------------------------------------------------------
+
+
+def test_the_study_is_read_from_its_key(tmp_path: Path) -> None:
+    path = write(tmp_path, "study: llmbi\ndraws: 200\nweights: {Age: 2.0}\n")
+    assert registry.read(path) == ("llmbi", {"draws": 200, "weights": {"Age": 2.0}})
+
+
+def test_without_its_key_the_study_is_the_folders_name(tmp_path: Path) -> None:
+    (tmp_path / "llmbi").mkdir()
+    assert registry.read(write(tmp_path / "llmbi", "draws: 200\n")) == ("llmbi", {"draws": 200})
+
+
+@pytest.mark.parametrize("text", ["", "# nothing but a comment\n", "---\n"])
+def test_an_empty_file_sets_nothing(text: str, tmp_path: Path) -> None:
+    (tmp_path / "llmbi").mkdir()
+    assert registry.read(write(tmp_path / "llmbi", text)) == ("llmbi", {})
+
+
+def test_an_unknown_study_in_a_file_is_refused(tmp_path: Path) -> None:
+    assert "no study called 'cog'" in refusal(write(tmp_path, "study: cog\n"))
+
+
+@pytest.mark.parametrize("text", ["study: [llmbi]\n", "study: {llmbi: 1}\n"])
+def test_a_study_that_is_no_word_is_refused(text: str, tmp_path: Path) -> None:
+    assert "no study called" in refusal(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1:30",
+        "01:30:00",
+        "-1:30",
+        "1:30.5",
+        "yes",
+        "no",
+        "on",
+        "Off",
+        "2024-01-01",
+        "2024-01-01 10:00:00",
+    ],
+)
+def test_yaml_traps_stay_the_text_that_was_written(text: str) -> None:
+    assert params.override(f"draws={text}") == ("draws", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0", 0), ("10", 10), ("-3", -3), ("0.5", 0.5), ("1.0e-3", 0.001), ("true", True),
+     ("1e-3", 0.001), ("1e3", 1000.0), ("010", 10), ("0123", 123), ("sample", "sample"),
+     ("'1:30'", "1:30"), ("{Age: 2.0}", {"Age": 2.0}), ("", None)],
+)  # fmt: skip
+def test_plain_values_are_read_as_yaml_means_them(text: str, value: object) -> None:
+    name, found = params.override(f"x={text}")
+    assert (name, found, type(found)) == ("x", value, type(value))
+
+
+@pytest.mark.parametrize("text", ["draws: 1\ndraws: 2\n", "weights: {Age: 1.0, Age: 2.0}\n"])
+def test_a_key_that_stands_twice_is_refused(text: str, tmp_path: Path) -> None:
+    assert "found duplicate key" in refusal(write(tmp_path, "study: llmbi\n" + text))
+
+
+def test_a_key_that_stands_twice_is_refused_with_the_line_of_its_repeat(tmp_path: Path) -> None:
+    found = refusal(write(tmp_path, "study: llmbi\ndraws: 200\nseed: 1\ndraws: 300\n"))
+    assert 'line 4: found duplicate key "draws"' in found
+
+
+@pytest.mark.parametrize("text", ["- draws\n", "draws\n", "5\n"])
+def test_a_file_that_is_no_mapping_is_refused(text: str, tmp_path: Path) -> None:
+    assert refusal(write(tmp_path, text)) == "must hold lines of the form 'name: value'"
+
+
+@pytest.mark.parametrize(
+    "text", ["draws: !!int many\n", "? {a: 1}\n: b\n", "draws: " + "9" * 5000, "a: \x07\n", "=\n"]
+)
+def test_a_value_that_yaml_cannot_make_is_refused(text: str, tmp_path: Path) -> None:
+    assert refusal(write(tmp_path, text)).startswith("not readable as YAML: ")
+
+
+@given(st.dictionaries(st.text("ab:-# 01e\n'\"yn~é[", max_size=6), PLAIN, max_size=3))
+def test_what_is_written_is_read_again(values: dict[str, Any]) -> None:
+    assert reader.parse(params.as_yaml(values), where="") == values
+    assert params.override(f"x={params.as_yaml(values, flow=True)}") == ("x", values)
+    assert params.as_yaml(values, flow=True).count("\n") == 0
+
+
+def test_broken_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+    found = refusal(write(tmp_path, "study: llmbi\ndraws: [1, 2\n"))
+    assert found.startswith("not readable as YAML: line ")
+
+
+def test_yaml_that_would_make_python_objects_is_refused(tmp_path: Path) -> None:
+    text = "draws: !!python/object/apply:os.getcwd []\n"
+    assert "line 1: no parameter is of the kind 'python/object/" in refusal(write(tmp_path, text))
+
+
+def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
+    content = "seed: 1\nanswers_path: é".encode("latin-1")
+    assert refusal(write(tmp_path, content)) == "is not UTF-8 text (line 2); save it as UTF-8"
+
+
+def test_a_file_that_is_not_there_is_refused_with_the_place_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere.yaml"
+    assert refusal(path) == f"no such file (looked for {path})"
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("llmbi", "params/llmbi/sample.yaml"),
+        ("news-bias", "params/news_bias/sample.yaml"),
+        ("params/cogs", "params/cogs/sample.yaml"),
+        ("params/cogs/smaple.yaml", "params/cogs/sample.yaml"),
+        ("params/llmbi/gpt4_recorded.yml", "params/llmbi/gpt4_recorded.yaml"),
+    ],
+)
+def test_a_file_that_is_not_there_is_answered_with_the_one_that_was_meant(
+    typed: str, meant: str
+) -> None:
+    assert refusal(Path(typed)).endswith(f"; did you mean {meant}?")
+
+
+@pytest.mark.parametrize("assignment", ["draws", "=5", " =5", ""])
+def test_an_assignment_needs_a_name_and_an_equals_sign(assignment: str) -> None:
+    with pytest.raises(ParameterError, match="write it as name=value"):
+        params.override(assignment)
+
+
+def test_a_value_may_hold_an_equals_sign() -> None:
+    assert params.override("answers_path=a=b.csv") == ("answers_path", "a=b.csv")
+
+
+# --- what is hostile --------------------------------------------------------------------------
+
+
+def laughs(*, levels: int, width: int) -> str:
+    """Return a text of a few hundred characters that stands for width ** levels values."""
+    lines = ["a0: &a0 [lol]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * width)}]" for n in range(1, levels + 1)]
+    return "\n".join(lines)
+
+
+def chain(levels: int) -> str:
+    """Return a text whose aliases stand deep within one another, and are few."""
+    return "\n".join(["a0: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, levels))])
+
+
+MERGES = "a0: &a0 {x: 1}\n" + "\n".join(
+    f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], k{n}: 1}}" for n in range(1, 40)
+)
+
+#: A name: what the file holds, and what its refusal says.
+HOSTILE: dict[str, tuple[str | bytes, str]] = {
+    "billion laughs": (laughs(levels=9, width=10), "line 5: more than 10,000 values"),
+    "more laughs": (laughs(levels=60, width=2), "line 12: more than 10,000 values"),
+    "laughs in flow": ("{a: &a [x,x,x], b: &b [*a,*a," + "*a," * 5000 + "]}", "more than 10,000"),
+    "merged laughs": (MERGES, "more than 10,000 values"),
+    "chain of aliases": (chain(200), "more than 50 lists or mappings"),
+    "self": ("a: &a [*a]\n", "line 1: *a stands within what it stands for"),
+    "self as value": ("seed: 1\na: &a {b: {c: *a}}\n", "line 2: *a stands within"),
+    "self as name": ("&a {*a : 1}\n", "*a stands within"),
+    "merged with itself": ("a: &a\n  <<: *a\n", "line 2: *a stands within"),
+    "no such anchor": ("a: *b\n", "line 1: found undefined alias"),
+    "deep lists": ("a: " + "[" * 100_000, "more than 50 lists or mappings"),
+    "deep mappings": ("{a: " * 60_000, "more than 50 lists or mappings"),
+    "deep dashes": ("- " * 100_000, "more than 50 lists or mappings"),
+    "deep names": ("? " * 100_000, "more than 50 lists or mappings"),
+    "deep lines": ("\n".join(" " * n + "a:" for n in range(600)), "more than 50 lists"),
+    "many values": ("a: [" + "1," * 50_000 + "]", "more than 10,000 values"),
+    "many names": ("\n".join(f"k{n}: 1" for n in range(20_000)), "line 5000: more than 10,000"),
+    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(4_900)), "and 4,881 more mistakes"),
+    "Python": ("a: !!python/object/apply:os.system [x]\n", "line 1: no parameter is of the kind"),
+    "Python's module": ("a: !!python/module:os\n", "no parameter is of the kind"),
+    "binary": ("a: !!binary aGVsbG8=\n", "no parameter is of the kind 'binary'"),
+    "set": ("a: !!set {b, c}\n", "no parameter is of the kind 'set'"),
+    "own tag": ("a: !mine {b: 1}\n", "no parameter is of the kind '!mine'"),
+    "long tag": ("a: !" + "x" * 100_000 + " b\n", "no parameter is of the kind"),
+    "no number": ("a: !!int ''\n", "line 1: '' is no int"),
+    "no truth": ("a: !!bool maybe\n", "line 1: 'maybe' is no bool"),
+    "5,000 digits": ("seed: " + "9" * 5000, "line 1: int of 5,000 characters; 40 is the most"),
+    "4,000 digits": ("seed: " + "9" * 4000, "int of 4,000 characters"),
+    "hexadecimal": ("seed: 0x" + "f" * 100_000, "int of 100,002 characters"),
+    "sixties": ("%YAML 1.1\n---\nseed: 1" + ":59" * 50_000, "int of 150,001 characters"),
+    "infinity": ("lambda_factor: .inf\n", "line 1: '.inf' is no finite number"),
+    "less than that": ("lambda_factor: -.INF\n", "no finite number"),
+    "no number at all": ("weights: {Age: .nan}\n", "'.nan' is no finite number"),
+    "more than a number": ("lambda_factor: 1e999\n", "'1e999' is no finite number"),
+    "half a character": ('answers_path: "x\\ud800"\n', "line 1: half a character"),
+    "half in a name": ('seed: 1\nweights: {"y\\udc00": 1}\n', "line 2: half a character"),
+    "twice": ("seed: 1\nseed: " + "x" * 100_000, 'line 2: found duplicate key "seed"; keep one'),
+    "two documents": ("seed: 1\n---\nseed: 2\n", "line 2: expected a single document in the "
+                      "stream, but found another document"),
+    "NUL": (b"seed: 1\nans\0wers: 2\n", "line 2: the character U+0000 cannot stand in it"),
+    "only NUL": (b"\0" * 200_000, "line 1: the character U+0000"),
+    "control": (b"a: \x1b[31m\n", "line 1: the character U+001B"),
+    "UTF-16": ("seed: 1\n".encode("utf-16"), "is not UTF-8 text (line 1); save it as UTF-8"),
+    "random": (bytes(range(256)) * 700, "is not UTF-8 text"),
+    "Parquet": (b"PAR1\x15\x04\x15" + b"\x00\xff" * 9000, "is not UTF-8 text"),
+    "cut off in a character": ("a: é".encode()[:-1], "is not UTF-8 text (line 1)"),
+    "name of a number": ("weights: {1: 2.0}\n", "line 1: '1': a name must be text; put it in"),
+    "name of a truth": ("seed: 1\ntrue: 2\n", "line 2: 'true': a name must be text"),
+    "name of nothing": ("seed: 1\n: 2\n", "line 2: '': a name must be text"),
+    "name of a list": ("? [a, b]\n: 2\n", "line 1: a name must be text"),
+    "name of a mapping": ("{a: 1}: 2\n", "line 1: a name must be text"),
+    "long name": ("x" * 1000 + ": 1\n", "line 1: a name of 1,000 characters; 200 is the most"),
+    "very long name": ('? "' + "x" * 200_000 + '"\n: 1\n', "a name of 200,000 characters"),
+    "long value": ("aggregation: " + "x" * 200_000, "'mean' or 'sum', but got 'xxx"),
+    "long path": ("answers_path: " + "x" * 200_000, "answers_path: is too long for a path"),
+    "path of variables": ("answers_path: " + "$PATH" * 40_000, "is too long for a path"),
+    "long claim": ("claims: [{statistic: " + "x" * 200_000 + "}]", "1: no statistic 'xxx"),
+    "claim of lists": ("claims: [{statistic: [a], measure: {b: 1}}]", "measure must be text"),
+    "like a key": ("a: " + "eyJ-" * 60_000, "a: unknown parameter"),
+    "quotes": ("a: " + "'" * 200_001, "not readable as YAML"),
+    "tabs": ("a:" + "\t" * 100_000 + "1", "line 1: found character '\\t' that cannot start"),
+    "another version": ("%YAML 9.9\n---\n%YAML 9.9\n", "not readable as YAML"),
+    "a list": ("- seed: 1\n", "must hold lines of the form 'name: value'"),
+    "a text": ("x" * 200_000, "must hold lines of the form"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_is_hostile_is_refused_in_under_a_second(name: str, tmp_path: Path) -> None:
+    content, told = HOSTILE[name]
+    (tmp_path / "llmbi").mkdir()
+    path = write(tmp_path / "llmbi", content)
+    started = time.process_time()
+    with pytest.raises(ParameterError) as caught:
+        run_plan.plan([path])
+    assert time.process_time() - started < 1
+    assert told in str(caught.value)
+    assert len(str(caught.value)) < 60_000
+    assert str(path) in str(caught.value)
+
+
+def sparse(path: Path) -> Path:
+    """Make a file of 100 MB, of which the disk holds nothing."""
+    with path.open("wb") as file:
+        file.truncate(100_000_000)
+    return path
+
+
+def full(path: Path) -> Path:
+    """Make a file that is a little too large, and plain."""
+    path.write_text("seed: 1\n" + "# nothing\n" * 26_000)
+    return path
+
+
+def folder(path: Path) -> Path:
+    """Make a folder where a file should be."""
+    path.mkdir()
+    return path
+
+
+def pipe(path: Path) -> Path:
+    """Make a pipe that nobody writes to: who opens it waits for ever."""
+    os.mkfifo(path)
+    return path
+
+
+def device(path: Path) -> Path:
+    """Name a file that never ends."""
+    path.symlink_to("/dev/zero")
+    return path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="has no pipes and devices among its files")
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (sparse, "holds more than 250,000 bytes"), (full, "holds more than 250,000 bytes"),
+        (folder, "is no file"), (pipe, "is no file"), (device, "is no file"),
+    ],
+)  # fmt: skip
+def test_what_is_no_params_file_is_refused_at_once(
+    make: Callable[[Path], Path], told: str, tmp_path: Path, command: Command
+) -> None:
+    path = make(tmp_path / "run.yaml")
+    started = time.monotonic()
+    with pytest.raises(ParameterError) as caught:
+        run_plan.plan([path])
+    assert time.monotonic() - started < 1
+    assert told in str(caught.value)
+    with pytest.raises(DataError, match=told):
+        suite.load([path])
+    done = command("run", path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_suite_is_refused_as_a_params_file_is(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path, HOSTILE[name][0])
+    started = time.process_time()
+    with pytest.raises(DataError) as caught:
+        suite.load([path])
+    assert time.process_time() - started < 1
+    assert str(path) in str(caught.value)
+
+
+def test_a_hostile_value_on_the_command_line_is_refused(command: Command) -> None:
+    for value in ("&a [*a]", "!!python/name:os.system", "1e999", "[" * 1000, "9" * 5000, "{1: 2}"):
+        done = command("run", "params/llmbi/sample.yaml", "-p", f"weights={value}")
+        assert done.returncode == 2
+        assert "not readable as YAML: line 1" in done.stderr.replace("\n", " ")
+        assert "Traceback" not in done.stderr
+
+
+def test_aliases_and_merges_within_bounds_mean_what_they_did(tmp_path: Path) -> None:
+    text = "a: &a {b: [1, 2]}\nc: *a\nd: {<<: *a, e: &e x}\nf: [*e, *e]\ng: {*e : 1}\n"
+    read = params.read_yaml(write(tmp_path, text))
+    assert read == {
+        "a": {"b": [1, 2]}, "c": {"b": [1, 2]}, "d": {"b": [1, 2], "e": "x"}, "f": ["x", "x"],
+        "g": {"x": 1},
+    }  # fmt: skip
+    shared = {"input": 1.0}
+    given = {"prices": {"a/b": shared, "c/d": shared}}  # as PyYAML writes what stands twice
+    assert params.read_yaml(write(tmp_path, pyyaml.safe_dump(given))) == given
+
+
+def test_halves_of_a_character_side_by_side_are_one(tmp_path: Path) -> None:
+    assert params.read_yaml(write(tmp_path, 'a: "\\ud83d\\ude00"')) == {"a": "\U0001f600"}
+
+
+def test_a_file_as_large_as_may_be_is_read(tmp_path: Path) -> None:
+    text = "weights: {" + "".join(f"k{n}: 1.0, " for n in range(4_990)) + "}"
+    assert len(params.read_yaml(write(tmp_path, text))["weights"]) == 4_990
+    deep = "a: " + "[" * 48 + "]" * 48
+    assert params.read_yaml(write(tmp_path, deep))["a"][0][0] is not None
+    long = "a: " + "x" * (reader.LARGEST - 3)
+    assert len(params.read_yaml(write(tmp_path, long))["a"]) == reader.LARGEST - 3
+    assert params.read_yaml(write(tmp_path, "9" * 10 + "x: " + "9" * 40)) is not None
+
+
+BITS = [
+    "a", "b: ", "- ", "? ", ": ", "{", "}", "[", "]", ",", "&a ", "*a", "&b ", "*b", "!", "!!int ",
+    "!!float ", "!!str ", "!!map ", "!!seq ", "!!bool ", "!!null ", "!!set ", "!!omap ", "!!pairs ",
+    "!!binary ", "!!timestamp ", "!!python/object:x ", "!<x> ", "<<: ", "<<: *a\n", "<<: [*a]\n",
+    "\n", "\n  ", "\n    ", "|\n", "|2-\n", ">\n", "'", '"', '"\\ud800"', '"\\x41"', "\\",
+    "%YAML 1.1\n---\n", "%TAG ! x\n", "%YAML 9.9\n", "---\n", "...\n", "# c\n", "\t", " ",
+    "\r\n", "\u2028", "\ufeff", "é", "0", "1:30", "0x1F", "0o7", "1e5", ".inf", ".nan", "~", "=",
+    "null", "yes", "2024-01-01", "@", "`", "x: 1\n", "- 1\n", "{a: 1}", "\x07", "\0", "9" * 50,
+    "study: cogs\n", "study: llmbi\n", "generate:\n", "claims:\n", "seed: ", "answers_path: ",
+]  # fmt: skip
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(BITS), max_size=14).map("".join) | st.text(max_size=60))
+@example("%YAML 1.1\n---\n%YAML 9.9\n")
+def test_of_any_text_either_values_come_or_a_refusal(text: str) -> None:
+    try:
+        value = reader.parse(text, where="here")
+    except ParameterError:
+        return
+    if isinstance(value, dict):
+        taken(value)
+
+
+def taken(values: dict[str, Any], stem: str = "llmbi") -> None:
+    """Check values as those of a params file are; nothing but a refusal may come of it."""
+    with contextlib.suppress(ParameterError):
+        asked.take(stem, values, where="here")
+
+
+#: Whatever a params file can hold, the long and the deep among it.
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**39), 10**39) | FINITE | st.text(max_size=5)
+    | st.sampled_from(["sample", "none", "auto", "~nobody/x", "$X", "\0", "/dev/zero", "x" * 5000,
+                       "\x1b[31m", "{headline}", "a/b", "openai/a", "news", "race"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.text(max_size=3) | st.sampled_from(["statistic", "measure"]), inner,
+                      max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+LONG = [
+    ["x"] * 9_000, [f"x{n}" for n in range(9_000)], {f"x{n}": 1 for n in range(4_900)},
+    list(range(9_000)), [[[]] * 2_000], "x" * 200_000, [{"statistic": "x"}] * 3_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("stem", STUDIES)
+@settings(max_examples=20)
+@given(st.data())
+def test_of_any_values_nothing_but_a_refusal_comes(stem: str, data: st.DataObject) -> None:
+    names = st.sampled_from(list(STUDIES[stem].parameters.model_fields))
+    taken(data.draw(st.dictionaries(names | st.text(max_size=3), ANY, max_size=4)), stem)
+    fields = st.sampled_from(list(asked.Generate.model_fields))
+    block = {"models": ["openai/a"], "prompts": "llmbi"}
+    block |= data.draw(st.dictionaries(fields | st.text(max_size=3), ANY, max_size=4))
+    taken({"generate": block}, stem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stem", [*STUDIES, "generate"])
+def test_a_long_value_of_any_parameter_is_judged_in_under_a_second(stem: str) -> None:
+    model = asked.Generate if stem == "generate" else STUDIES[stem].parameters
+    for name in model.model_fields:
+        for value in LONG:
+            started = time.process_time()
+            if stem == "generate":
+                block = {"models": ["openai/a"], "prompts": "llmbi", name: value}
+                taken({"generate": block})
+            else:
+                taken({name: value}, stem)
+            assert time.process_time() - started < 1, (name, str(value)[:20])
+
+
+def test_a_message_shows_what_steers_a_terminal_and_shortens_what_is_long(
+    tmp_path: Path, command: Command
+) -> None:
+    text = '"a\\e[31m": 1\naggregation: "\\e[31m' + "y" * 3000 + '"\n'
+    done = command("run", write(tmp_path, "study: llmbi\n" + text))
+    assert done.returncode == 2
+    assert "\x1b" not in done.stderr.replace("\x1b[31merror\x1b[0m", "")
+    assert "a[U+001B][31m: unknown parameter" in done.stderr
+    assert len(done.stderr) < 3000
+
+
+def test_unknown_names_of_the_block_point_to_its_list() -> None:
+    block = {"models": ["openai/a"], "prompts": "llmbi", "workers": 8, "concurency": 8}
+    with pytest.raises(ParameterError) as caught:
+        asked.take("llmbi", {"generate": block, "drows": 1}, where="mine.yaml")
+    told = str(caught.value)
+    pointed = "See `nbbias params generate`"
+    near = "generate.concurency: unknown parameter; did you mean concurrency?"
+    assert f"{near} {pointed}" in told
+    assert re.search(
+        rf"generate\.workers: unknown parameter; known: .*, concurrency, .* {pointed}", told
+    )
+    assert "drows: unknown parameter; did you mean draws? See `nbbias params llmbi`" in told
+
+
+def test_a_word_list_under_a_misspelt_name_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "place.csv"
+    path.write_text("group,term\nrural,farm\nrural,field\nurban,street\nurban,city\n")
+    given = {"biases": ["place"], "lexicon_paths": {"plaze": str(path)}}
+    with pytest.raises(ParameterError, match="no word list for place; did you mean plaze"):
+        registry.validate("news_bias", given)
+    given = {"biases": ["place"], "lexicon_paths": {"zzz": str(path)}}
+    with pytest.raises(ParameterError, match="lexicon_paths: zzz is not among the biases"):
+        registry.validate("news_bias", given)
