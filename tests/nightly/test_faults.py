@@ -318,7 +318,7 @@ def test_a_terminal_of_twenty_columns_shows_every_letter() -> None:
         ("input.yaml", "answers_path: no such file"),
         ("waits.yaml", "answers_path: no such file"),
         (f"{'x' * 300}.yaml", "no such file"),
-        ("/".join(["x" * 200] * 25) + ".yaml", "no such file"),
+        ("/".join(["x" * 200] * 25) + ".yaml", "File name too long"),
     ],
 )
 def test_a_params_file_that_is_none(

@@ -66,7 +66,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
     found = []
-    for entry in description["data"].values():
+    for entry in description.get("data", {}).values():
         try:
             same = tables.file_sha256(Path(entry["path"])) == entry["sha256"]
         except OSError:
