@@ -181,6 +181,21 @@ def test_what_judges_of_cogs_are_asked_is_about_its_answers(
         asked.of_params(path)
 
 
+@pytest.mark.parametrize("fits", [True, False])
+def test_people_have_labelled_what_biasalert_is_going_to_judge(tmp_path: Path, fits: bool) -> None:
+    (tmp_path / "p.csv").write_text("prompt_id,prompt\na,Why?\nb,How?\n")
+    named = f"{MODEL}/a/0" if fits else "gpt-4/a/0"
+    (tmp_path / "labels.csv").write_text(f"text_id,biased\n{named},true\n")
+    block = {"prompts": "table", "prompts_path": "p.csv"}
+    given = {"answers_path": "a.parquet", "human_path": "labels.csv", "claims": []}
+    path = write(tmp_path, "", study="biasalert", block=block, **given)
+    if fits:
+        assert not asked.of_params(path).notes
+        return
+    with pytest.raises(NbbiasError, match="1 human labels are of texts that are not among"):
+        asked.of_params(path)
+
+
 def test_answers_that_the_study_does_not_read_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, "", study="llmbi", block={"prompts": "llmbi"})
     (note,) = asked.of_params(path).notes
