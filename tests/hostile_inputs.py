@@ -42,8 +42,9 @@ _NAMED = "{{7*7}}<img src=x onerror=alert(1)> {% x %} ${x} <%=x%> $\\a$ \x1b[1m\
 def write(folder: Path) -> dict[str, Path]:
     """Write every study's inputs and params files: name → params file."""
     folder.mkdir(parents=True, exist_ok=True)
+    news = _news(folder)
     made = {
-        "news_bias": _params(folder, NAME, "news_bias", _news(folder)),
+        "news_bias": _params(folder, NAME, "news_bias", news),
         "biased_prompts": _params(folder, "biased", "biased_prompts", _prompts(folder)),
         "cogs": _params(folder, "cogs", "cogs", _cogs(folder)),
         "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
@@ -51,10 +52,11 @@ def write(folder: Path) -> dict[str, Path]:
     llmbi = _llmbi(folder)
     made["llmbi"] = _params(folder, "llmbi", "llmbi", llmbi)
     made["llmbi again"] = _params(folder, "again", "llmbi", {**llmbi, "aggregation": "sum"})
-    # A prompt that is none of the paper's, and no dimension: the run fails and quotes it.
-    stray = pd.read_parquet(folder / "answers.parquet").drop(columns="dimension")
-    failing = {**llmbi, "answers_path": _saved(stray, folder / "stray.parquet")}
-    made["llmbi failing"] = _params(folder, "failing", "llmbi", failing)
+    # A checkpoint that is none is found where it is loaded: the run fails and quotes its name.
+    stray = folder / f"{NAME.replace('$', '')}.ckpt"  # no variable of the environment
+    stray.write_text("no checkpoint")
+    failing = {**news, "levels": ["sentence"], "toxicity_scorer": str(stray)}
+    made["news_bias failing"] = _params(folder, "failing", "news_bias", failing)
     return made
 
 

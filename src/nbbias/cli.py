@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import logging
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
@@ -18,7 +20,6 @@ from rich.progress import (
     TextColumn,
     TimeElapsedColumn,
 )
-from rich.table import Table
 
 from nbbias import __version__, params, studies as registry, tables
 from nbbias.asking import view
@@ -211,10 +212,11 @@ def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> Non
     Below them stand the names that its suite of prompts has, such as tasks and themes.
     """
     described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
-    table = Table(*described.columns, show_lines=False)
-    for row in described.itertuples(index=False):
-        table.add_row(row.name, row.type, repr(row.default), row.range, row.meaning)
-    out_console.print(table)
+    rows = (
+        (row.name, row.type, repr(row.default), row.range, row.meaning)
+        for row in described.itertuples(index=False)
+    )
+    out_console.table(list(described), rows)
     for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
         asked = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
         for column in asked:
@@ -277,10 +279,11 @@ def kernel() -> None:
 @data.command("list")
 def data_list() -> None:
     """List the datasets, what they serve, their licences, and which are here."""
-    table = Table("name", "serves", "licence", "here", "about")
-    for row in tables.datasets.catalogue().itertuples():
-        table.add_row(row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
-    out_console.print(table)
+    rows = (
+        (row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
+        for row in tables.datasets.catalogue().itertuples()
+    )
+    out_console.table(["name", "serves", "licence", "here", "about"], rows)
 
 
 @data.command("fetch")
@@ -298,12 +301,12 @@ def data_release(folder: Path, to: Path) -> None:
 
     answers = asking_recorded.release(folder)
     tables.write_parquet(answers, to)
-    table = Table("source", "model", "prompt", "texts", "articles")
-    grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
-    for (source, model, prompt), ids in grouped:
-        names = (escape.terminal(one) for one in (source, model, prompt))
-        table.add_row(*names, f"{len(ids):,}", f"{ids.nunique():,}")
-    out_console.print(table)
+    columns = ["source", "model", "prompt"]
+    rows = (
+        (*map(escape.terminal, names), f"{len(ids):,}", f"{ids.nunique():,}")
+        for names, ids in answers.groupby(columns, sort=False)["article_id"]
+    )
+    out_console.table([*columns, "texts", "articles"], rows)
     out_console.print(f"wrote {to}", markup=False)
 
 
@@ -315,12 +318,25 @@ def main() -> None:
     try:
         app()
     except NbbiasError as error:
-        err_console.print(f"[red]error[/] {escape.terminal(params.redact(str(error)))}")
-        sys.exit(2)
+        _refuse(str(error))
     except OSError as error:
-        if error.filename is None:  # of no file: a mistake of ours
-            raise
         logging.getLogger("nbbias").debug("", exc_info=True)
-        told = params.redact(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        err_console.print(f"[red]error[/] {escape.terminal(told)}")
-        sys.exit(2)
+        if error.filename is not None:
+            _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
+        if error.errno not in _OUT_OF_ROOM:  # of no file: a mistake of ours
+            raise
+        try:
+            _refuse(f"what was said could not be written: {error.strerror}")
+        finally:  # what the streams still hold is not tried again
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+
+
+#: What a full disk, or a terminal that is gone, says of a stream.
+_OUT_OF_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
+
+
+def _refuse(told: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # where even this cannot be said, the status says it
+        err_console.print(f"[red]error[/] {escape.terminal(params.redact(told))}")
+    sys.exit(2)

@@ -35,7 +35,7 @@ RUNS = {
 }
 PAGES = {
     **{name: f"{folder}/index.html" for name, folder in RUNS.items()},
-    "failed": "llmbi/failing/index.html",
+    "failed": "news_bias/failing/index.html",
     "list": "index.html",
     "leaders": "leaders.html",
     "compared": "compare/llmbi--*.html",
@@ -241,7 +241,7 @@ def _without_frames(html: str) -> str:
     return re.sub(r"<iframe.*?</iframe>", "", html, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("run", [*RUNS.values(), "llmbi/failing"], ids=[*RUNS, "failed"])
+@pytest.mark.parametrize("run", [*RUNS.values(), "news_bias/failing"], ids=[*RUNS, "failed"])
 def test_a_manifest_is_whole(attacked: Path, run: str) -> None:
     described = json.loads((attacked / run / "manifest.json").read_text(encoding="utf-8"))
     assert described["status"] == ("failed" if run.endswith("failing") else "ok")

@@ -166,6 +166,23 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     assert "here/ask.csv" in done.stderr.replace("\n", "")
 
 
+def test_answers_that_lie_in_the_current_folder_are_not_passed_over_in_silence(
+    study: Path, command: Command
+) -> None:
+    block = {"models": ["openai/a"], "prompts": "llmbi"}
+    given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
+    (study / "mine.yaml").write_text(yaml.safe_dump(given))
+    assert "no answers yet" not in command("generate", study / "mine.yaml", "--dry-run").stdout
+    Path("answers").mkdir()
+    Path("answers/answers.sqlite").touch()
+    told = command("generate", study / "mine.yaml", "--dry-run").stdout
+    assert f"no answers yet at {study / 'answers/answers.sqlite'} (paths start" in told
+    assert "of the one here, write ../here/answers/answers.sqlite" in told
+    (study / "answers").mkdir()
+    (study / "answers/answers.sqlite").touch()
+    assert not asked.of_params(study / "mine.yaml", dry_run=True).notes
+
+
 def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
     before = dict(os.environ)
     with tables.starting_at(study):

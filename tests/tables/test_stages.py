@@ -127,7 +127,7 @@ def test_a_full_disk_costs_time_only_and_nothing_is_said(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nbbias.tables.files.tempfile.mkstemp", full)
+    monkeypatch.setattr("nbbias.tables.files.os.replace", full)
     assert measured(TABLE)[1] == measured(TABLE)[1] == "a"
     assert len(calls) == 2
     assert not recwarn.list

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Mapping
+from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -15,6 +16,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    ValidationError,
     field_validator,
     model_validator,
 )
@@ -162,6 +164,20 @@ class Generate(BaseModel):
         if unknown:
             raise ValueError(f"no ideology {unknown[0]!r}; {meant(unknown[0], known)}")
         return names
+
+    @field_validator("response_schema")
+    @classmethod
+    def _is_a_schema(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if given and find_spec("inspect_ai"):  # asking says what is not installed
+            from inspect_ai.model import ResponseSchema  # takes seconds to import
+
+            try:
+                ResponseSchema.model_validate(given)
+            except ValidationError as error:
+                first = error.errors(include_url=False)[0]
+                at = ".".join(map(str, first["loc"]))
+                raise ValueError(f"{at}: {first['msg'].lower()}") from None
+        return given
 
     @field_validator("models")
     @classmethod

@@ -163,7 +163,9 @@ def _unasked(told: pd.Index, known: pd.Index) -> str:
     keyed = isinstance(told, pd.MultiIndex)
     names = list(dict.fromkeys(" / ".join(one) if keyed else one for one in told))[:3]
     shown = [
-        f"{str(name)[:80]!r}" if keyed else f"{str(name)[:80]!r}: {tables.meant(name, known)}"
+        f"{str(name)[:80]!r}"
+        if keyed
+        else f"{str(name)[:80]!r}: {tables.meant(name, known, told=0)}"
         for name in names
     ]
     return (

@@ -86,7 +86,9 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
     known = prompts().set_index("prompt")["dimension"]
     unknown = sorted(set(asked.dropna()) - set(known.index))
     if unknown:
-        shown = "; ".join(f"{one!r}: {tables.meant(one, known.index)}" for one in unknown[:3])
+        shown = "; ".join(
+            f"{one!r}: {tables.meant(one, known.index, told=0)}" for one in unknown[:3]
+        )
         told = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
         raise DataError(where, f"{told} {shown}")
     return asked.map(known)

@@ -63,6 +63,18 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
     }
 
 
+def changed(description: Mapping[str, Any]) -> list[str]:
+    """Return the files of a description that are no longer what they were."""
+    found = []
+    for entry in description.get("data", {}).values():
+        try:
+            same = tables.file_sha256(Path(entry["path"])) == entry["sha256"]
+        except OSError:
+            same = False
+        found += [] if same else [entry["path"]]
+    return found
+
+
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
     """Write `pages.manifest.json`, atomically; it is the last file of a run."""
     text = json.dumps({**outcome, **description}, indent=2, ensure_ascii=False, default=str)

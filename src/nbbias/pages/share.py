@@ -9,7 +9,7 @@ import html
 import io
 import json
 import re
-import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -124,14 +124,16 @@ def new(folder: Path) -> int:
         The folder is not empty.
     """
     refuse_full(folder)
-    source, written = studies.home(), 0
-    for pattern in ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff"):
-        for path in sorted(source.glob(pattern)):
-            copy = folder / path.relative_to(source)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-            written += 1
-    return written
+    source, folder = studies.home(), folder.absolute()
+    wanted = ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff")
+    paths = sorted(path for pattern in wanted for path in source.glob(pattern))
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new.") as beside:
+        laid = Path(beside) / "laid"  # its own, since what stands beside is for nobody else
+        for path in paths:
+            tables.write(laid / path.relative_to(source), path.read_bytes())
+        laid.rename(folder)  # which may be there, empty
+    return len(paths)
 
 
 def refuse_full(folder: Path) -> None:

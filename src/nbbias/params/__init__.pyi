@@ -7,6 +7,7 @@ from .base import (
     Parameters as Parameters,
     Seed as Seed,
     Study as Study,
+    lies_here as lies_here,
     no_twins as no_twins,
 )
 from .claims import (

@@ -26,12 +26,18 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(found) and os.path.realpath(found) not in to_come:
-            raise ValueError(f"no such file: {found.absolute()}{_lies_here(path)}")
+            raise ValueError(f"no such file: {found.absolute()}{lies_here(path)}")
     return path
 
 
-def _lies_here(path: str) -> str:
-    """Say that a file lies in the current folder, where its params file does not."""
+def lies_here(path: str) -> str:
+    """Say that a file of a relative path lies in the current folder, or nothing.
+
+    Examples
+    --------
+    >>> lies_here("nowhere.csv")
+    ''
+    """
     start = os.environ.get(tables.START)
     if not start or not tables.is_file(Path(path)):
         return ""

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.console import Console
+from rich.table import Column, Table
 from rich.text import Text
 
 from nbbias.tables import visible
+
+#: Characters a line, below which five columns would have a letter or two each.
+_NARROW = 60
 
 
 class Terminal(Console):
@@ -26,6 +31,27 @@ class Terminal(Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text with what is not seen written out."""
         return super().render_str(visible(text), **options)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Print a table, no letter of it left out; too narrow for columns, a line has a cell.
+
+        Examples
+        --------
+        >>> Terminal(width=20).table(["name", "range"], [["seed", "≥ 0"]])
+        name: seed
+        range: ≥ 0
+        <BLANKLINE>
+        """
+        if self.width < _NARROW:
+            for row in rows:
+                for name, cell in zip(columns, row, strict=True):
+                    self.print(f"{name}: {cell}", soft_wrap=False, overflow="fold")
+                self.print()
+            return
+        table = Table(*(Column(name, overflow="fold") for name in columns))
+        for row in rows:
+            table.add_row(*row)
+        self.print(table)
 
 
 class Format(logging.Formatter):

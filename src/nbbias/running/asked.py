@@ -28,7 +28,10 @@ def block(values: Mapping[str, Any], *, where: str) -> Generate:
 def laid_out(chosen: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
     """Lay out every call of a block, as `asking.plan` does; relative paths begin at `start`."""
     with tables.starting_at(start):
-        return plan(chosen, where=where, suites=SUITES)
+        found = plan(chosen, where=where, suites=SUITES)
+        elsewhere = "" if is_file(found.store_path) else params.lies_here(chosen.store_path)
+    told = f"store_path: no answers yet at {found.store_path}{elsewhere}"
+    return found._replace(notes=(*found.notes, told)) if elsewhere else found
 
 
 def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:

@@ -35,6 +35,15 @@ _COUNTED = re.compile(r"(\d+)/(\d+)")
 _LIVE = "application/vnd.jupyter.widget-view+json"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
+#: What a process that was ended from outside cannot say.
+KILLED = "it was ended from outside, as a system does whose memory is full"
+
+#: What is meant by errors that do not say it.
+_MEANT = {
+    "DeadKernelError": f"the kernel died: {KILLED}",
+    "MemoryError": "there was too little memory",
+}
+
 #: What makes two runs of the same parameters give the same bytes, and no run ask the network.
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -189,12 +198,12 @@ def _failure(error: BaseException) -> dict[str, Any]:
         details = _ANSI.sub("", "\n".join(error.traceback))
         return {
             "cell": error.cell_index, "source": error.source, "error": error.ename,
-            "message": error.evalue, "traceback": details,
+            "message": error.evalue or _MEANT.get(error.ename, ""), "traceback": details,
         }  # fmt: skip
     name = type(error).__name__
     return {
-        "cell": None, "source": "", "error": name, "message": str(error) or name,
-        "traceback": traceback.format_exc(),
+        "cell": None, "source": "", "error": name,
+        "message": _MEANT.get(name) or str(error) or name, "traceback": traceback.format_exc(),
     }  # fmt: skip
 
 

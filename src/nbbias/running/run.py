@@ -8,9 +8,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
+import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
@@ -151,11 +152,24 @@ def _start(one: Run) -> _Live:
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    process.start()
+    with _utf8():
+        process.start()
     signal.signal(signal.SIGINT, before)
     there.close()
     log.info("started %s (process %s)", one.label, process.pid)
     return _Live(one, folder, process, here, description, datetime.now(UTC), time.monotonic())
+
+
+@contextlib.contextmanager
+def _utf8() -> Iterator[None]:
+    """Let a process that starts write files as UTF-8, whatever the locale: papermill, kernels."""
+    before = os.environ.get("PYTHONUTF8")
+    os.environ["PYTHONUTF8"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONUTF8"]
+        os.environ |= {"PYTHONUTF8": before} if before is not None else {}
 
 
 def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:
@@ -196,8 +210,12 @@ def _finish(one: _Live, listen: Listener) -> str:
 
     end = one.end or {
         "kind": "failed", "cell": None, "error": "ProcessDied", "source": "", "traceback": "",
-        "message": f"the notebook's process ended without a word (exit {one.process.exitcode})",
+        "message": f"the notebook's process ended without a word: {execute.KILLED} "
+        f"(exit {one.process.exitcode})",
     }  # fmt: skip
+    if end["kind"] == "ok" and (changed := manifest.changed(one.description)):
+        told = f"{', '.join(changed)} changed while the run read it; run again"
+        end = {"kind": "failed", "cell": None, "error": "DataError", "message": told}
     status = str(end["kind"])
     folder = one.folder
     outcome: dict[str, Any] = {
@@ -215,7 +233,7 @@ def _finish(one: _Live, listen: Listener) -> str:
                 title=f"nbbias: {one.run.label}", about=about,
             )  # fmt: skip
     except Exception as error:  # a page that cannot be written is a failed run, not a lost one
-        log.exception("no page for %s", one.run.label)
+        log.debug("no page for %s", one.run.label, exc_info=True)
         status = "failed"
         end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
     kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}

@@ -73,12 +73,17 @@ class InputsError(DataError):
         return list(self.breaches)
 
 
-#: Names that are told where none is near.
-_TOLD = 30
-
-
-def meant(name: object, known: Iterable[object]) -> str:
+def meant(name: object, known: Iterable[object], *, told: int = 30) -> str:
     """Say which known name another one may stand for, or which there are.
+
+    Parameters
+    ----------
+    name
+        What is not known.
+    known
+        What is.
+    told
+        Names that are listed where none is near.
 
     Examples
     --------
@@ -92,5 +97,7 @@ def meant(name: object, known: Iterable[object]) -> str:
     near = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
     if near:
         return f"did you mean {folded[near[0]]}?"
-    more = f", … ({len(names)})" if len(names) > _TOLD else ""
-    return f"known: {', '.join(names[:_TOLD])}{more}" if names else "there is none"
+    if not names or not told:
+        return "there is none" if not names else "none is near"
+    more = f", … ({len(names)})" if len(names) > told else ""
+    return f"known: {', '.join(names[:told])}{more}"

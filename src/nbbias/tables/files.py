@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import tempfile
 from io import BytesIO
 from numbers import Real
@@ -57,14 +58,15 @@ def write(path: Path, content: bytes | str) -> Path:
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        # Beside it, for whom the user lets read; a name of 255 bytes has no room for more.
+        start = os.fsdecode(os.fsencode(path.name)[:99])
+        temporary = path.with_name(f".{start}.{secrets.token_hex(4)}")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with temporary.open("xb") as file:
                 file.write(data)
-            os.chmod(temporary, 0o644)
             os.replace(temporary, path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
     except OSError as error:  # of the file that was asked for, not of the one beside it
         raise OSError(error.errno, error.strerror, str(path)) from error

@@ -107,6 +107,8 @@ def named(parameter: str, value: str, names: Iterable[str]) -> None:
     ------
     ParameterError
         With the nearest name.
+    DataError
+        A variable in the path is not set.
 
     Examples
     --------
@@ -121,6 +123,6 @@ def named(parameter: str, value: str, names: Iterable[str]) -> None:
     try:
         if resolve(value).exists():
             return
-    except (NbbiasError, OSError, ValueError):
+    except (OSError, ValueError):
         pass
     raise ParameterError(parameter, f"no {value!r}, nor a path; {meant(value, known)}")

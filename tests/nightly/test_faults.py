@@ -1,0 +1,377 @@
+"""What a machine does to a run: each fault has a status, a message and loses nothing.
+
+The table of docs/decisions/0014-nothing-lost.md says how each ended before and ends now.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import pytest
+
+from nbbias import studies as registry
+from nbbias.tables import data_path
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.nightly
+
+Ended = subprocess.CompletedProcess[str]
+
+RUN, PLACE = "params/llmbi/mine.yaml", "runs/llmbi/mine"
+
+#: What a notebook does that is told to by the environment, after it has left a table.
+CELL = """
+import os, signal, time
+from pathlib import Path
+import psutil
+fault = os.environ.get("FAULT")
+tables = Path(os.environ["NBBIAS_OUT"], "tables")
+tables.mkdir(parents=True, exist_ok=True)
+(tables / "n.csv").write_text(f"n\\n{fault}\\n")
+if fault == "memory":
+    bytearray(2**62)
+if fault == "kernel":
+    os.kill(os.getpid(), signal.SIGKILL)
+if fault == "input":
+    with open("answers.jsonl", "a") as file:
+        file.write(chr(10))
+if fault == "disk":
+    (tables / "large.csv").write_bytes(bytes(3_000_000))
+if fault in {"process", "runner"}:
+    Path("kernel").write_text(str(os.getpid()))
+if fault == "process":
+    os.kill(psutil.Process().ppid(), signal.SIGKILL)
+if fault in {"process", "runner"}:
+    time.sleep(100)
+print("größer → 日本", end="")
+"""
+
+
+def nbbias(
+    *arguments: object, cwd: Path = ROOT, env: Mapping[str, str | None] | None = None, **how: Any
+) -> Ended:
+    """Run the command line as a user does; None takes a variable out of the environment."""
+    given = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
+    told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
+    return subprocess.run(
+        [sys.executable, "-m", "nbbias", *map(str, arguments)], cwd=cwd, timeout=300,
+        env={name: value for name, value in given.items() if value is not None},
+        encoding="utf-8", errors="replace", check=False, **told,
+    )  # fmt: skip
+
+
+def shell(line: str, *, cwd: Path = ROOT) -> Ended:
+    """Run a line of bash in which NBBIAS is the command."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    environment["PY"] = sys.executable
+    return subprocess.run(
+        ["bash", "-c", line.replace("NBBIAS", '"$PY" -m nbbias')], cwd=cwd, env=environment,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+def said(ended: Ended) -> str:
+    """Return all that was said, on one line, which is never a traceback."""
+    told = " ".join(f"{ended.stdout or ''} {ended.stderr or ''}".split())
+    assert "Traceback" not in told, told
+    return told
+
+
+def unprivileged() -> None:
+    """Let root obey what a folder's mode says, as all others must."""
+    if os.geteuid() == 0:
+        drop, overrides, searches = 24, 1, 2
+        for capability in (overrides, searches):
+            assert ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0) == 0
+
+
+def small_files() -> None:
+    """Let no file grow beyond a megabyte, as a disk does that is nearly full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+
+
+def project(folder: Path) -> Path:
+    """Lay out a notebook of one cell after the parameters, a params file and its answers."""
+    (folder / "notebooks").mkdir(parents=True)
+    (folder / "params/llmbi").mkdir(parents=True)
+    parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
+    parameters.metadata["tags"] = ["parameters"]
+    cells = [parameters, nbformat.v4.new_code_cell(CELL)]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "notebooks/llmbi.ipynb")
+    shutil.copy(data_path("sample/llmbi_answers.jsonl"), folder / "answers.jsonl")
+    (folder / RUN).write_text("answers_path: ../../answers.jsonl\n")
+    return folder
+
+
+def left(folder: Path) -> dict[str, bytes]:
+    """Return all that a folder holds."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def ends(told: Callable[[], bool], seconds: float = 30) -> bool:
+    """Wait until something is so."""
+    until = time.monotonic() + seconds
+    while not told() and time.monotonic() < until:
+        time.sleep(0.2)
+    return told()
+
+
+# --- with a kernel ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with a good run."""
+    folder = project(tmp_path_factory.mktemp("good"))
+    ended = nbbias("run", RUN, cwd=folder)
+    assert ended.returncode == 0, said(ended)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("memory", "MemoryError: there was too little memory"),
+        ("kernel", "the kernel died: it was ended from outside, as a system does whose memory"),
+        ("process", "ended without a word: it was ended from outside"),
+        ("input", "answers.jsonl changed while the run read it; run again"),
+        ("disk", "File too large"),
+    ],
+)
+def test_a_run_that_fails_says_why_and_the_good_one_stays(
+    good: Path, fault: str, expected: str
+) -> None:
+    before = left(good / PLACE)
+    how = {"preexec_fn": small_files} if fault == "disk" else {}
+    ended = nbbias("run", RUN, cwd=good, env={"FAULT": fault}, **how)
+    assert ended.returncode == 1, said(ended)
+    assert expected in said(ended)
+    assert left(good / PLACE) == before
+    if fault == "process":  # its kernel does not outlive it
+        kernel = int((good / "kernel").read_text())
+        assert ends(lambda: not psutil.pid_exists(kernel), 60)
+
+
+def test_a_runner_that_is_killed_leaves_the_good_run_and_no_kernel(good: Path) -> None:
+    before = left(good / PLACE)
+    (good / "kernel").unlink(missing_ok=True)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "FAULT": "runner"}
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "nbbias", "run", RUN], cwd=good, env=environment,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    assert ends((good / "kernel").exists, 120)
+    runner.kill()
+    runner.wait()
+    assert left(good / PLACE) == before
+    kernel = int((good / "kernel").read_text())
+    assert ends(lambda: not psutil.pid_exists(kernel), 60)
+    ended = nbbias("run", RUN, cwd=good)
+    assert ended.returncode == 0, said(ended)
+    assert not [path for path in good.rglob(".*") if path.is_dir() and any(path.iterdir())]
+
+
+def test_a_poor_machine_runs_it_all_the_same(tmp_path: Path) -> None:
+    """No home, no folder for what is temporary, a terminal of ASCII, an unknown time zone."""
+    folder = project(tmp_path / "it")
+    future = time.time() + 10 * 365 * 86_400  # the clock was set back since
+    for path in (*folder.rglob("*"), folder):
+        os.utime(path, (future, future))
+    ended = nbbias(
+        "run", RUN, cwd=folder, umask=0o077, stdin=subprocess.DEVNULL,
+        env={
+            "HOME": None, "NBBIAS_CACHE": None, "TMPDIR": "/nowhere/x", "TZ": "Nowhere/Here",
+            "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "NBBIAS_DATA": " x/ /",
+            "PYTHONCOERCECLOCALE": "0", "COLUMNS": "20",
+        },
+    )  # fmt: skip
+    assert ended.returncode == 0, said(ended)
+    shown = json.loads((folder / "runs/llmbi/mine/notebook.ipynb").read_text(encoding="utf-8"))
+    assert "größer → 日本" in json.dumps(shown, ensure_ascii=False)
+    # What a user keeps to himself is nobody else's.
+    assert {path.stat().st_mode & 0o077 for path in (folder / "runs").rglob("*")} == {0}
+
+
+def test_names_of_folders_and_files_are_of_any_kind(tmp_path: Path) -> None:
+    folder = project(tmp_path / "a 'b' \"c\" é 日本\n{d}")
+    path = folder / "params/llmbi" / f"{'ö' * 97}.yaml"  # 199 bytes
+    path.write_text("seed: 1\n")
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "runs").symlink_to(tmp_path / "elsewhere")
+    ended = nbbias("run", path, cwd=folder, env={"HOME": "/nowhere"})
+    assert ended.returncode == 0, said(ended)
+    assert (folder / "runs").is_symlink()
+    assert (tmp_path / "elsewhere/llmbi" / path.stem / "manifest.json").is_file()
+    for arguments in (["list"], ["site", "--out", "si te"], ["export", f"runs/llmbi/{path.stem}"]):
+        ended = nbbias(*arguments, cwd=folder)
+        assert ended.returncode == 0, said(ended)
+
+
+def test_a_home_and_a_cache_that_cannot_be_written_cost_nothing(tmp_path: Path) -> None:
+    folder = project(tmp_path / "it")
+    for name in ("home", "cache"):
+        (tmp_path / name).mkdir(mode=0o500)
+    ended = nbbias(
+        "run", RUN, cwd=folder, preexec_fn=unprivileged,
+        env={"HOME": str(tmp_path / "home"), "NBBIAS_CACHE": str(tmp_path / "cache")},
+    )  # fmt: skip
+    assert ended.returncode == 0, said(ended)
+    assert not any((tmp_path / "cache").iterdir())
+
+
+# --- before a kernel ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [["run", RUN], ["site"], ["new", "runs/x"]])
+def test_a_folder_that_cannot_be_written_is_told_first(
+    good: Path, tmp_path: Path, arguments: list[str]
+) -> None:
+    folder = shutil.copytree(good, tmp_path / "it")
+    (folder / "runs").chmod(0o500)
+    folder.chmod(0o500)
+    before = left(folder)
+    ended = nbbias(*arguments, cwd=folder, preexec_fn=unprivileged)
+    told = said(ended)
+    folder.chmod(0o700)
+    (folder / "runs").chmod(0o700)
+    assert ended.returncode == 2
+    assert "Permission denied" in told
+    assert left(folder) == before
+
+
+def test_a_disk_that_is_full_while_a_folder_is_laid_out_leaves_none(tmp_path: Path) -> None:
+    def few() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    ended = nbbias("new", "mine", cwd=tmp_path, preexec_fn=few)
+    assert ended.returncode == 2
+    assert "File too large" in said(ended)
+    assert str(ROOT) not in said(ended)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "told"),
+    [
+        ("NBBIAS params llmbi | head -0; exit ${PIPESTATUS[0]}", {0, 1}, ""),
+        ("NBBIAS params llmbi | head -1; exit ${PIPESTATUS[0]}", {0, 1}, ""),
+        ("NBBIAS params llmbi > /dev/full", {2}, "No space left on device"),
+        ("NBBIAS run nowhere.yaml 2> /dev/full", {2}, ""),
+        ("NBBIAS run nowhere.yaml 2>&1 | head -0; exit ${PIPESTATUS[0]}", {1, 2}, ""),
+        ("NBBIAS params llmbi >&- 2>&-", {0}, ""),
+        ("NBBIAS run nowhere.yaml <&- 2>&-", {2}, ""),
+        ("NBBIAS run nowhere.yaml <&-", {2}, "nowhere.yaml"),
+    ],
+)
+def test_streams_that_are_closed_full_or_left(line: str, status: set[int], told: str) -> None:
+    ended = shell(line)
+    assert ended.returncode in status, said(ended)
+    assert told in said(ended)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"},
+        {"LC_ALL": "tr_TR.UTF-8"},
+        {"LC_ALL": "nonsense", "TZ": ":/etc/passwd"},
+        {"COLUMNS": "20", "TERM": "dumb"},
+    ],
+)
+def test_a_message_is_told_in_any_locale(tmp_path: Path, environment: dict[str, str]) -> None:
+    ended = nbbias("run", "größer→日本.yaml", "-p", "İ=ı", cwd=tmp_path, env=environment)
+    assert ended.returncode == 2
+    assert "yaml" in said(ended)
+    assert "no such file" in said(ended)
+
+
+def test_a_terminal_of_twenty_columns_shows_every_letter() -> None:
+    ended = nbbias("params", "llmbi", env={"COLUMNS": "20"})
+    assert ended.returncode == 0
+    shown = "".join(said(ended).split())
+    for name, meaning in registry.describe("llmbi")[["name", "meaning"]].to_numpy():
+        assert f"name:{name}" in shown
+        assert "".join(meaning.split()) in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("loop.yaml", "is no file"),
+        ("gone.yaml", "is no file"),
+        ("folder.yaml", "is no file"),
+        ("pipe.yaml", "is no file"),
+        ("/dev/zero", "is no file"),
+        ("input.yaml", "answers_path: no such file"),
+        ("waits.yaml", "answers_path: no such file"),
+        (f"{'x' * 300}.yaml", "no such file"),
+        ("/".join(["x" * 200] * 25) + ".yaml", "File name too long"),
+    ],
+)
+def test_a_params_file_that_is_none(
+    tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch, name: str, told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop.yaml").symlink_to("loop.yaml")
+    Path("loop.json").symlink_to("loop.json")
+    Path("gone.yaml").symlink_to("nowhere.yaml")
+    Path("folder.yaml").mkdir()
+    os.mkfifo("pipe.yaml")
+    os.mkfifo("pipe.json")
+    Path("input.yaml").write_text("study: llmbi\nanswers_path: loop.json\n")
+    Path("waits.yaml").write_text("study: llmbi\nanswers_path: pipe.json\n")
+    for verb in ("run", "generate"):
+        signal.alarm(60)  # whoever waits for a pipe, waits for ever
+        ended = command(verb, name)
+        signal.alarm(0)
+        assert ended.returncode == 2
+        assert told in said(ended) or verb == "generate"
+
+
+@pytest.mark.parametrize("name", ["loop", "file", "file/below", "x" * 300, "/proc/none"])
+def test_a_folder_of_runs_that_is_none(
+    tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    Path("file").write_text("mine")
+    sample = ROOT / "params/llmbi/sample.yaml"
+    for arguments in (
+        ("run", sample, "--out", name), ("site", "--out", name), ("new", name), ("export", name),
+    ):  # fmt: skip
+        ended = command(*arguments)
+        assert ended.returncode == 2
+        assert said(ended)
+    assert command("list", "--out", name).returncode in {0, 2}
+    assert Path("file").read_text() == "mine"
+
+
+@pytest.mark.parametrize("value", [None, "", "/nowhere", "da ta", "da ta///", "\n"])
+def test_a_data_folder_of_any_name(
+    tmp_path: Path, command: Any, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("da ta").mkdir()
+    (tmp_path / "mine.yaml").write_text("study: llmbi\nanswers_path: ${NBBIAS_DATA}/a.jsonl\n")
+    if value is None:
+        monkeypatch.delenv("NBBIAS_DATA", raising=False)
+    else:
+        monkeypatch.setenv("NBBIAS_DATA", value)
+    assert command("data", "list").returncode == 0
+    for arguments in (("run", "mine.yaml"), ("data", "fetch", "nowhere")):
+        ended = command(*arguments)
+        assert ended.returncode == 2
+        assert said(ended)
