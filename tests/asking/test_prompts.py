@@ -142,6 +142,22 @@ def test_a_suite_that_cannot_be_asked_is_refused(tmp_path: Path, content: str, t
         prompts.read("table", str(path))
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "told"),
+    [
+        ("news", "article_id,headline\n1, \n", "holds no prompt"),
+        ("news", "article_id,headline\n,Rain\n", "prompt_id"),
+        ("bold", "domain,prompt\nd, \n", "holds no prompt"),
+        ("bold", "domain,prompt\nd,\n", "holds no prompt"),
+    ],
+)
+def test_nothing_to_ask_is_refused(tmp_path: Path, kind: str, content: str, told: str) -> None:
+    path = tmp_path / "suite.csv"
+    path.write_text(content)
+    with pytest.raises((DataError, ContractError), match=told):
+        prompts.read(kind, str(path))
+
+
 def test_a_larger_draw_holds_the_smaller_and_keeps_the_order() -> None:
     suite = pd.DataFrame({"prompt_id": [f"{i:03d}" for i in range(200)], "prompt": "x"})
     small, large = (prompts.sample(suite, limit=n, seed=7)["prompt_id"] for n in (20, 90))

@@ -99,6 +99,22 @@ def test_answers_to_prompts_without_a_source_are_those_to_originals_without_one(
     assert set(corpus.pair(corpus.read_originals(human), generations)["lost"]) == {"blank answer"}
 
 
+def test_a_suite_may_have_columns_of_the_names_that_answers_have(
+    tmp_path: Path, server: FakeOpenAI
+) -> None:
+    names = ["text", "status", "error", "run", "asked", "key", "model", "sample", "temperature"]
+    (tmp_path / "s.csv").write_text(f"prompt_id,prompt,{','.join(names)},axis\na,Why?{',x' * 10}\n")
+    plan = news_plan(tmp_path, server.url, prompts="table", prompts_path=str(tmp_path / "s.csv"))
+    assert list(recorded.placeholders(plan)["axis"]) == ["x"] * 4
+    generate.ask(plan)
+    table = recorded.export(plan)
+    assert table["text"].str.contains("Answer").all()
+    assert table["error"].isna().all()
+    assert (table["axis"] == "x").all()
+    assert not (table[table.columns.intersection(names)].astype("object") == "x").any(axis=None)
+    assert counts(plan, plan.export_path)["there already"] == 4
+
+
 def test_what_has_no_answer_is_a_row_with_a_reason(tmp_path: Path) -> None:
     table = recorded.table(news_plan(tmp_path))
     assert len(table) == 24

@@ -27,6 +27,12 @@ from nbbias.tables import Column, DataError, NbbiasError, read_table, resolve
 #: Characters a token holds in English, by and large; only estimates rest on it.
 CHARACTERS_PER_TOKEN = 4
 
+#: What is said of an answer, in the store and in the exported table.
+SAID = ["text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at"]
+
+#: Columns of the exported table that no suite can have of its own.
+_TAKEN = [*SAID, "run", "status", "asked"]
+
 _EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=True)}
 
 # --- the plan ---------------------------------------------------------------------------------
@@ -56,13 +62,15 @@ def plan(
     """Lay out every call: each prompt, for each model and temperature, `replicates` times.
 
     Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
-    a call of its own, with the next `replicate`. `suites` are the prompts of single studies.
+    a call of its own, with the next `replicate`. `suites` are the prompts of single studies. A
+    suite's own columns pass through, but for those that the exported table has itself.
     """
     suite = prompts.read(
         chosen.prompts, chosen.prompts_path, suites=suites, ways=chosen.ways,
         template=chosen.template,
         biased_template=chosen.biased_template, ideologies=chosen.ideologies,
     )  # fmt: skip
+    suite = suite.drop(columns=_TAKEN, errors="ignore")
     suite = prompts.sample(suite, limit=chosen.limit, seed=chosen.seed)
     repeats = [suite.assign(sample=n) for n in range(1, chosen.replicates + 1)]
     asked = pd.concat(repeats, ignore_index=True)

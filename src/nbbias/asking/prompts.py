@@ -168,10 +168,12 @@ def checked(suite: pd.DataFrame, *, where: str) -> pd.DataFrame:
 
     Raises
     ------
-    ContractError
-        There is no `prompt_id` or `prompt`, a prompt is blank, or an id stands twice.
+    DataError, ContractError
+        There is no `prompt_id` or `prompt`, no prompt, a blank one, or an id stands twice.
     """
     suite = suite.reset_index(drop=True)
+    if suite.empty:
+        raise DataError(where, "holds no prompt: every one is blank")
     for name in ("prompt_id", "source", "article_id", "way"):
         if name in suite:
             suite[name] = suite[name].astype("str").where(suite[name].notna())

@@ -16,7 +16,7 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.asking import plan, store
-from nbbias.asking.plan import Plan
+from nbbias.asking.plan import SAID, Plan
 from nbbias.tables import Column, DataError, read_table
 
 #: What a file of recorded answers holds.
@@ -29,8 +29,6 @@ _FILE = {
     **{name: Column("text") for name in ("stop_reason", "refusal", "error", "asked_at")},
     **{name: Column("count") for name in ("input_tokens", "output_tokens")},
 }
-
-_SAID = ["text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at"]
 
 
 def table(laid_out: Plan) -> pd.DataFrame:
@@ -69,10 +67,10 @@ def _answered(laid_out: Plan, said: pd.DataFrame) -> pd.DataFrame:
         calls["article_id"] = calls["prompt_id"]
     calls = tables.identified(calls)
     both = calls.drop(columns="replicate").merge(
-        said[["key", "status", *_SAID, "run"]], on="key", how="left", validate="m:1"
+        said[["key", "status", *SAID, "run"]], on="key", how="left", validate="m:1"
     )
     both["error"] = both["error"].where(both["status"].notna(), "not asked yet")
-    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *_SAID[1:], "run", "key"]
+    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *SAID[1:], "run", "key"]
     rest = [name for name in both if name not in {*first, "status"}]
     both = both[[*first, *rest]]
     for name in ("text", "stop_reason", "refusal", "error", "asked_at", "run"):
@@ -158,7 +156,7 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
     tables.need(given, ["model", "text"], where=str(path))
     if "key" in given and given["key"].notna().all():
         calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
-        own = given[["key", *(c for c in _SAID if c in given)]]
+        own = given[["key", *(c for c in SAID if c in given)]]
         found = calls.merge(own.drop_duplicates("key"), on="key", how="inner")
     else:
         found = _matched(laid_out.calls, given, where=str(path))
@@ -198,7 +196,7 @@ def _matched(calls: pd.DataFrame, given: pd.DataFrame, *, where: str) -> pd.Data
         raise DataError(where, "needs prompt_id, article_id or prompt, to know what was asked")
     if "temperature" not in given and asked["temperature"].nunique(dropna=False) > 1:
         raise DataError(where, "names no temperature, but the plan asks at several; add it")
-    kept = [*_SAID[1:], "sample", "temperature"]
+    kept = [*SAID[1:], "sample", "temperature"]
     given = given[[*on, "model", "text", *(c for c in kept if c in given)]].copy()
     on += ["temperature"] if "temperature" in given else []
     if "sample" not in given:
@@ -210,7 +208,7 @@ def _matched(calls: pd.DataFrame, given: pd.DataFrame, *, where: str) -> pd.Data
 
 def _filed(row: Mapping[str, Any], laid_out: Plan, name: str) -> dict[str, Any]:
     chosen = laid_out.block
-    known = {k: v for k, v in row.items() if k in _SAID and not pd.isna(v)}
+    known = {k: v for k, v in row.items() if k in SAID and not pd.isna(v)}
     tokens: dict[str, Any] = {
         k: int(known[k]) for k in ("input_tokens", "output_tokens") if k in known
     }

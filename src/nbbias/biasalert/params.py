@@ -159,8 +159,8 @@ class Biasalert(Parameters):
     k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
     embedding_model: ModelName = Field(
         "auto",
-        description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever, or the folder "
-        "of a sentence-transformers model",
+        description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever-msmarco, or "
+        "the folder of a sentence-transformers model",
     )
     test_share: float = Field(
         0.3, gt=0, lt=1, description="share of the labelled texts that is held out"

@@ -37,7 +37,8 @@ def identified(table: pd.DataFrame) -> pd.DataFrame:
         table["source"] = table.get("outlet", ONE_SOURCE)
     table["source"] = table["source"].astype("str").where(table["source"].notna())
     if "article_id" in table:
-        table["article_id"] = table["article_id"].map(_id, na_action="ignore")
+        ids = table["article_id"]
+        table["article_id"] = ids.map(_id, na_action="ignore").astype("str").where(ids.notna())
     return table
 
 
