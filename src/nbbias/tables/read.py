@@ -305,7 +305,9 @@ _CELLS, _BYTES = 200_000_000, 4_000_000_000
 
 def _bounded(path: Path, wanted: list[str]) -> None:
     """Refuse a file of repeated values that no memory would hold, before they are laid out."""
-    with pq.ParquetFile(path, read_dictionary=wanted) as file:
+    texts = {pa.string(), pa.large_string(), pa.binary(), pa.large_binary()}
+    once = [field.name for field in pq.read_schema(path) if field.type in texts]
+    with pq.ParquetFile(path, read_dictionary=[name for name in once if name in wanted]) as file:
         groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
         chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
         inside = tuple(f"{name}." for name in wanted)  # of what is nested
