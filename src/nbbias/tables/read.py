@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from nbbias.tables.columns import Form, typed
@@ -287,6 +288,7 @@ def _from_parquet(path: Path) -> _File:
     def take(wanted: list[str]) -> pd.DataFrame:
         if any(names.count(name) > 1 for name in wanted):
             return pd.DataFrame(index=range(1))  # such names are refused
+        _bounded(path, wanted)
         with pq.ParquetFile(path) as file:
             held = file.read(columns=wanted)
         held.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
@@ -295,6 +297,37 @@ def _from_parquet(path: Path) -> _File:
         return table if wanted else pd.DataFrame(index=range(held.num_rows))
 
     return names, take
+
+
+#: The most cells, and bytes of text, of a Parquet file: a few megabytes can stand for any number.
+_CELLS, _BYTES = 200_000_000, 4_000_000_000
+
+
+def _bounded(path: Path, wanted: list[str]) -> None:
+    """Refuse a file of repeated values that no memory would hold, before they are laid out."""
+    texts = {pa.string(), pa.large_string(), pa.binary(), pa.large_binary()}
+    once = [field.name for field in pq.read_schema(path) if field.type in texts]
+    with pq.ParquetFile(path, read_dictionary=[name for name in once if name in wanted]) as file:
+        groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
+        chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
+        inside = tuple(f"{name}." for name in wanted)  # of what is nested
+        chunks = [one for one in chunks if f"{one.path_in_schema}.".startswith(inside)]
+        cells = sum(one.num_values for one in chunks)
+        size = sum(one.total_uncompressed_size for one in chunks)
+        if cells <= _CELLS and size <= _BYTES:
+            size = 0
+            for batch in file.iter_batches(columns=wanted):
+                for column in batch.columns:
+                    own = column.nbytes
+                    if isinstance(column, pa.DictionaryArray):
+                        lengths = pc.binary_length(column.dictionary)
+                        own += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
+                    size += own
+                if size > _BYTES:
+                    break
+    if cells > _CELLS or size > _BYTES:
+        most = f"{_CELLS // 10**6} million values and {_BYTES / 10**9:g} GB"
+        raise ValueError(f"holds more than is read of a file, {most}")
 
 
 def from_csv(source: Any) -> _File:
