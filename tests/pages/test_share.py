@@ -109,6 +109,9 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     assert "README.txt" in Path("params.yaml").read_text()
     secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
     secret.rename(there / "made.csv")
+    with pytest.raises(tables.NbbiasError, match=r"toxicity_scorer: no 'checkpoint\.pt'"):
+        plan.plan([Path("params.yaml")])
+    (there / "checkpoint.pt").touch()
     (one,) = plan.plan([Path("params.yaml")])
     before = manifest.read(own)["data"]
     files = params.input_files(one.parameters)
