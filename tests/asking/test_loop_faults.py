@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import json
 import multiprocessing
@@ -9,20 +10,19 @@ import os
 import random
 import resource
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from rich.console import Console
 
-from nbbias import cli
 from nbbias.asking import loop, plan as generate, recorded, store, view
-from nbbias.asking.plan import Plan
 from nbbias.running import asked
 from nbbias.tables import NbbiasError
 from tests.asking.test_call import ask_of, server as server
@@ -37,12 +37,26 @@ LONG = [f"{i} " + "word " * 400 for i in range(24)]
 # --- the disk ---------------------------------------------------------------------------------
 
 
-def _within(limit: int, path: Path) -> None:
-    """Run the command where the system lets no file grow beyond `limit` bytes."""
-    os.environ["TMPDIR"], tempfile.tempdir = str(path.parent / "elsewhere"), None
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    sys.argv = ["nbbias", "generate", str(path)]
-    cli.main()
+def command(
+    path: Path, *, first: Callable[[], object], **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Ask in a process of its own, in which something is done first."""
+    return subprocess.run(
+        [sys.executable, "-m", "nbbias", "generate", str(path)], preexec_fn=first, text=True,
+        capture_output=True, timeout=120, check=False, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def small_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+
+def unprivileged() -> None:
+    """Let root obey what a folder's mode says, as all others must."""
+    if os.geteuid() == 0:
+        drop, overrides, searches = 24, 1, 2
+        for capability in (overrides, searches):
+            assert ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0) == 0
 
 
 def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
@@ -51,10 +65,8 @@ def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
     table = suite(24).assign(prompt=LONG)
     path = params(tmp_path, server.url, table)
     (tmp_path / "elsewhere").mkdir()
-    process = multiprocessing.get_context("fork").Process(target=_within, args=(100_000, path))
-    process.start()
-    process.join(60)
-    assert process.exitcode == 1
+    ended = command(path, first=small_files, TMPDIR=str(tmp_path / "elsewhere"))
+    assert ended.returncode == 1, ended.stderr
     paid = sum(server.billed.values())
     kept = filed(tmp_path)
     (file,) = (tmp_path / "elsewhere").glob("nbbias-rescued-*.jsonl")
@@ -107,17 +119,6 @@ def test_an_answer_is_rescued_where_neither_home_nor_a_temporary_folder_is(
     assert (tally.lost, "the disk is full" in tally.stopped) == (0, True)
 
 
-def _as_nobody(plan: Plan, results: Any) -> None:
-    if os.geteuid() == 0:  # root may write anything
-        os.setuid(65534)
-    try:
-        view.complete(plan, Console(file=io.StringIO()))
-    except NbbiasError as error:
-        results.put(str(error))
-    else:
-        results.put("asked")
-
-
 @pytest.mark.parametrize("kept", ["store_path", "export_path"])
 def test_nothing_is_asked_where_its_answers_could_not_be_kept(
     tmp_path: Path, server: FakeOpenAI, kept: str
@@ -126,18 +127,13 @@ def test_nothing_is_asked_where_its_answers_could_not_be_kept(
     files = {"store_path": "own/a.sqlite", "export_path": "own/a.parquet"}
     files[kept] = files[kept].replace("own", "kept")
     files = {name: str(tmp_path / file) for name, file in files.items()}
-    plan = asked.of_params(params(tmp_path, server.url, suite(3), **files))
-    for folder, mode in [(tmp_path / "own", 0o777), (tmp_path / "kept", 0o555)]:
-        folder.mkdir()
-        folder.chmod(mode)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    context = multiprocessing.get_context("fork")
-    results = context.Queue()
-    context.Process(target=_as_nobody, args=(plan, results)).start()
-    told = results.get(timeout=60)
+    path = params(tmp_path, server.url, suite(3), **files)
+    for folder, mode in [("own", 0o755), ("kept", 0o555)]:
+        (tmp_path / folder).mkdir(mode=mode)
+    ended = command(path, first=unprivileged)
     (tmp_path / "kept").chmod(0o755)
-    assert told.startswith(f"{files[kept]}: ") and "written" in told
+    told = " ".join(ended.stderr.split())
+    assert ended.returncode == 2 and f"{files[kept]}: " in told and "written" in told
     assert not server.sent
 
 
