@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pickle
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -286,3 +288,35 @@ def test_a_parquet_file_that_stands_for_more_than_memory_holds_is_refused(
     monkeypatch.setattr("nbbias.tables.read._CELLS", 10**9)
     monkeypatch.setattr("nbbias.tables.read._BYTES", 10**9)
     assert len(tables.read_table(path, {}, rest=True)) == 2000
+
+
+def test_numbers_are_the_texts_that_write_them() -> None:
+    odd = [Decimal("1.0000000000000000000000001"), Decimal(7), Decimal("7.50"), -0.0, 7.5, 2**63]
+    told = tables.typed(
+        pd.DataFrame({"id": pd.Series(odd, dtype=object)}), {"id": Column("text")}, where="it"
+    )
+    assert told["id"].tolist() == [
+        "1.0000000000000000000000001", "7", "7.5", "0", "7.5", "9223372036854775808",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (gzip.compress(b"text\nx\n", mtime=0), "gzip"),
+        (b"PK\x03\x04\x14\x00\xff\xff", "workbook"),
+        (b"PAR1\xff\xff", "Parquet"),
+        (b"text" + b",x" * 20_000 + b"\ny" + b",x" * 20_000, "20,001 columns"),
+    ],
+)
+def test_csv_that_is_none_is_called_what_it_is(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=words):
+        tables.read_table(path, {"text": Column("text", needed=True)})
+
+
+def test_ends_of_lines_are_not_columns(tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_bytes(b"text,n\r" + b"x,1\r" * 6000)
+    assert len(tables.read_table(path, {"text": Column("text", needed=True)})) == 6000

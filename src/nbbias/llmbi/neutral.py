@@ -15,7 +15,7 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.llmbi.measure import measure, score_answers
-from nbbias.tables import Column, data_path, read_table
+from nbbias.tables import Column, DataError, data_path, read_table
 
 _SHIPPED = "neutral_prose.jsonl"
 
@@ -29,7 +29,10 @@ def read_neutral(path: str | Path) -> pd.Series:
     True
     """
     form = {"text": Column("text", needed=True)}
-    return read_table(data_path(_SHIPPED) if path == "sample" else path, form)["text"].dropna()
+    texts = read_table(data_path(_SHIPPED) if path == "sample" else path, form)["text"].dropna()
+    if not texts.str.strip().any():
+        raise DataError(str(path), "holds no text")
+    return texts
 
 
 def neutral_reference(

@@ -193,9 +193,12 @@ def _written(value: object) -> str | None:
         return None
     if isinstance(value, int | np.integer):
         return str(value)
-    if isinstance(value, float | np.floating | Decimal) and math.isfinite(value):
+    if isinstance(value, Decimal) and value.is_finite():  # as written, not as a float has it
+        whole = value == value.to_integral_value()
+        return str(int(value)) if whole else f"{value:f}".rstrip("0")
+    if isinstance(value, float | np.floating) and math.isfinite(value):
         number = float(value)
-        return f"{value:.0f}" if number.is_integer() else repr(number)
+        return str(int(number)) if number.is_integer() else repr(number)
     return None
 
 

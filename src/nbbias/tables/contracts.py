@@ -86,7 +86,7 @@ COGS_JUDGEMENTS = Contract(
 ORIGINALS = Contract(
     {
         "source": _text(),
-        "article_id": _text(),
+        "article_id": _text(checks=_NOT_BLANK),
         "text": _text(nullable=True),
     },
     name="ORIGINALS",
@@ -96,7 +96,7 @@ ORIGINALS = Contract(
 GENERATIONS = Contract(
     {
         "source": _text(),
-        "article_id": _text(),
+        "article_id": _text(checks=_NOT_BLANK),
         "model": _text(checks=_NOT_BLANK),
         "prompt": _text(),
         "sample": _count(),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 
 from nbbias.tables.escape import visible
 
 #: Characters of a breach, and breaches of a message, that a person reads: a file may hold any text.
 _LONGEST, _MOST = 400, 20
+#: Characters of all breaches that are told.
+_PAGE = 4700
 
 
 def _shortened(breach: str) -> str:
@@ -44,9 +47,11 @@ class NbbiasError(Exception):
     def __str__(self) -> str:
         if len(self.breaches) == 1:
             return f"{self.where}: {self.breaches[0]}"
-        lines = "\n".join(f"  - {breach}" for breach in self.breaches[:_MOST])
-        if len(self.breaches) > _MOST:
-            lines += f"\n  … and {len(self.breaches) - _MOST} more"
+        lengths = list(accumulate(map(len, self.breaches[:_MOST])))
+        told = sum(length <= _PAGE for length in lengths)
+        lines = "\n".join(f"  - {breach}" for breach in self.breaches[:told])
+        if len(self.breaches) > told:
+            lines += f"\n  … and {len(self.breaches) - told} more"
         return f"{self.where}: {len(self.breaches)} problems\n{lines}"
 
 

@@ -184,6 +184,10 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         table = take([name for name in dict.fromkeys(names) if rest or name in known])
     except UnicodeDecodeError as error:
         at = f"byte {error.start}"
+        begins = bytes(error.object[:4])
+        packed = next((told for sign, told in _PACKED.items() if begins.startswith(sign)), None)
+        if packed:
+            raise DataError(shown, packed) from None
         raise DataError(shown, f"is not UTF-8 ({at}); save it as UTF-8 and try again") from None
     except RecursionError:
         raise DataError(shown, "is nested too deeply to be a table") from None
@@ -278,6 +282,15 @@ def whole(value: Any) -> Any:
 
 # --- formats ----------------------------------------------------------------------------------
 
+#: Columns of CSV, each of which takes its time; bytes of a first line in which they are counted.
+_WIDEST, _HEAD = 5000, 1 << 24
+#: How files begin that are no text, whatever their names end in, and what to do with them.
+_PACKED = {
+    b"PK": "is an archive or a workbook; save its table as CSV",
+    b"\x1f\x8b": "is packed by gzip; unpack it",
+    b"PAR1": "is Parquet; let its name end in .parquet",
+}
+
 #: The names of a file's columns, and a function that returns some of them as a table.
 _File = tuple[list[str], Callable[[list[str]], pd.DataFrame]]
 
@@ -342,6 +355,8 @@ def from_csv(source: Any) -> _File:
     >>> take(names).values.tolist()
     [['007', 'NA']]
     """
+    if isinstance(source, Path):
+        _refuse_wide(source)
     rows = pd.read_csv(
         source, header=None, dtype="str", encoding="utf-8-sig", keep_default_na=False,
         na_values=[""],
@@ -349,6 +364,14 @@ def from_csv(source: Any) -> _File:
     names = [str(name) for name in rows.iloc[0].fillna("")]
     table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     return names, lambda wanted: table[wanted]
+
+
+def _refuse_wide(path: Path) -> None:
+    with path.open("rb") as file:
+        head = re.split(b"[\r\n]", file.readline(_HEAD))[0]
+    if head.count(b",") >= _WIDEST:
+        told = f"has {head.count(b',') + 1:,} columns; {_WIDEST:,} or fewer are read"
+        raise ValueError(told)
 
 
 def _from_json_lines(path: Path) -> _File:
