@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -34,15 +34,19 @@ def check(chosen: Any) -> list[str]:
         where = chosen.answers_path
         tables.attempt(problems, tables.heard, answers["model"], said, where=where)
         tables.attempt(problems, measure.weigh, chosen.weights, answers["dimension"])
-        tables.attempt(problems, params.claims_hold, chosen, _cells(answers))
+        tables.attempt(problems, params.claims_hold, chosen, _cells(answers, chosen.claims))
         told = [f"{where}: {(~said).sum()} of {len(said)} answers are blank"] * (not said.all())
     tables.refuse(problems)
     return told
 
 
-def _cells(answers: pd.DataFrame) -> list[pd.DataFrame]:
+def _cells(answers: pd.DataFrame, claims: Sequence[params.Claim]) -> list[pd.DataFrame]:
     """Return what claims can name: models, with those they are compared with, and prompts."""
     models = list(answers["model"].unique())
-    pairs = pd.DataFrame(permutations(models, 2), columns=["model", "group"])
+    # Pairs of all with all would be too many: those that are named, and two that name every other.
+    named = {claim.get("model") for claim in claims}
+    own = dict.fromkeys([*(one for one in models if one in named), *models[:2]])
+    compared = [(one, other) for one in own for other in models if other != one]
+    pairs = pd.DataFrame(compared, columns=["model", "group"], dtype="str")
     alone = pd.DataFrame({"model": models})
     return [pd.concat([alone, pairs]), answers[["dimension", "prompt"]].drop_duplicates()]

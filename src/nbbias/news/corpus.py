@@ -13,7 +13,7 @@ import pandas as pd
 
 from nbbias import tables, text
 from nbbias.news import sample
-from nbbias.tables import Column, DataError, NbbiasError, read_table
+from nbbias.tables import Column, ContractError, DataError, NbbiasError, read_table
 
 SAMPLE_SEED = 2024
 
@@ -52,6 +52,9 @@ _GENERATIONS = {
 
 _LONG_LINE = 2000
 
+#: Characters by which ids are compared where none is shared.
+_ALIKE = 60
+
 #: Words that a text needs to be asked for its language, and the least share of function words.
 _ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
 
@@ -72,7 +75,14 @@ def read_originals(path: str | Path) -> pd.DataFrame:
         ORIGINALS: `source` (`outlet`, or ``"all"``, where there is none), `article_id`, `headline`,
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
-    table = tables.identified(read_table(path, _ORIGINALS))
+    written = read_table(path, _ORIGINALS)
+    table = tables.identified(written)
+    forms = written["article_id"].groupby([table[key] for key in ARTICLE])
+    apart = forms.nunique() > 1
+    if apart.any():
+        one = forms.unique()[apart].iloc[0]
+        told = f"the article_ids {' and '.join(map(repr, one[:3]))} are read as one article"
+        raise ContractError(str(path), f"{told}; write each id in one way, and two apart")
     return tables.check(table, tables.ORIGINALS, where=str(path))
 
 
@@ -273,11 +283,14 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
 
 def _nearest(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     """Name the ids of both sides that are most alike, among the first of each."""
-    own, other = (table["article_id"].dropna().unique()[:500] for table in (originals, generations))
-    for name in other[:20]:
-        near = difflib.get_close_matches(name, own, n=1, cutoff=0.5)
+    own, other = (
+        {name[:_ALIKE]: name for name in table["article_id"].dropna().unique()[:200]}
+        for table in (originals, generations)
+    )
+    for start, name in list(other.items())[:10]:
+        near = difflib.get_close_matches(start, own, n=1, cutoff=0.5)
         if near:
-            return f"; nearest: {near[0]!r} and {name!r}"
+            return f"; nearest: {own[near[0]]!r} and {name!r}"
     return ""
 
 

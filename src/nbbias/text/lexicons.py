@@ -23,6 +23,8 @@ PAPERS = ("gender", "race")
 
 _KINDS = {"word", "phrase", "descriptor", "name"}
 _CASES = {"any", "exact"}
+#: Groups of no list, which tables have beside those of a list.
+_TAKEN = {"any": "what all groups are together", "neutral": "what texts without a group are"}
 _COLUMNS = ["bias", "group", "term", "kind", "case"]
 #: What a file of words holds.
 _FILE = {
@@ -116,13 +118,18 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
 def _faults(table: pd.DataFrame) -> list[str]:
     faults = []
     blank = table["term"].isna() | (table["term"].fillna("").str.strip() == "")
-    lacking = blank | table["group"].isna()
+    lacking = blank | table["group"].isna() | (table["group"].fillna("").str.strip() == "")
     if lacking.any():
         rows = "row lacks" if lacking.sum() == 1 else "rows lack"
         faults.append(f"{lacking.sum()} {rows} a group or term")
     table = table[~lacking]
     spaced = table.loc[table["term"] != table["term"].str.strip(), "term"]
     faults += [f"{term!r} has spaces around it; take them away" for term in spaced]
+    for group in table["group"].unique():
+        if group != group.strip():
+            faults.append(f"the group {group!r} has spaces around it; take them away")
+        if group.strip() in _TAKEN:
+            faults.append(f"no group can be called {group!r}: it is {_TAKEN[group.strip()]}")
     # Case-folded, so that "Asian" and "asian" are one term; exact ones may differ by case alone.
     folded = table["term"].where(table["case"] == "exact", table["term"].str.lower())
     groups = table.assign(folded=folded).groupby("folded")["group"].unique()
