@@ -183,6 +183,9 @@ def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None
     there = judgements[judgements["axis"].isin(list(suite.axes))]
     for axis, own in there.groupby("axis", sort=False):
         held = {frozenset(order.split(BAR)): order for order in own["order"].unique()}
+        sizes = {order: len(order.split(BAR)) for order in own["order"].unique()}
+        twice = [order for order, n in sizes.items() if n > len({*order.split(BAR)}) > 1]
+        faults += [f"the order {order!r} of {axis} names an identity twice" for order in twice[:3]]
         short = [order for names, order in held.items() if len(names) < 2]
         if short:
             faults.append(f"the order {short[0]!r} of {axis} names one identity; join with {BAR}")

@@ -91,7 +91,15 @@ def _judgements(
         table = tables.attempt(problems, tables.read_table, path, affinity.FILE)
         if table is None or not {"evaluator", "reply"} & set(table):
             return None
-    return tables.attempt(problems, affinity.read_judgements, path, suite=suite, prompts=asked)
+    judged = tables.attempt(problems, affinity.read_judgements, path, suite=suite, prompts=asked)
+    if (
+        judged is not None
+        and (judged["model"] == affinity.ALL).any()
+        and judged["model"].nunique() > 1
+    ):
+        told = f"the model {affinity.ALL!r} stands for all models together; call it otherwise"
+        problems.append(DataError(path, told))
+    return judged
 
 
 def _heard(problems: list[NbbiasError], texts: pd.DataFrame, where: str) -> list[str]:

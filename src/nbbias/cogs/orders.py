@@ -9,6 +9,8 @@ Design = Literal["auto", "all", "latin", "listed"]
 
 #: With more identities than this, all orders are too many: 5 have 120.
 MOST_IN_ALL_ORDERS = 4
+#: All orders of more are never written out: 7 have 5,040, and 12 have 479,001,600.
+MOST_AT_ALL = 7
 
 
 def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str, ...]]:

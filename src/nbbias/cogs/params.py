@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
+from nbbias.cogs.orders import MOST_AT_ALL
 from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
@@ -114,9 +115,13 @@ class Cogs(Parameters):
         if told:
             raise ValueError("; ".join(told))
         try:
-            suite.load(self.suite_paths, axes=self.axes)
+            chosen = suite.load(self.suite_paths, axes=self.axes)
         except NbbiasError as error:
             raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
+        wide = [f"{axis} has {n}" for axis, n in _sizes(chosen).items() if n > MOST_AT_ALL]
+        if self.orders == "all" and wide:
+            most = f"all of more than {MOST_AT_ALL} identities are too many"
+            raise ValueError(f"orders: {most}; {', '.join(wide)}: take latin")
         return self
 
     def _misplaced(self) -> list[str]:
@@ -160,6 +165,10 @@ class Cogs(Parameters):
         suite = ["suite"] if "reference" in self.parts else []
         sample = {} if self.answers_path == SAMPLE else {"sample": "answers_path"}
         return dict.fromkeys([*tags, *suite], "parts") | sample
+
+
+def _sizes(chosen: suite.Suite) -> dict[str, int]:
+    return {name: len(axis.identities) for name, axis in chosen.axes.items()}
 
 
 def _check(chosen: Any) -> list[str]:

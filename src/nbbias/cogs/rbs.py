@@ -150,12 +150,24 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
             tables.need(table, ["task", "theme", "identity"], where=where)
         known = asked.set_index("prompt" if name == "prompt" else "prompt_id", drop=False)
         told = pd.Index(table[name].astype(str))
+        known = _of_one_prompt(known, told, where=where)
     found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
     lost = found["task"].isna()
     if lost.any():
         strange = strangers(table, suite) if isinstance(told, pd.MultiIndex) else []
         raise DataError(where, [_unasked(told[lost], known.index), *strange])
     return table.drop(columns=found.columns.intersection(table.columns)).join(found)
+
+
+def _of_one_prompt(known: pd.DataFrame, told: pd.Index, *, where: str) -> pd.DataFrame:
+    """Return what each prompt was about; refuse answers to words that the suite has twice."""
+    twice = known.index.duplicated(keep=False)
+    said = told[told.isin(known.index[twice])]
+    if len(said):
+        of = "; ".join(known.loc[[said[0]], "prompt_id"])
+        shown = f"{str(said[0])[:80]!r}: {of[:200]}"
+        raise DataError(where, f"a prompt stands for several of the suite ({shown}); add prompt_id")
+    return known[~twice]
 
 
 def _unasked(told: pd.Index, known: pd.Index) -> str:

@@ -56,6 +56,12 @@ def read_personas(path: str | Path) -> pd.DataFrame:
         prompt.
     """
     table = read_table(path, _FILE)
+    keys = [name for name in _FILE if name != "text"]
+    gaps = int(
+        (table[keys].isna() | (table[keys].apply(lambda c: c.str.strip()) == "")).any(axis=1).sum()
+    )
+    if gaps:
+        raise ContractError(str(path), f"{gaps} rows lack a {', '.join(keys[:-1])} or {keys[-1]}")
     unknown = sorted(set(table["gender"].dropna()) - set(_GENDERS))
     if unknown:
         told = ", ".join(map(repr, unknown))

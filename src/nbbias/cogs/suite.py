@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -184,7 +184,20 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise DataError(str(path), error.breaches) from None
     if not content:
         raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
+    twins = list(_twins(content))
+    if twins:
+        raise DataError(str(path), [f"the name {name!r} stands twice" for name in twins])
     return content
+
+
+def _twins(content: Any) -> Iterator[str]:
+    """Yield names that are others' but for spaces around them, which names do not keep."""
+    if not isinstance(content, dict):
+        return
+    names = [name.strip() for name in content]
+    yield from (name for name in dict.fromkeys(names) if names.count(name) > 1)
+    for inner in content.values():
+        yield from _twins(inner)
 
 
 def _validated(content: dict[str, Any], where: str) -> Suite:
