@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import sources
+from nbbias.biasalert import corpus, sources
 from nbbias.biasalert.groups import groups
 from nbbias.tables import ContractError, DataError, NbbiasError, shipped_table
 
@@ -73,3 +73,11 @@ def test_every_identity_is_a_group_that_is_known() -> None:
     assert (told["group"].map(known) == told["bias_type"]).all()
     assert named["identity"].is_unique
     assert len(named) == 24
+
+
+def test_ids_of_both_files_stay_apart() -> None:
+    first = pd.DataFrame({"text_id": ["1", "2"], "text": ["bread was baked", "tides rise high"]})
+    second = pd.DataFrame({"text_id": ["t1", "tt2"], "text": ["women nag", "old men smell"]})
+    sides = [first.assign(biased=[True, False]), second.assign(biased=[True, False])]
+    found = corpus.parted(sides, seed=0)
+    assert found["text_id"].is_unique and found["text_id"].tolist()[2:] == ["t1", "tt2"]

@@ -67,6 +67,16 @@ TEXTS = Contract(
     name="TEXTS",
 )
 
+#: One answer of a model, to be judged.
+ANSWERS = Contract(
+    {
+        "text_id": _text(_NOT_BLANK),
+        "model": _text(_NOT_BLANK),
+        "text": _text(nullable=True),
+    },
+    name="ANSWERS",
+)
+
 #: One text that people judged; `bias_type`, `group` and `attribute` are optional columns.
 LABELLED = Contract(
     {

@@ -9,6 +9,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.biasalert import knowledge as entries, levels, sample, sources, split as parting
+from nbbias.biasalert.contracts import ANSWERS
 from nbbias.biasalert.knowledge import LOST_COLUMNS
 from nbbias.biasalert.split import NEAR
 from nbbias.params import NONE
@@ -110,7 +111,10 @@ def parted(
     ]
     both = pd.concat(parts, ignore_index=True)
     # One text may stand in both files: there it is two rows.
-    both["text_id"] = both["text_id"].where(both["split"] == "test", "t" + both["text_id"])
+    prefix = "t"
+    while (prefix + first["text_id"]).isin(second["text_id"]).any():
+        prefix += "t"
+    both["text_id"] = both["text_id"].where(both["split"] == "test", prefix + both["text_id"])
     return parting.with_clusters(both, near=near)
 
 
@@ -199,9 +203,10 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
         if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
+            tables.need(table, ["model", "prompt_id", "text"], where=path)
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-        tables.need(table, _ANSWERS, where=path)
+        table = tables.check(table, ANSWERS, where=path)
     if size:
         mixed = table.sample(frac=1, random_state=seed)
         table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)

@@ -98,9 +98,12 @@ def _labelled(problems: list[NbbiasError], chosen: Any) -> pd.DataFrame | None:
 def _parted(
     problems: list[NbbiasError], sides: Sequence[pd.DataFrame], chosen: Any, *, seed: int
 ) -> pd.DataFrame | None:
-    return tables.attempt(
-        problems, corpus.parted, sides, test_share=chosen.test_share, near=chosen.near, seed=seed
-    )
+    how = {"test_share": chosen.test_share, "near": chosen.near, "seed": seed}
+    try:
+        return corpus.parted(sides, **how)
+    except ParameterError as error:  # which knows of no file
+        problems.append(ParameterError(chosen.labelled_path, error.breaches))
+        return None
 
 
 _SIDES = ("train", "test")
@@ -212,6 +215,10 @@ def _errors_of_judges(chosen: Any) -> None:
     ]
     if told:
         raise ParameterError("judge_errors", told)
+    own = [name for name in _judges(chosen) if name in (detection.ALWAYS, detection.NEVER)]
+    if own:
+        told = [f"{name!r} is what judges are compared with: call it otherwise" for name in own]
+        raise ParameterError("replies_paths, moderation_paths", told)
 
 
 def _cells(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:

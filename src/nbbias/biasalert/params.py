@@ -192,12 +192,15 @@ class Biasalert(Parameters):
             for name in ("evaluation_path", "pairs_path", "human_path")
             if getattr(self, name) == SAMPLE
         ]
-        shared = {str(name) for name in self.judges} & (
+        own = [*self.judges, *self.repeated_judges, *self.held_out_types]
+        shared = {str(name) for name in own} & (
             set(self.replies_paths) | set(self.moderation_paths)
         )
         shared |= set(self.replies_paths) & set(self.moderation_paths)
         if shared:
             told.append(f"two judges are called {', '.join(sorted(shared))}")
+        if not all(name.strip() for name in [*self.replies_paths, *self.moderation_paths]):
+            told.append("replies_paths, moderation_paths: a judge has no name; give it one")
         if self.human_path != NONE and self.answers_path == NONE:
             told.append("human_path: labels of answers, and answers_path is none")
         if self.human_sample and self.human_path == NONE:

@@ -32,6 +32,10 @@ def check(chosen: Any) -> list[str]:
         asked = tables.attempt(
             problems, corpus.of_prompts, generations, neutral=neutral, biased=biased
         )
+        sources = list(generations["source"].unique())
+        if corpus.EVERY in sources and len(sources) > 1:
+            why = f"stands for all sources together: call it otherwise, beside {sources[:3]}"
+            problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
         told = news.inputs.paired(problems, originals, generations if asked is None else asked)
         there = [_cells(generations, neutral, biased), _groups(chosen)]
         tables.attempt(problems, params.claims_hold, chosen, there)

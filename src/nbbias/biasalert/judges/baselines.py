@@ -227,5 +227,8 @@ def _first(results: Any) -> dict[str, Any]:
         return {"flagged": None, "score": np.nan}
     scores = results[0].get("category_scores")
     told = list(scores.values()) if isinstance(scores, dict) else []
-    numbers = [float(one) for one in told if isinstance(one, int | float)]
+    # A number of hundreds of digits is none; whatever is beyond 1 is refused later.
+    numbers = [
+        np.inf if abs(one) > 2 else float(one) for one in told if isinstance(one, int | float)
+    ]
     return {"flagged": results[0].get("flagged"), "score": max(numbers, default=np.nan)}
