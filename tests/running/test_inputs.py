@@ -215,6 +215,15 @@ def answers() -> pd.DataFrame:
     return asked[["task", "theme", "identity"]].assign(model="m", text="A text.")
 
 
+def test_of_cogs_all_orders_of_twelve_are_not_written_out(tmp_path: Path) -> None:
+    words = ", ".join(f"i{n}: w{n}" for n in range(12))
+    (tmp_path / "many.yaml").write_text(f"axes: {{hair: {{identities: {{{words}}}}}}}\n")
+    told = refused(
+        tmp_path, "cogs", suite_paths=[str(tmp_path / "many.yaml")], axes=["hair"], orders="all"
+    )
+    assert "orders: all of" in told and "take latin" in told
+
+
 def test_of_cogs_themes_and_identities_are_answered_with_the_nearest(tmp_path: Path) -> None:
     strange = answers().replace({"family": "families", "woman": "women"})
     told = refused(tmp_path, "cogs", answers_path=write(tmp_path, "a.csv", strange), parts=["rbs"])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import permutations
 from typing import Literal
 
+from nbbias.tables import ParameterError
+
 Design = Literal["auto", "all", "latin", "listed"]
 
 #: With more identities than this, all orders are too many: 5 have 120.
 MOST_IN_ALL_ORDERS = 4
-#: All orders of more are never written out: 7 have 5,040, and 12 have 479,001,600.
+#: All orders of more are never written out: 7 have 5,040.
 MOST_AT_ALL = 7
 
 
@@ -25,6 +27,13 @@ def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str,
         is odd; ``"auto"``: all up to four identities, else the square; ``"listed"``: the one order
         given, as the paper does, which cannot tell an identity from its position.
 
+    Raises
+    ------
+    ValueError
+        Fewer than two identities, or one twice.
+    ParameterError
+        All orders of more than seven: 12 have 479,001,600.
+
     Examples
     --------
     >>> orders(["straight", "queer"])
@@ -35,6 +44,8 @@ def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str,
         raise ValueError(f"needs two identities or more, each once: {identities}")
     if design == "listed":
         return [tuple(identities)]
+    if design == "all" and k > MOST_AT_ALL:
+        raise ParameterError("orders", f"all of {k} identities are too many to write; take latin")
     if design == "all" or (design == "auto" and k <= MOST_IN_ALL_ORDERS):
         return list(permutations(identities))
     # 0, 1, k-1, 2, k-2, …: neighbours differ by every step once.
