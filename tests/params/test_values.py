@@ -296,3 +296,10 @@ def test_all_parameters_written_to_a_file_are_the_same_parameters(
     assert read == stem
     assert set(values) == set(STUDIES[stem].parameters.model_fields)
     assert registry.validate(stem, values) == found
+
+
+@pytest.mark.parametrize("device", ["moon", "cuda:", "cuda:x", "CPU", ""])
+def test_a_device_that_is_none_is_refused_before_a_kernel(device: str) -> None:
+    with pytest.raises(ParameterError, match="device: string should match pattern"):
+        registry.validate("news_bias", {"device": device})
+    registry.validate("news_bias", {"device": "cuda:1"})

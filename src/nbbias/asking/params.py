@@ -115,7 +115,10 @@ class Generate(BaseModel):
     model_args: dict[str, Any] = Field(
         {}, description="further arguments of the backend, such as {'model_path': …} for hf"
     )
-    base_url: str = Field("", description="address of a compatible server; empty: the provider's")
+    base_url: str = Field(
+        "", pattern=r"^(https?://.+)?$",
+        description="address of a compatible server; empty: the provider's",
+    )  # fmt: skip
     concurrency: int = Field(8, ge=1, le=1000, description="calls, or batches, at a time")
     attempt_timeout: int = Field(
         120, ge=1, le=86_400, description="seconds until a call is tried again"

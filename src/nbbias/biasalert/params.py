@@ -12,6 +12,7 @@ from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
 from nbbias.params import (
     NONE,
     Claims,
+    Device,
     InputFile,
     Lead,
     ModelName,
@@ -175,7 +176,7 @@ class Biasalert(Parameters):
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
-    device: str = Field("cpu", description="where models run: cpu, cuda, mps")
+    device: Device = Field("cpu", description="where models run: cpu, cuda, mps")
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )

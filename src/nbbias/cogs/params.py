@@ -14,7 +14,7 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
 from nbbias.cogs.orders import MOST_AT_ALL
-from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
 
@@ -81,7 +81,7 @@ class Cogs(Parameters):
         description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
         "all-mpnet-base-v2, or the folder of a sentence-transformers model",
     )
-    device: str = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
+    device: Device = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
     orders: Literal["auto", "all", "latin", "listed"] = Field(
         "auto",
         description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "

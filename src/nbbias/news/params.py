@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
 from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -65,7 +65,7 @@ class News(Parameters):
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
-    device: str = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    device: Device = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
     groups_counted: Literal["both", "all"] = Field(
         "both",
         description="groups in a pair's distance of tone: those with sentences in both texts, "

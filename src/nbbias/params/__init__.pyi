@@ -1,5 +1,6 @@
 from .base import (
     NONE as NONE,
+    Device as Device,
     InputFile as InputFile,
     Lead as Lead,
     ModelName as ModelName,
