@@ -39,6 +39,12 @@ def asked(address: str, body: dict[str, Any] | None = None) -> Any:
         return None
 
 
+def _all_signals() -> None:
+    """Hear every signal: a process of `nohup`, or in the background, hears some no more."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("ending", ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"])
 def test_what_ends_lab_ends_jupyterlab_and_its_kernels(ending: str, tmp_path: Path) -> None:
@@ -51,7 +57,7 @@ def test_what_ends_lab_ends_jupyterlab_and_its_kernels(ending: str, tmp_path: Pa
     lab = subprocess.Popen(
         [*(sys.executable, "-m", "nbbias", "lab", "--no-browser", f"--port={port}"), *options],
         cwd=tmp_path / "mine", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True,
+        stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=_all_signals,
     )  # fmt: skip
     address = f"http://127.0.0.1:{port}/api"
     began: list[psutil.Process] = []
