@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import io
 import json
 import multiprocessing
@@ -28,6 +27,7 @@ from nbbias.tables import NbbiasError
 from tests.asking.test_call import ask_of, server as server
 from tests.asking.test_loop_killed import filed, params, suite
 from tests.fake_openai import FakeOpenAI
+from tests.rights import unprivileged
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
 
@@ -49,14 +49,6 @@ def command(
 
 def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-
-
-def unprivileged() -> None:
-    """Let root obey what a folder's mode says, as all others must."""
-    if os.geteuid() == 0:
-        drop, overrides, searches = 24, 1, 2
-        for capability in (overrides, searches):
-            assert ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0) == 0
 
 
 def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(

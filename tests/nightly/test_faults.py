@@ -5,7 +5,6 @@ The table of docs/decisions/0014-nothing-lost.md says how each ended before and 
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import resource
@@ -25,6 +24,7 @@ import pytest
 from nbbias import studies as registry
 from nbbias.tables import data_path
 from tests.conftest import ROOT
+from tests.rights import unprivileged
 
 pytestmark = pytest.mark.nightly
 
@@ -88,14 +88,6 @@ def said(ended: Ended) -> str:
     told = " ".join(f"{ended.stdout or ''} {ended.stderr or ''}".split())
     assert "Traceback" not in told, told
     return told
-
-
-def unprivileged() -> None:
-    """Let root obey what a folder's mode says, as all others must."""
-    if os.geteuid() == 0:
-        drop, overrides, searches = 24, 1, 2
-        for capability in (overrides, searches):
-            assert ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0) == 0
 
 
 def small_files() -> None:

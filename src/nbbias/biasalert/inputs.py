@@ -26,19 +26,7 @@ _SMALL = 1_000
 
 
 def check(chosen: Any) -> list[str]:
-    """Read what judges learn from, know and judge; refuse what a run cannot be made of.
-
-    Parameters
-    ----------
-    chosen
-        The study's parameters.
-
-    Raises
-    ------
-    NbbiasError
-        All problems at once: of each file, of the number of texts after the split, of how files
-        fit together, of the declared claims.
-    """
+    """Read what judges learn from, know and judge; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     model, scorer = chosen.embedding_model, chosen.toxicity_scorer
     tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
@@ -47,9 +35,7 @@ def check(chosen: Any) -> list[str]:
         tables.attempt(problems, tables.named, "toxicity_scorer", scorer, known)
     labelled = _labelled(problems, chosen)
     told = _known(problems, chosen, labelled)
-    answers = _answers(problems, chosen)
-    if answers is not None:
-        told += _lost(answers, chosen.answers_path)
+    answers = _answers(problems, told, chosen)
     paired = None
     if chosen.pairs_path != NONE:
         paired = tables.attempt(problems, pairs.read, chosen.pairs_path)
@@ -140,8 +126,8 @@ def _known(problems: list[NbbiasError], chosen: Any, labelled: pd.DataFrame | No
 # --- what is judged ---------------------------------------------------------------------------
 
 
-def _answers(problems: list[NbbiasError], chosen: Any) -> pd.DataFrame | None:
-    """Read the answers, and people's labels of them."""
+def _answers(problems: list[NbbiasError], told: list[str], chosen: Any) -> pd.DataFrame | None:
+    """Read the answers, and people's labels of them; add what is lost to what is told."""
     if chosen.answers_path == NONE:
         return None
     answers = tables.attempt(
@@ -154,27 +140,17 @@ def _answers(problems: list[NbbiasError], chosen: Any) -> pd.DataFrame | None:
     if answers is None:
         return None
     where = chosen.answers_path
-    tables.attempt(problems, tables.heard, answers["model"], _said(answers), where=where)
+    told += tables.spoken(problems, answers, where=where)
     if answers["text_id"].duplicated().any():
         twice = answers.loc[answers["text_id"].duplicated(), "text_id"].iloc[0]
-        told = f"the text_id {twice!r} stands twice; each answer needs its own"
-        problems.append(ContractError(where, told))
+        fault = f"the text_id {twice!r} stands twice; each answer needs its own"
+        problems.append(ContractError(where, fault))
     elif people is not None:
         own = people[people["text_id"].isin(answers["text_id"])] if chosen.answers_size else people
         _, faults = levels.labels_of(answers, levels.People(own, chosen.human_sample))
         if faults:
             problems.append(DataError(chosen.human_path, faults))
     return answers
-
-
-def _said(table: pd.DataFrame) -> pd.Series:
-    said: pd.Series = table["text"].fillna("").astype("str").str.strip() != ""
-    return said
-
-
-def _lost(answers: pd.DataFrame, where: str) -> list[str]:
-    said = _said(answers)
-    return [f"{where}: {(~said).sum()} of {len(said)} answers are blank"] * (not said.all())
 
 
 def _recorded(

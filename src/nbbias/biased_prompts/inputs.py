@@ -11,18 +11,7 @@ from nbbias.biased_prompts import corpus
 
 
 def check(chosen: Any) -> list[str]:
-    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
-
-    Parameters
-    ----------
-    chosen
-        The study's parameters.
-
-    Raises
-    ------
-    NbbiasError
-        As `news.inputs.check`, and where one of the two prompts was not asked.
-    """
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose."""
     problems = news.inputs.instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)

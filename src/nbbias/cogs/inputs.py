@@ -19,18 +19,7 @@ _ALL = "all"
 
 
 def check(chosen: Any) -> list[str]:
-    """Read answers, judgements and ratings; refuse what a run cannot be made of.
-
-    Parameters
-    ----------
-    chosen
-        The study's parameters.
-
-    Raises
-    ------
-    NbbiasError
-        All problems at once: of each file, of how they fit together, of the declared claims.
-    """
+    """Read answers, judgements and ratings; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     model = chosen.embedding_model
     tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
@@ -50,7 +39,7 @@ def _personas(problems: list[NbbiasError], chosen: Any) -> list[str]:
     texts = tables.attempt(problems, reference.read_personas, chosen.answers_path)
     if texts is None:
         return []
-    told = _heard(problems, texts, chosen.answers_path)
+    told = tables.spoken(problems, texts, where=chosen.answers_path)
     tables.attempt(problems, reference.known, texts, chosen.references)
     groups = [
         pd.DataFrame({"bias": bias, "group": texts[bias].dropna().unique()})
@@ -67,7 +56,7 @@ def _answers(problems: list[NbbiasError], chosen: Any, suite: Suite) -> list[str
     told: list[str] = []
     asked: pd.DataFrame | None = None
     if answers is not None:
-        told = _heard(problems, answers, chosen.answers_path)
+        told = tables.spoken(problems, answers, where=chosen.answers_path)
         asked = affinity.evaluation_prompts(answers, suite, design=chosen.orders)
     judged: pd.DataFrame | None = None
     if "abs" in chosen.parts:
@@ -100,12 +89,6 @@ def _judgements(
         told = f"the model {affinity.ALL!r} stands for all models together; call it otherwise"
         problems.append(DataError(path, told))
     return judged
-
-
-def _heard(problems: list[NbbiasError], texts: pd.DataFrame, where: str) -> list[str]:
-    said = texts["text"].fillna("").astype("str").str.strip() != ""
-    tables.attempt(problems, tables.heard, texts["model"], said, where=where)
-    return [f"{where}: {(~said).sum()} of {len(said)} answers are blank"] * (not said.all())
 
 
 def _meet(table: pd.DataFrame, other: pd.DataFrame, *, where: str) -> None:

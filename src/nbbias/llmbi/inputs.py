@@ -13,29 +13,15 @@ from nbbias.tables import NbbiasError
 
 
 def check(chosen: Any) -> list[str]:
-    """Read answers and neutral prose; refuse what a run cannot be made of.
-
-    Parameters
-    ----------
-    chosen
-        The study's parameters.
-
-    Raises
-    ------
-    NbbiasError
-        All problems at once: of either file, of weights and of declared claims beside the answers.
-    """
+    """Read answers and neutral prose; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     answers = tables.attempt(problems, measure.read_answers, chosen.answers_path)
     tables.attempt(problems, neutral.read_neutral, chosen.neutral_path)
     told: list[str] = []
     if answers is not None:
-        said = answers["text"].fillna("").str.strip() != ""
-        where = chosen.answers_path
-        tables.attempt(problems, tables.heard, answers["model"], said, where=where)
+        told = tables.spoken(problems, answers, where=chosen.answers_path)
         tables.attempt(problems, measure.weigh, chosen.weights, answers["dimension"])
         tables.attempt(problems, params.claims_hold, chosen, _cells(answers, chosen.claims))
-        told = [f"{where}: {(~said).sum()} of {len(said)} answers are blank"] * (not said.all())
     tables.refuse(problems)
     return told
 

@@ -18,18 +18,7 @@ from nbbias.text import lexicons, sentiment, toxicity
 
 
 def check(chosen: Any) -> list[str]:
-    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
-
-    Parameters
-    ----------
-    chosen
-        The study's parameters.
-
-    Raises
-    ------
-    NbbiasError
-        All problems at once: of either file, of how the two fit together, of the declared claims.
-    """
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose."""
     problems = instruments(chosen)
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     told: list[str] = []

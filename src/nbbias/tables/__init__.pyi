@@ -51,6 +51,7 @@ from .inputs import (
     heard as heard,
     named as named,
     refuse as refuse,
+    spoken as spoken,
 )
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed

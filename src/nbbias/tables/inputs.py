@@ -91,6 +91,28 @@ def heard(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
         raise DataError(where, told)
 
 
+def spoken(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
+    """Add models whose texts are all blank to the problems; say how many texts are.
+
+    Parameters
+    ----------
+    problems
+        Those found so far.
+    texts
+        `model`, `text`.
+    where
+        The table's name, for messages.
+
+    Examples
+    --------
+    >>> spoken([], pd.DataFrame({"model": "m", "text": ["So.", " "]}), where="mine.csv")
+    ['mine.csv: 1 of 2 answers are blank']
+    """
+    said = texts["text"].fillna("").astype("str").str.strip() != ""
+    attempt(problems, heard, texts["model"], said, where=where)
+    return [] if said.all() else [f"{where}: {(~said).sum()} of {len(said)} answers are blank"]
+
+
 def named(parameter: str, value: str, names: Iterable[str]) -> None:
     """Refuse what is none of some names, and no file or folder either.
 
