@@ -1,4 +1,4 @@
-from . import datasets as datasets, escape as escape
+from . import columns as columns, datasets as datasets, escape as escape
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (

@@ -39,8 +39,9 @@ class Column(NamedTuple):
         Whether a file without the column is refused.
     also
         Names under which files have it too.
-    of_file
-        Whether a file without it, or anything like it, is of one only, named after the file.
+    without
+        What each row of a file has that has neither the column nor anything like it: ``"file"``,
+        the name of the file; ``"row"``, the number of the row, as in ``"row 1"``.
 
     Examples
     --------
@@ -52,12 +53,23 @@ class Column(NamedTuple):
     kind: Literal["text", "number", "count", "flag", "nested"]
     needed: bool = False
     also: tuple[str, ...] = ()
-    of_file: bool = False
+    without: Literal["", "file", "row"] = ""
 
 
 #: The columns of a file that a reader knows, by name.
 Form = Mapping[str, Column]
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+
+#: Names that people give to what is read most.
+WRITTEN = ("body", "content", "article", "article_text", "full_text", "story")
+ANSWERED = (
+    *("response", "answer", "output", "completion", "generation", "generated", "generated_text"),
+    "reply",
+)
+SENTENCE = ("sentence", *WRITTEN[:2])
+MODEL = ("llm", "model_name", "system", "engine", "generator")
+ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id")
+ASKED = ("question", "input", "instruction")
 
 #: Columns of a table of which all are kept.
 _WIDEST = 500
@@ -130,8 +142,8 @@ def typed(
     names = [str(name) for name in (names or table.columns)]
     chosen = _chosen(form, names, given)
     absent = [name for name in form if name not in chosen]
-    alone = [name for name in absent if form[name].of_file and not _near(name, names, form)]
-    missing = [name for name in absent if form[name].needed and name not in alone]
+    filled = [name for name in absent if form[name].without and not _near(name, names, form)]
+    missing = [name for name in absent if form[name].needed and name not in filled]
     breaches = [lacks(missing, names, known=form)] if missing else []
     breaches += _strange(form, names, given)
     asked = {own: name for name, own in chosen.items()}
@@ -154,7 +166,19 @@ def typed(
     # The order of the file, whatever the order of the form.
     order = [asked[name] for name in names if name in asked]
     found = pd.DataFrame({name: columns[name] for name in order}, index=range(len(table)))
-    return found.assign(**dict.fromkeys(alone, Path(parted(where)[0]).stem))
+    instead = {"file": Path(parted(where)[0]).stem, "row": in_order(found)}
+    return found.assign(**{name: instead[form[name].without] for name in filled})
+
+
+def in_order(rows: pd.DataFrame) -> pd.Series:
+    """Return ids for rows that have none: their numbers.
+
+    Examples
+    --------
+    >>> in_order(pd.DataFrame({"text": ["a", "b"]})).tolist()
+    ['row 1', 'row 2']
+    """
+    return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
 
 
 def known(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> set[str]:
@@ -199,7 +223,7 @@ def _strange(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list
     told = [
         f"no column {visible(name)!r} is read here; {meant(name, form)}"
         for name in given
-        if name not in form
+        if form and name not in form
     ]
     return told + [
         f"{name}: there is no column {visible(own)!r}; {visible(meant(own, names))}"

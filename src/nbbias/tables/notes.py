@@ -70,7 +70,7 @@ def _escaped(value: str) -> str:
 
 
 def written(path: str) -> Written:
-    """Return what the notes behind a path say; without any it is UTF-8, by comma.
+    r"""Return what the notes behind a path say; without any it is UTF-8, by comma.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def written(path: str) -> Written:
     Examples
     --------
     >>> written("essays.csv?separator=tab&text=body")
-    Written(encoding='utf-8-sig', separator='\\t', columns={'text': 'body'})
+    Written(encoding='utf-8-sig', separator='\t', columns={'text': 'body'})
     """
     bare, notes = parted(path)
     encoding = notes.pop("encoding", Written().encoding)

@@ -197,8 +197,9 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
             raise DataError(shown, packed) from None
         if how.encoding != Written().encoding:
             raise DataError(shown, f"is not {how.encoding} ({at})") from None
-        told = f"is not UTF-8 ({at}); save it as UTF-8 and try again"
-        raise DataError(shown, f"{told}, or say how it is written: {path.name}?encoding=cp1252")
+        how_else = f"{path.name}?encoding=cp1252"
+        told = f"is not UTF-8 ({at}); save it as UTF-8 and try again, or say what it is: {how_else}"
+        raise DataError(shown, told) from None
     except RecursionError:
         raise DataError(shown, "is nested too deeply to be a table") from None
     except (ValueError, OSError, pd.errors.ParserError, pa.ArrowException) as error:
