@@ -1,5 +1,6 @@
 from . import (
     about as about,
+    cite as cite,
     compare as compare,
     gallery as gallery,
     leaders as leaders,
