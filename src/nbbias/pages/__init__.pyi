@@ -2,6 +2,7 @@ from . import (
     about as about,
     cite as cite,
     compare as compare,
+    failed as failed,
     gallery as gallery,
     leaders as leaders,
     manifest as manifest,

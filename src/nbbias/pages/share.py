@@ -226,6 +226,16 @@ def portable_content(path: Path, shown: Mapping[str, str]) -> bytes:
     return "".join(parts).encode("utf-8", "surrogateescape")
 
 
+#: A path that begins at a root, a drive or a home.
+_PATH = re.compile(r"(?<![\w.:/\\])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\:'\"`,;()<>\[\]]+){2,}")
+
+
+def portable_text(text: str, described: Mapping[str, Any]) -> str:
+    """Return what a run said, with names in place of paths of this machine."""
+    told = _in_text(names(described))(text)
+    return _PATH.sub(lambda found: PureWindowsPath(found[0]).name, told)
+
+
 def _in_text(shown: Mapping[str, str]) -> Callable[[str], str]:
     """Return what replaces paths in a text, be it plain, in JSON, in HTML, or JSON in HTML."""
     written: dict[str, str] = {}
