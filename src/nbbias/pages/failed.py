@@ -34,12 +34,13 @@ def told(folder: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     error = described.get("error") or {}
     cell = error.get("cell")
     section = _section(folder / "notebook.ipynb") or _reached(described)
-    parts = [f"in cell {cell}" if cell is not None else "", f"“{section}”" if section else ""]
+    parts = [f"cell {cell}" if cell is not None else "", f"section “{section}”" if section else ""]
+    where = ", ".join(filter(None, parts))
     message = share.portable_text(str(error.get("message") or ""), described)
     good = folder.with_name(folder.name.removesuffix(FAILED))
     interrupted = described["status"] == "interrupted"
     return {
-        "where": ", section ".join(filter(None, parts)) if parts[0] else parts[1],
+        "where": f"in {where}" if where else "",
         "message": message if len(message) <= _LONGEST else message[:_LONGEST] + " …",
         "todo": "Run it again" if interrupted else "Mend what it names, then run it again",
         "command": about.command(folder),

@@ -77,8 +77,17 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
         "question": study.question if study else "",
         "models": reading.names.order(models),
         "figure": drawn,
+        "alt": _alt(folder / "figures" / f"{figure}.json"),
         "failed": None if well else failed.told(folder, one),
     }
+
+
+def _alt(words: Path) -> str:
+    """Return what is heard of a figure: nothing of one that an older run left."""
+    try:
+        return str(json.loads(words.read_text(encoding="utf-8"))["alt"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def write(out: Path) -> Path:
@@ -178,10 +187,7 @@ def _render(target: Path, template: str, *scripts: str, **values: Any) -> Path:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
-    environment.filters |= {
-        "plain": escape.without_markdown, "number": reading.number, "interval": reading.interval,
-        "day": _day,
-    }  # fmt: skip
+    environment.filters |= {"plain": escape.without_markdown, "day": _day}
     ours = page.own(*scripts, images=_IMAGES)
     text = environment.get_template(template).render(**ours, scripts=scripts, **values)
     return tables.write(target, visible(page.slim(text)))

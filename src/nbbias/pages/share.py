@@ -26,6 +26,9 @@ _DOCS = ("docs/*.md", "docs/*.ipynb")
 #: The same run gives the same archive: a zip's oldest date stands for every file's.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
+#: From a run's page to the list of all runs, which does not come along with one.
+TRAIL = '<a href="../../index.html">All runs</a> · '
+
 
 def export(folder: Path, target: Path) -> tuple[Path, int]:
     """Pack a finished run as a zip, written whole or not at all.
@@ -65,7 +68,8 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     }
     packed = {name: text.encode() for name, text in contents.items()}
     for path in sorted(found for pattern in _PACKED for found in folder.glob(pattern)):
-        packed[path.relative_to(folder).as_posix()] = portable_content(path, shown)
+        content = portable_content(path, shown).replace(TRAIL.encode(), b"")
+        packed[path.relative_to(folder).as_posix()] = content
     pages_manifest.same(folder, described)
     for path in sorted(data_path("lexicons").iterdir()):
         packed[f"lexicons/{path.name}"] = path.read_bytes()
