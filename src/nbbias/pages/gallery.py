@@ -74,6 +74,7 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
          if well and (folder / "figures" / f"{figure}{end}").is_file()), None,
     )  # fmt: skip
     return {
+        "state": "finished" if well else one["status"],
         "question": study.question if study else "",
         "models": reading.names.order(models),
         "figure": drawn,
