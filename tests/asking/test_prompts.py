@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias.asking import prompts
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
 from nbbias.text import lexicons
@@ -89,7 +89,7 @@ def test_the_releases_own_layout_of_titles(tmp_path: Path) -> None:
 
 def test_llmbi_prompts_are_asked_as_they_stand() -> None:
     table = prompts.read("llmbi", "sample", suites=asked.suites())
-    assert table["prompt"].tolist() == measure.prompts()["prompt"].tolist()
+    assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()
     assert table["dimension"].value_counts().tolist() == [2] * 9
 
 

@@ -16,7 +16,6 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.biasalert import corpus, detection, knowledge as entries, retrieval, sources, split
-from nbbias.biasalert.contracts import LABELLED
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base

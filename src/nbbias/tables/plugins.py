@@ -1,7 +1,7 @@
 """What other packages add by entry points: studies, judges, instruments; loaded when asked for.
 
 Which names there are is read from the packages' metadata, without importing any of them. A plugin
-that cannot be loaded, or that takes a name which stands, is left out, and why is kept in `LEFT_OUT`.
+that cannot be loaded, or that takes a name which stands, is left out; `LEFT_OUT` says why.
 """
 
 from __future__ import annotations

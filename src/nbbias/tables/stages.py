@@ -114,6 +114,7 @@ def stage(
     """
     if function is None:
         return functools.partial(stage, whole=whole, always=always)
+
     @functools.wraps(function)
     def kept(*args: Any, **kwargs: Any) -> Any:
         folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
