@@ -140,7 +140,7 @@ def parameters() -> Iterator[tuple[str, str]]:
     models = {stem: one.parameters for stem, one in studies.STUDIES.items()}
     lines = [
         "# Parameters", "",
-        "What a params file may hold, as `nbbias params STUDY` prints it; `-p NAME=VALUE` sets one.",
+        "What a params file may hold, as `nbbias params STUDY` prints it.",
         "",
     ]  # fmt: skip
     for stem, model in {**models, "generate": Generate}.items():
@@ -201,9 +201,9 @@ def gallery() -> Iterator[tuple[str, str]]:
     """Yield the page of the samples' figures, as committed, each with the table that it draws."""
     lines = [
         "# Gallery", "",
-        "Figures of the samples, as `make studies` makes them. Their texts are simulated, or written "
-        "by hand for this project: they show what a measure does, and nothing about any model. What "
-        "real texts give stands under [Results](../results.md).",
+        "Figures of the samples, as `make studies` makes them. Their texts are simulated, or "
+        "written by hand for this project: they show what a measure does, and nothing about any "
+        "model. What real texts give stands under [Results](../results.md).",
         "",
     ]  # fmt: skip
     for stem, study in studies.STUDIES.items():
