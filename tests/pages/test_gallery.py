@@ -75,7 +75,7 @@ def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_
     assert found.select_one(".badge").get_text() == "Texts written by hand"  # type: ignore[union-attr]
     assert "By hand, in two registers." in found.get_text()
     assert (found.img["src"], found.img["alt"]) == ("llmbi/a/figures/means-narrow.svg", "Dots.")
-    assert "index of m 0.50 95% CI 0.4 to 0.6; N = 18" == " ".join(found.dl.get_text(" ").split())
+    assert " ".join(found.dl.get_text(" ").split()) == "index of m 0.50 95% CI 0.4 to 0.6; N = 18"
     assert "llmbi · a · 1 May 2024" in found.get_text()
 
 
