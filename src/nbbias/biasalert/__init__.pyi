@@ -21,5 +21,6 @@ from . import (
     sources as sources,
     split as split,
     tables as tables,
+    units as units,
     unseen as unseen,
 )

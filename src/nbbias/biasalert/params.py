@@ -19,6 +19,7 @@ from nbbias.params import (
     OptionalFile,
     Parameters,
     Study,
+    Units,
     no_twins,
     written_files,
 )
@@ -259,10 +260,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.biasalert import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    units=_units,
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

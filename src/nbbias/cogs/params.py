@@ -14,7 +14,17 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
 from nbbias.cogs.orders import MOST_AT_ALL
-from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import (
+    Claims,
+    Device,
+    InputFile,
+    Lead,
+    ModelName,
+    Parameters,
+    Study,
+    Units,
+    no_twins,
+)
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
 
@@ -177,10 +187,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.cogs import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    units=_units,
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

@@ -7,5 +7,6 @@ from . import (
     ranking as ranking,
     sentences as sentences,
     tables as tables,
+    units as units,
 )
 from .measure import llmbi as llmbi

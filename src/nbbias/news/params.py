@@ -12,7 +12,17 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import (
+    Claims,
+    Device,
+    InputFile,
+    Lead,
+    ModelName,
+    Parameters,
+    Study,
+    Units,
+    no_twins,
+)
 from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -220,10 +230,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.news import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    units=_units,
     leads=(
         Lead(
             "word", "share_difference",
