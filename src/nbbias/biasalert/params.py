@@ -19,6 +19,7 @@ from nbbias.params import (
     OptionalFile,
     Parameters,
     Study,
+    Texts,
     Units,
     no_twins,
     written_files,
@@ -271,6 +272,12 @@ STUDY = Study(
     parameters=Biasalert,
     check=_check,
     units=_units,
+    inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
+    sample=Texts(
+        "simulated",
+        "Written and simulated from templates for this project; no model wrote them, and no "
+        "people were asked.",
+    ),
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

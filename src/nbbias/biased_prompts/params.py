@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import Claims, InputFile, Lead, Study, Units
+from nbbias.params import Claims, InputFile, Lead, Study, Texts, Units
 from nbbias.tables import SAMPLE, NbbiasError, lacking
 from nbbias.text import embeddings, lexicons
 
@@ -123,6 +123,12 @@ STUDY = Study(
     parameters=BiasedPrompts,
     check=_check,
     units=_units,
+    inputs=("originals_path", "generations_path"),
+    sample=Texts(
+        "simulated",
+        "Simulated from templates, with known differences and refusals planted; nothing in "
+        "them was written by a model or a newsroom.",
+    ),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",

@@ -22,6 +22,7 @@ from nbbias.params import (
     ModelName,
     Parameters,
     Study,
+    Texts,
     Units,
     no_twins,
 )
@@ -198,6 +199,12 @@ STUDY = Study(
     parameters=Cogs,
     check=_check,
     units=_units,
+    inputs=("answers_path", "judgements_path", "ratings_path"),
+    sample=Texts(
+        "simulated",
+        "Simulated from templates, with known preferences planted; no model wrote or judged "
+        "anything in them.",
+    ),
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Units
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -91,6 +91,12 @@ STUDY = Study(
     parameters=Llmbi,
     check=_check,
     units=_units,
+    inputs=("answers_path",),
+    sample=Texts(
+        "hand-written",
+        'The two "models" are two registers, plain and warm, in which the same answers were '
+        "written by hand for this project; no model wrote them.",
+    ),
     leads=(
         Lead(
             "llmbi", "index", "LLM Bias Index",

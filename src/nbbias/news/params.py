@@ -20,6 +20,7 @@ from nbbias.params import (
     ModelName,
     Parameters,
     Study,
+    Texts,
     Units,
     no_twins,
 )
@@ -241,6 +242,12 @@ STUDY = Study(
     parameters=NewsBias,
     check=_check,
     units=_units,
+    inputs=("originals_path", "generations_path"),
+    sample=Texts(
+        "simulated",
+        'Simulated from templates, with known differences planted in four of five "models"; '
+        "nothing in them was written by a model or a newsroom.",
+    ),
     leads=(
         Lead(
             "word", "share_difference",

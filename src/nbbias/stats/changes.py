@@ -4,11 +4,6 @@ The values of the two runs are paired by unit. Units may come in clusters, such 
 that several texts are cut from: the sums over clusters are what varies, so the tests are paired
 *t* tests where every unit is a cluster of its own. Where both runs hold 0 and 1 alone, the score
 test of Tango (1998) stands in their place: it holds where few units or none change sides.
-
->>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2, 0.2], "second": [0.5, 0.6, 0.7, 0.5]})
->>> row = gate(both, worse="higher", margin=0.1)
->>> round(row["worsening"], 3), row["p_worse"] < 0.05, row["p_not_worse"] < 0.05
-(0.375, True, False)
 """
 
 from __future__ import annotations
@@ -159,6 +154,13 @@ def gate(both: pd.DataFrame, *, worse: Worse, margin: float) -> Row:
     References
     ----------
     Tango 1998, Statistics in Medicine 17(8); Berger 1982, Technometrics 24(4) (intersection-union).
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2, 0.2], "second": [0.5, 0.6, 0.7, 0.5]})
+    >>> row = gate(both, worse="higher", margin=0.1)
+    >>> round(row["worsening"], 3), row["p_worse"] < 0.05, row["p_not_worse"] < 0.05
+    (0.375, True, False)
     """
     if len(both) < 2:
         gaps = ("worsening", "se", "p_worse", "p_not_worse")
