@@ -5,6 +5,7 @@ from . import (
     contracts as contracts,
     corpus as corpus,
     detection as detection,
+    detector as detector,
     figures as figures,
     groups as groups,
     guard as guard,
@@ -24,3 +25,4 @@ from . import (
     units as units,
     unseen as unseen,
 )
+from .detector import Detector as Detector, detect as detect

@@ -22,7 +22,7 @@ from nbbias.tables import NbbiasError, data_path, is_file, visible
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
 #: Parameters whose files come along: small lists that say what is looked for, no texts.
 _LISTS = ("lexicon_paths", "names_path", "suite_paths")
-_DOCS = ("docs/*.md", "docs/*.ipynb")
+_DOCS = ("docs/howto/*.md", "docs/howto/*.ipynb")
 #: The same run gives the same archive: a zip's oldest date stands for every file's.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
