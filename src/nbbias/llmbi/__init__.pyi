@@ -7,5 +7,6 @@ from . import (
     scoring as scoring,
     sentences as sentences,
     tables as tables,
+    units as units,
 )
 from .scoring import llmbi as llmbi
