@@ -5,6 +5,7 @@ from . import (
     contracts as contracts,
     corpus as corpus,
     detection as detection,
+    detector as detector,
     figures as figures,
     groups as groups,
     guard as guard,
@@ -23,3 +24,4 @@ from . import (
     tables as tables,
     unseen as unseen,
 )
+from .detector import Detector as Detector, detect as detect

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.llmbi.measure import measure, score_answers
+from nbbias.llmbi.scoring import measure, score_answers
 from nbbias.tables import Column, DataError, data_path, read_table
 
 _SHIPPED = "neutral_prose.jsonl"

@@ -68,9 +68,9 @@ class Llmbi(Parameters):
 
 
 def _suite(_: str) -> pd.DataFrame:
-    from nbbias.llmbi import measure  # which takes a while to load
+    from nbbias.llmbi import scoring  # which takes a while to load
 
-    suite = measure.prompts()
+    suite = scoring.prompts()
     return suite.assign(prompt_id=[f"llmbi-{n:02d}" for n in range(1, len(suite) + 1)])
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.llmbi.estimates import SURE, by_prompt
-from nbbias.llmbi.measure import score_answers
+from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import Sure
 
 Row = dict[str, Any]
@@ -29,9 +29,9 @@ def alternatives(
     Parameters
     ----------
     measured
-        The table of `llmbi.measure.measure`.
+        The table of `llmbi.scoring.measure`.
     formula
-        The reference settings, as for `llmbi.measure.score_answers`.
+        The reference settings, as for `llmbi.scoring.score_answers`.
     scorers
         The instruments measured; each is tried for B and for S.
     sure

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, data_path, read_table, shipped_table
+from nbbias.tables import Column, DataError, columns, data_path, read_table, shipped_table
 from nbbias.text import sentiment
 
 _SHIPPED = "sample/llmbi_answers.jsonl"
@@ -26,10 +26,10 @@ _SHIPPED = "sample/llmbi_answers.jsonl"
 #: What a file of answers holds.
 _FILE = {
     "dimension": Column("text", also=("bias_type",)),
-    "prompt": Column("text", needed=True),
-    "model": Column("text", needed=True),
+    "prompt": Column("text", needed=True, also=columns.ASKED),
+    "model": Column("text", needed=True, also=columns.MODEL, without="file"),
     "sample": Column("count"),
-    "text": Column("text", needed=True, also=("response",)),
+    "text": Column("text", needed=True, also=columns.ANSWERED),
 }
 
 
