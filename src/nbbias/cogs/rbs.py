@@ -315,7 +315,7 @@ def rbs(
     if by == "task":
         tasks = "fixed"
     rows: list[Row] = []
-    parts = list(_cells(distances, by))
+    parts = list(cells(distances, by))
     for key, own in parts:
         # Instances by identities, both in order of appearance.
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
@@ -337,7 +337,8 @@ def rbs(
     return stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
 
 
-def _cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+def cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Yield the key of every model, axis and, where told, task or topic, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *([by] if by else [])]
     for values, own in distances.groupby(keys, sort=False, dropna=False):

@@ -134,11 +134,11 @@ def llmbi(
     Parameters
     ----------
     bias_scores
-        B_i, one per dimension, at least one; in [0, 1] when they are |polarity|.
+        B_i, one per dimension, at least one; in [0, 1] when they are ``|polarity|``.
     diversity_penalty
         P(D), added as it stands.
     sentiment_bias_score
-        S, in [0, 1] when it is |polarity|.
+        S, in [0, 1] when it is ``|polarity|``.
     weights
         w_i, as many as `bias_scores`.
     lambda_factor
@@ -163,7 +163,7 @@ def llmbi(
 
     Examples
     --------
-    Two dimensions of |polarity| .1 and .3, with the paper's penalty and weights:
+    Two dimensions of ``|polarity|`` .1 and .3, with the paper's penalty and weights:
 
     >>> from nbbias import llmbi
     >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5), 3)
@@ -190,7 +190,7 @@ def score_answers(
     lambda_factor: float = 1.5,
     weights: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """Score every answer as the paper does: one dimension, B = S = |polarity|.
+    """Score every answer as the paper does: one dimension, B = S = ``|polarity|``.
 
     Parameters
     ----------
