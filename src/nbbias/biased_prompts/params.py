@@ -123,6 +123,7 @@ STUDY = Study(
     parameters=BiasedPrompts,
     check=_check,
     units=_units,
+    own=news.params.few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

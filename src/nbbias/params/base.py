@@ -136,6 +136,10 @@ class Units(NamedTuple):
     worse: Mapping[str, str]
 
 
+#: What a run on texts of one's own sets: a value, and why.
+Own = dict[str, tuple[Any, str]]
+
+
 class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
@@ -148,7 +152,8 @@ class Study(NamedTuple):
     `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
     `sample` says where the texts are from that the package brings. `units` loads the values behind
-    its means, by which two runs are compared.
+    its means, by which two runs are compared. `own` says what else texts of one's own take, by the
+    rows of each input that is given: values of parameters, and why.
     """
 
     stem: str
@@ -161,6 +166,7 @@ class Study(NamedTuple):
     units: Callable[[], Units] | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
+    own: Callable[[Mapping[str, int]], Own] = lambda _: {}
 
     @property
     def question(self) -> str:
