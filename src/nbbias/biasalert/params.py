@@ -264,6 +264,7 @@ STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    measure="nbbias.biasalert.measured:measure",
     inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
     sample=Texts(
         "simulated",

@@ -8,3 +8,4 @@ from . import (
     sentences as sentences,
     tables as tables,
 )
+from .measured import measure as measure

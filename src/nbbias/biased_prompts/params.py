@@ -116,6 +116,7 @@ STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
+    measure="nbbias.biased_prompts.measured:measure",
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

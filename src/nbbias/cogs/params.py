@@ -191,6 +191,7 @@ STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    measure="nbbias.cogs.measured:measure",
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(
         "simulated",

@@ -8,4 +8,5 @@ from . import (
     sentences as sentences,
     tables as tables,
 )
+from .measured import measure as measure
 from .scoring import llmbi as llmbi

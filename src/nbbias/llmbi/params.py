@@ -84,6 +84,7 @@ STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
+    measure="nbbias.llmbi.measured:measure",
     inputs=("answers_path",),
     sample=Texts(
         "hand-written",

@@ -234,6 +234,7 @@ STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    measure="nbbias.news.measured:measure",
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
