@@ -87,7 +87,12 @@ def test_a_prompt_without_a_dimension_is_refused_by_name(tmp_path: Path) -> None
         scoring.read_answers(write(tmp_path, [{"prompt": "Why?", "model": "m", "text": "x"}]))
 
 
-@pytest.mark.parametrize("missing", ["prompt", "model", "text"])
+def test_answers_without_a_model_are_of_one_that_has_the_file_s_name(tmp_path: Path) -> None:
+    path = write(tmp_path, [{"question": "p", "answer": "x", "dimension": "Age"}])
+    assert scoring.read_answers(path)["model"].tolist() == [Path(path).stem]
+
+
+@pytest.mark.parametrize("missing", ["prompt", "text"])
 def test_a_missing_column_is_refused_by_name(missing: str, tmp_path: Path) -> None:
     row = {"prompt": "p", "model": "m", "text": "x", "dimension": "Age"}
     del row[missing]

@@ -22,6 +22,7 @@ from . import (
     sources as sources,
     split as split,
     tables as tables,
+    units as units,
     unseen as unseen,
 )
 from .detector import Detector as Detector, detect as detect

@@ -40,7 +40,10 @@ FOLDS = 3
 #: Texts that are judged at a time.
 AT_ONCE = 1024
 
-COLUMNS = ("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason")
+COLUMNS = (
+    *("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason"),
+    "instrument",
+)
 
 
 class Detector(NamedTuple):
@@ -64,6 +67,14 @@ class Detector(NamedTuple):
     retrieve: Retrieve | None
     about: dict[str, Any]
     errors: pd.DataFrame
+
+    @property
+    def label(self) -> str:
+        """What it is, was fitted on, and is worth there: a line for each verdict."""
+        rows = self.errors[self.errors["statistic"] == "accuracy"]
+        right = [f"right on {one:.2f} of such texts" for one in rows["estimate"]]
+        fitted = f"{self.about['judge']} fitted on {self.about['n']:,} texts"
+        return ", ".join([f"{fitted} ({self.about['fitted_on']})", *(right or ["not measured"])])
 
     @property
     def told(self) -> list[str]:
@@ -323,8 +334,9 @@ def detect(
         ``"not biased"``, ``"not judged"``); `bias_type`, `group`, `attribute` of what is biased;
         `confidence` in [0, 1], higher is more likely biased, where the judge has one; `evidence`,
         the one or two nearest statements that the judge was shown, or else what it says itself;
-        `reason`, why a text was not judged. What the judge was fitted on, and how often it is wrong
-        there, is in ``attrs``: `told` (sentences), `about`, `errors` (records of ESTIMATES).
+        `reason`, why a text was not judged; `instrument`, what the judge was fitted on and how
+        often it is right there. More of that is in ``attrs``: `told` (sentences), `about`, `errors`
+        (records of ESTIMATES).
 
     Raises
     ------
@@ -374,7 +386,8 @@ def _verdicts(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
     shown = said["explanation"] if evidence is None else said["text_id"].map(_shown(evidence))
     names = {True: BIASED, False: FINE}
     verdict = [NOT_JUDGED if pd.isna(one) else names[bool(one)] for one in said["biased"]]
-    told = said.assign(verdict=verdict, evidence=shown.where(said["biased"].notna()).fillna(""))
+    shown = shown.where(said["biased"].notna()).fillna("")
+    told = said.assign(verdict=verdict, evidence=shown, instrument=used.label)
     return told[list(COLUMNS)].reset_index(drop=True)
 
 

@@ -28,14 +28,14 @@ from nbbias.tables import SAMPLE, Measured
 
 
 def measure(
-    labelled: Input = SAMPLE, answers: Input = SAMPLE, **parameters: Any
+    labelled: Input = None, answers: Input = None, **parameters: Any
 ) -> Measured:  # fmt: skip
     """Measure how good judges are, and the bias level of answers: a run without a notebook.
 
     Parameters
     ----------
     labelled, answers
-        Tables, or files, as the parameters `labelled_path` and `answers_path`.
+        Tables, or files, in place of the parameters `labelled_path` and `answers_path`.
     **parameters
         As a params file of the study sets them (`nbbias params biasalert`).
 

@@ -20,6 +20,7 @@ from nbbias.params import (
     Parameters,
     Study,
     Texts,
+    Units,
     no_twins,
     written_files,
 )
@@ -260,11 +261,18 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.biasalert import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
     measure="nbbias.biasalert.measured:measure",
+    units=_units,
     inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
     sample=Texts(
         "simulated",

@@ -7,5 +7,6 @@ from . import (
     sample as sample,
     sentences as sentences,
     tables as tables,
+    units as units,
 )
 from .measured import measure as measure

@@ -10,18 +10,18 @@ from nbbias import news, params
 from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
-from nbbias.tables import SAMPLE, Measured
+from nbbias.tables import Measured
 
 
 def measure(
-    originals: Input = SAMPLE, generations: Input = SAMPLE, **parameters: Any
+    originals: Input = None, generations: Input = None, **parameters: Any
 ) -> Measured:  # fmt: skip
     """Measure what biased prompts do to generated news: a run without a notebook.
 
     Parameters
     ----------
     originals, generations
-        Tables, or files, as the parameters `originals_path` and `generations_path`.
+        Tables, or files, in place of the parameters `originals_path` and `generations_path`.
     **parameters
         As a params file of the study sets them (`nbbias params biased_prompts`).
 

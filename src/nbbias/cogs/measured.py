@@ -11,19 +11,19 @@ from nbbias.cogs import affinity, people, rbs, reference, suite as suites, table
 from nbbias.cogs.params import Cogs
 from nbbias.params import Input
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, Measured
+from nbbias.tables import Measured
 
 
 def measure(
-    answers: Input = SAMPLE, judgements: Input = None, ratings: Input = None, **parameters: Any
+    answers: Input = None, judgements: Input = None, ratings: Input = None, **parameters: Any
 ) -> Measured:
     """Measure representative and affinity bias: the tables of a run, without a notebook.
 
     Parameters
     ----------
     answers, judgements, ratings
-        Tables, or files, as the parameters `answers_path`, `judgements_path`, `ratings_path`. What
-        is not given leaves out, of answers of one's own, the parts that need it.
+        Tables, or files, in place of the parameters `answers_path`, `judgements_path` and
+        `ratings_path`. Beside answers, what is not given leaves out the parts that need it.
     **parameters
         As a params file of the study sets them (`nbbias params cogs`).
 
@@ -45,8 +45,7 @@ def measure(
     >>> sorted(found.estimates["statistic"].unique())[:2]
     ['abs', 'abs_raw']
     """
-    own = isinstance(answers, pd.DataFrame) or answers != SAMPLE
-    if own and "parts" not in parameters:
+    if answers is not None and "parts" not in parameters:
         there = {"rbs": True, "visibility": True, "abs": judgements, "people": ratings}
         parts = [part for part, one in there.items() if one is not None]
         parameters = {**parameters, "parts": parts}

@@ -7,6 +7,7 @@ from . import (
     scoring as scoring,
     sentences as sentences,
     tables as tables,
+    units as units,
 )
 from .measured import measure as measure
 from .scoring import llmbi as llmbi

@@ -247,7 +247,7 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     Returns
     -------
     DataFrame
-        `model`, `first`, `second`, and of mean |polarity| over prompts Spearman's `rho` in
+        `model`, `first`, `second`, and of mean ``|polarity|`` over prompts Spearman's `rho` in
         [-1, 1] (1: the same order; 0: none), `ci_low`, `ci_high`, `n`, `p_value`.
 
     Examples

@@ -9,16 +9,16 @@ from nbbias.llmbi import estimates as of, neutral, scoring, tables as printed
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, Measured
+from nbbias.tables import Measured
 
 
-def measure(answers: Input = SAMPLE, **parameters: Any) -> Measured:
+def measure(answers: Input = None, **parameters: Any) -> Measured:
     """Measure the index of models: the tables of a run, without a notebook.
 
     Parameters
     ----------
     answers
-        A table, or a file, as the parameter `answers_path`.
+        A table, or a file, in place of the parameter `answers_path`.
     **parameters
         As a params file of the study sets them (`nbbias params llmbi`).
 

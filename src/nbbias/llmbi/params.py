@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -80,11 +80,18 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.llmbi import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
     measure="nbbias.llmbi.measured:measure",
+    units=_units,
     inputs=("answers_path",),
     sample=Texts(
         "hand-written",

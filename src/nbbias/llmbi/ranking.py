@@ -42,7 +42,7 @@ def alternatives(
     DataFrame
         One row per setting: `model`, `factor`, `setting`, then a column per dimension with
         its mean score. Factors: ``reference`` (one row), ``penalty P`` (0 to 1), ``weight λ of S``
-        (0 to 5), ``instrument``, ``normalisation`` of |polarity| over the answers (min-max, z,
+        (0 to 5), ``instrument``, ``normalisation`` of ``|polarity|`` over the answers (min-max, z,
         ranks), ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and
         ``prompts`` (one of a dimension's prompts drawn, as if each had been asked one only).
 

@@ -14,7 +14,7 @@ from nbbias.news.corpus import Read
 from nbbias.news.params import News, NewsBias
 from nbbias.params import Input
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, Measured
+from nbbias.tables import Measured
 
 
 class Fixed(NamedTuple):
@@ -35,14 +35,14 @@ class Fixed(NamedTuple):
 
 
 def measure(
-    originals: Input = SAMPLE, generations: Input = SAMPLE, **parameters: Any
+    originals: Input = None, generations: Input = None, **parameters: Any
 ) -> Measured:  # fmt: skip
     """Measure which groups generated news names, and in what tone: a run without a notebook.
 
     Parameters
     ----------
     originals, generations
-        Tables, or files, as the parameters `originals_path` and `generations_path`.
+        Tables, or files, in place of the parameters `originals_path` and `generations_path`.
     **parameters
         As a params file of the study sets them (`nbbias params news_bias`).
 

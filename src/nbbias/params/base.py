@@ -124,6 +124,18 @@ class Lead(NamedTuple):
     null_is: str = "by chance"
 
 
+class Units(NamedTuple):
+    """The values by independent unit that a saved run's means are of, so that two can be paired.
+
+    `values` is given the run's folder and its parameters, and returns a table as of
+    `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
+    ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
+    """
+
+    values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
+    worse: Mapping[str, str]
+
+
 class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
@@ -137,6 +149,7 @@ class Study(NamedTuple):
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
     `sample` says where the texts are from that the package brings. `measure` is the study's twin
     without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
+    `units` loads the values behind its means, by which two runs are compared.
     """
 
     stem: str
@@ -146,6 +159,7 @@ class Study(NamedTuple):
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
+    units: Callable[[], Units] | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""

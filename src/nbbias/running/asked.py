@@ -128,7 +128,7 @@ def of_params(path: Path, *, dry_run: bool = False) -> Plan:
         absent = _places(own) if dry_run else []
         parameters, chosen = take(stem, values, where=str(path), to_come=absent)
     if chosen is None:
-        told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
+        told = "`nbbias params generate` says what it takes, docs/howto/asking-models.md how to ask"
         raise ParameterError(
             str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
         )

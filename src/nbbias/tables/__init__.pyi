@@ -1,4 +1,4 @@
-from . import datasets as datasets, escape as escape
+from . import columns as columns, datasets as datasets, escape as escape
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
@@ -73,4 +73,5 @@ from .read import (
     written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
+from .units import UNIT_KEYS as UNIT_KEYS, units as units
 from .waiting import progress as progress, watched as watched

@@ -19,6 +19,7 @@ _PACKAGES = (
 _SHARED = ("text", "stats", "refusals")
 _READING = (
     *("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore"),
+    "units.py",
     "measured.py",  # calls what measures, in the order in which a notebook does
 )
 
@@ -56,8 +57,9 @@ def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[P
     """Return the sources that a stage of a package rests on.
 
     They are what measures for all studies (`text`, `stats`, `refusals`) and the package's own
-    measures. Figures, sentences, printed tables, explorers, parameters and samples move no number
-    that a stage is given or returns: a changed label tunes nothing anew.
+    measures. Figures, sentences, printed tables, explorers, parameters, samples and what reads the
+    units of a saved run move no number that a stage is given or returns: a changed label tunes
+    nothing anew.
     """
     folders = [root / name for name in dict.fromkeys((*_SHARED, package)) if name]
     every = sorted(path for folder in folders for path in folder.rglob("*.py"))
