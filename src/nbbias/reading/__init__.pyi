@@ -6,6 +6,8 @@ from . import (
     live as live,
     markup as markup,
     policy as policy,
+    quotes as quotes,
+    reach as reach,
 )
 from .figures import Drawn as Drawn
 from .sentences import (
