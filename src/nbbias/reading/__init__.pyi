@@ -3,13 +3,16 @@ from . import (
     explorer as explorer,
     figures as figures,
     frames as frames,
+    lead as lead,
     live as live,
     markup as markup,
+    names as names,
     policy as policy,
     quotes as quotes,
     reach as reach,
 )
 from .figures import Drawn as Drawn
+from .lead import Lead as Lead
 from .sentences import (
     CORRECTIONS as CORRECTIONS,
     beyond_chance as beyond_chance,
