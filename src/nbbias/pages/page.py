@@ -23,7 +23,9 @@ _HEADING = re.compile(
     r'(?:<p class="asks">([^<]*)</p>\s*)?<h2 id="([^"]*)">(.*?)(?:<a class="anchor-link"|</h2>)',
     re.DOTALL,
 )
-_CAPTION = re.compile(r'<section [^>]*id="appendix"|<figure class="drawn"(.*?)<figcaption>', re.DOTALL)
+_CAPTION = re.compile(
+    r'<section [^>]*id="appendix"|<figure class="drawn"(.*?)<figcaption>', re.DOTALL
+)
 #: The styles that every printed table brings along; a page has one for all.
 _TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
 #: What every cell of such a table says of itself: most of a page would be this.
