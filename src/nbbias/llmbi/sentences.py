@@ -443,13 +443,17 @@ def anova(estimates: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> list[str]:
+def printed(
+    beside: pd.DataFrame, *, again: bool | None = None, paper: str = "Oketunji et al. 2023"
+) -> list[str]:
     """Say how far our scores are from printed ones, and whether that is a replication.
 
     Parameters
     ----------
     beside
         The table of `llmbi.estimates.beside_printed`.
+    again
+        Of the paper's own models alone, or of the others alone; None: of all.
     paper
         Who printed them.
 
@@ -464,6 +468,8 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
     sentences = []
     for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
         found = rows["difference"].dropna().abs()
+        if again is not None and again != (str(model) == writer):
+            continue
         if found.empty:
             sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
             continue
