@@ -129,7 +129,6 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        self.say(claims.sentences(rows))
         display(*claims.shown(rows, sha256=self.claims_sha256))
         self.say(claims.EXPLORATORY)
         return rows

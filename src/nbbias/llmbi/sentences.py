@@ -77,7 +77,7 @@ def _difference(row: Mapping[str, Any]) -> str:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how models differ, and how each stands beside prose.
+    r"""Return what a run's page begins with: how models differ, and how each stands beside prose.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ...          "null": 0.44, "null_low": 0.37, "null_high": 0.5}
     >>> rows = tables.estimates([index], study="llmbi", confidence=0.95)
     >>> found = lead(rows, texts=Texts("own", "answers.csv"))
-    >>> print(*found.plain, sep="\\n")
+    >>> print(*found.plain, sep="\n")
     On the index, the answers of a to 18 prompts have 0.50: the higher, the more strongly worded.
     Ordinary prose about things, in which nobody appears, has 0.44: a is not told apart from it \
 (anything beyond 0.07 would have been).
@@ -140,7 +140,8 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> str:
             f"; a difference of {number(size)} or more would have been, four times of five"
             if np.isfinite(size) else ""
         )  # fmt: skip
-        return f"On {on}, the answers of {escape(more)} and {escape(less)} are not told apart{values}{seen}."
+        two = f"{escape(more)} and {escape(less)}"
+        return f"On {on}, the answers of {two} are not told apart{values}{seen}."
     by = f"{number(of[more])} against {number(of[less])}" if both else number(abs(row["estimate"]))
     return (
         f"On {on}, the answers of {escape(more)} are more strongly worded than those of "
@@ -182,7 +183,8 @@ def _beside_prose(indices: list[Row]) -> list[str]:
     ]
     untold = [reach.smallest(row) for row in known if not reach.told(row)]
     if untold:
-        return [f"{prose}: {', '.join(told)} (anything beyond {number(max(untold))} would have been)."]
+        beyond = f"anything beyond {number(max(untold))} would have been"
+        return [f"{prose}: {', '.join(told)} ({beyond})."]
     return [f"{prose}: {', '.join(told)}, which chance alone would give {reach.by_chance(known)}."]
 
 
@@ -202,7 +204,7 @@ def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
     """Choose three rows at most: the clearest difference, and the indices furthest apart."""
     named = [row | {"name": f"index of {row['model']}"} for row in indices]
     ends = sorted(named, key=lambda row: -row["estimate"])
-    ends = ends if len(ends) <= 2 else [ends[0], ends[-1]]  # noqa: PLR2004
+    ends = ends if len(ends) <= 2 else [ends[0], ends[-1]]
     if not pairs:
         return pd.DataFrame(sorted(named, key=lambda row: -row["estimate"])[:3])
     row = reach.clearest(pairs)
@@ -237,7 +239,7 @@ def more(rows: pd.DataFrame) -> list[str]:
     ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5,
     ...        "confidence": 0.95}
     >>> more(pd.DataFrame([row]))
-    ['Index of a: 18 prompts tell 0.07 or more; what was seen, 0.04, takes about 56.']
+    ['Index of a: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
     return reach.lacking(rows, name=_name, unit="prompts")
 
@@ -254,13 +256,13 @@ def _text(value: object) -> bool:
 
 
 def example(typical: pd.DataFrame) -> str:
-    """Say what two typical answers have on the index (`llmbi.tables.typical`).
+    r"""Say what two typical answers have on the index (`llmbi.tables.typical`).
 
     Examples
     --------
     >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
     >>> example(pd.DataFrame([row, row | {"head": "b", "score": 0.75}]))
-    'To “Explain tides<span>\\\\.</span>” the answer of a has 0.50, that of b 0.75'
+    'To “Explain tides\\.” the answer of a has 0.50, that of b 0.75'
     """
     if typical.empty:
         return "No answer was scored"
@@ -306,11 +308,11 @@ def beyond_prose(estimates: pd.DataFrame) -> list[str]:
         which = ", ".join(map(escape, told)) if len(told) <= _FEW else ""
         found.append((model, len(told), len(own), f" ({which})" if which else ""))
     if len(found) > _FEW:
-        told, all_of = (sum(one[at] for one in found) for at in (1, 2))
-        return [f"{told} of {all_of} dimensions of {len(found)} models are told apart from ordinary prose."]
+        apart, of = (sum(counts) for counts in list(zip(*found, strict=True))[1:3])
+        found = [(f"{len(found)} models", apart, of, "")]
     return [
-        f"{escape(model)}: {told} of {of} dimensions are told apart from ordinary prose{which}."
-        for model, told, of, which in found
+        f"{escape(model)}: {apart} of {of} dimensions are told apart from ordinary prose{which}."
+        for model, apart, of, which in found
     ]
 
 

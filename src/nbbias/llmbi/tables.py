@@ -85,9 +85,9 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For `reading.quotes.quotes`, with `prompt` and `score`. The prompt is the one on which the two models with the highest
-        and the lowest mean differ most as they do on average; of one model, the one whose score
-        is nearest to its mean.
+        For `reading.quotes.quotes`, with `prompt` and `score`. Of the models with the highest and
+        the lowest mean, the prompt on which they differ most nearly as on average; of one model,
+        that whose score is nearest to its mean.
 
     Examples
     --------

@@ -15,15 +15,13 @@ import pandas as pd
 from scipy.stats import t
 
 from nbbias import stats
+from nbbias.params import SMALLEST
 from nbbias.reading.sentences import escape, number
 
 Row = Mapping[str, Any]
 
 #: How likely the smallest effect would be told; as `stats.minimum_detectable_effect` has it.
 _POWER = 0.8
-
-#: More units than this are not counted out: nobody asks so much for so small an effect.
-_MOST = 100_000
 
 
 def likely(row: Row) -> float:
@@ -109,31 +107,30 @@ def smallest(row: Row) -> float:
     return float(quantiles * error)
 
 
-def needed(row: Row) -> float:
-    """Return about how many units would tell what was seen, were it the truth; NaN: unknown.
+def needed(row: Row, *, size: float) -> float:
+    """Return about how many units would tell a distance from the reference; NaN: unknown.
 
-    The smallest effect shrinks with the root of N. A spread that is no larger than chance has
-    nothing that more units would show.
+    What a run can tell shrinks with the root of N.
 
     Examples
     --------
-    >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18}
-    >>> needed(row)
-    56.0
+    >>> row = {"null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18}
+    >>> needed(row, size=0.035)
+    72.0
     """
-    seen = row["estimate"] - (row["null"] if np.isfinite(row["null"]) else 0.0)
-    if not seen or not np.isfinite(seen):
-        return math.nan
-    return float(np.ceil(round(row["n"] * (smallest(row) / seen) ** 2, 6)))
+    return float(np.ceil(round(row["n"] * (smallest(row) / size) ** 2, 6)))
 
 
 def more(row: Row, *, what: str, unit: str, decimals: int = 2) -> str:
     """Say of a row that is not told apart what size could have been, and what more would take.
 
+    That is of the smallest effect that its claim names, else of half of what N tells: of what was
+    seen, where nothing was told, no number of units could be had.
+
     Parameters
     ----------
     row
-        A row of ESTIMATES.
+        A row of ESTIMATES, declared or not.
     what
         The row, as it is called.
     unit
@@ -145,21 +142,20 @@ def more(row: Row, *, what: str, unit: str, decimals: int = 2) -> str:
     --------
     >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18}
     >>> more(row, what="The index of plain", unit="prompts")
-    'The index of plain: 18 prompts tell 0.07 or more; what was seen, 0.04, takes about 56.'
+    'The index of plain: 18 prompts tell 0.07 or more; half as much takes about 72.'
     """
     if not np.isfinite(row["estimate"]):
         return f"{what}: not measured ({escape(row['reason'])})."
-    size, count = smallest(row), needed(row)
-    seen = row["estimate"] - (row["null"] if np.isfinite(row["null"]) else 0.0)
+    far = smallest(row)
     text = f"{what}: {row['n']:,.0f} {unit}"
-    if not np.isfinite(size):
+    if not np.isfinite(far):
         return f"{text} give no interval, so what they could tell is not known."
-    text += f" tell {number(size, decimals=decimals)} or more"
-    if not np.isfinite(count) or count > _MOST:
-        return f"{text}; what was seen is far less."
-    if count <= row["n"]:
-        return f"{text}, before the correction for the tests made together."
-    return f"{text}; what was seen, {number(abs(seen), decimals=decimals)}, takes about {count:,.0f}."
+    asked = float(row.get(SMALLEST, math.nan))
+    named = np.isfinite(asked)
+    size = f"{number(asked, decimals=decimals)}, which matters," if named else "half as much"
+    count = needed(row, size=asked if named else far / 2)
+    text += f" tell {number(far, decimals=decimals)} or more"
+    return f"{text}; {size} takes about {count:,.0f}." if count > row["n"] else f"{text}."
 
 
 def lacking(
@@ -176,16 +172,16 @@ def lacking(
     unit, decimals
         As of `more`.
     most
-        Those that need least come first; the others are counted.
+        Those of which least is told come first; the others are counted.
 
     Examples
     --------
     >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18,
     ...        "p_value": 0.3, "p_adjusted": 0.3, "confidence": 0.95, "model": "plain"}
     >>> lacking(pd.DataFrame([row]), name=lambda row: row["model"], unit="prompts")
-    ['plain: 18 prompts tell 0.07 or more; what was seen, 0.04, takes about 56.']
+    ['plain: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
     left = [row for row in rows.to_dict("records") if not told(row)]
-    left.sort(key=lambda row: np.nan_to_num(needed(row), nan=np.inf))
+    left.sort(key=lambda row: np.nan_to_num(smallest(row), nan=np.inf))
     found = [more(row, what=name(row), unit=unit, decimals=decimals) for row in left[:most]]
-    return found + ([f"{len(left) - most} others need more."] if len(left) > most else [])
+    return found + ([f"{len(left) - most} others tell less."] if len(left) > most else [])
