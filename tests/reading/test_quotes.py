@@ -15,7 +15,7 @@ def shown(**columns: object) -> BeautifulSoup:
 
 
 def test_whatever_a_text_holds_is_text() -> None:
-    for text in hostile.TEXTS:
+    for text in hostile.ALL:
         found = shown(text=[text], head=[text], told=[text])
         assert {one.name for one in found.find_all()} <= {
             "div", "strong", "p", "small", "span", "details", "summary",

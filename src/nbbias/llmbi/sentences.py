@@ -108,8 +108,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         plain = [_of_models(indices, pairs), *_beside_prose(indices)]
         technical = _technical(rows, pairs)
     return Lead(
-        plain=tuple(plain), technical=technical, figure="dimensions", numbers=_numbers(indices, pairs),
-        card=_card(rows, indices or pairs), texts=texts,
+        plain=tuple(plain), technical=technical, figure="dimensions",
+        numbers=_numbers(indices, pairs), card=_card(rows, indices or pairs), texts=texts,
     )  # fmt: skip
 
 
@@ -208,7 +208,7 @@ def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
     if not pairs:
         return pd.DataFrame(sorted(named, key=lambda row: -row["estimate"])[:3])
     row = reach.clearest(pairs)
-    return pd.DataFrame([row | {"name": f"{row['model']} less {row['group']}"}, *ends])
+    return pd.DataFrame([dict(row) | {"name": f"{row['model']} less {row['group']}"}, *ends])
 
 
 def _card(rows: pd.DataFrame, measured: list[Row]) -> dict[str, str]:

@@ -14,7 +14,7 @@ def answers(table: pd.DataFrame) -> Table:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> table = llmbi.tables.answers(llmbi.measure.read_answers("sample"))
+    >>> table = llmbi.tables.answers(llmbi.scoring.read_answers("sample"))
     >>> table.rows[["model", "prompts", "samples"]].to_dict("records")[0]
     {'model': 'plain-register', 'prompts': 18, 'samples': 2}
     """
