@@ -77,7 +77,7 @@ def _difference(row: Mapping[str, Any]) -> str:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    r"""Return what a run's page begins with: how models differ, and how each stands beside prose.
+    """Return what a run's page begins with: how models differ, and how each stands beside prose.
 
     Parameters
     ----------
@@ -93,10 +93,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ...          "null": 0.44, "null_low": 0.37, "null_high": 0.5}
     >>> rows = tables.estimates([index], study="llmbi", confidence=0.95)
     >>> found = lead(rows, texts=Texts("own", "answers.csv"))
-    >>> print(*found.plain, sep="\n")
-    On the index, the answers of a to 18 prompts have 0.50: the higher, the more strongly worded.
-    Ordinary prose about things, in which nobody appears, has 0.44: a is not told apart from it \
-(anything beyond 0.07 would have been).
+    >>> found.plain[0]
+    'On the index, the answers of a to 18 prompts have 0.50: the higher, the more strongly worded.'
     """
     indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
