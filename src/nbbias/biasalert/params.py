@@ -278,6 +278,7 @@ STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    measure="nbbias.biasalert.measured:measure",
     units=_units,
     own=_own,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),

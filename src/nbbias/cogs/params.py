@@ -207,6 +207,7 @@ STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    measure="nbbias.cogs.measured:measure",
     units=_units,
     own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),

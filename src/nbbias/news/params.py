@@ -262,6 +262,7 @@ STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    measure="nbbias.news.measured:measure",
     units=_units,
     own=few,
     inputs=("originals_path", "generations_path"),

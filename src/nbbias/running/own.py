@@ -303,7 +303,8 @@ def _numbered(base: str) -> Iterator[Path]:
 
 def _preview(given: Mapping[str, str], heard: Sequence[Heard]) -> list[str]:
     """Say how each file was read: its rows, which column is which, first texts, models, pairs."""
-    lines, read = [], {}
+    lines: list[str] = []
+    read: dict[str, Heard] = {}
     for parameter, path in given.items():
         # One file may be several inputs, each of which reads it by a form of its own.
         forms = {id(one.form): one for one in heard if one.path == path and one.table is not None}
