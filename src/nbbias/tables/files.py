@@ -241,6 +241,19 @@ def _printed(figure: Figure, kind: str, metadata: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
+def svg(figure: Figure) -> bytes:
+    """Return a figure as SVG; it is closed.
+
+    Examples
+    --------
+    >>> b"<svg" in svg(plt.figure())
+    True
+    """
+    drawn = _printed(figure, "svg", {"Date": None})
+    plt.close(figure)
+    return drawn
+
+
 def figure_html(out: Path, name: str) -> str:
     """Return a run's saved figure as HTML that needs no file, with its title and caption.
 
