@@ -61,6 +61,22 @@ def colour(group: str) -> str | None:
     return PALETTE[int(known["colour"])] if known else None
 
 
+def judge(name: str) -> str:
+    """Return what people call a judge, or two that are compared; of an unknown one its name.
+
+    Examples
+    --------
+    >>> judge("keywords"), judge("gpt-4 − keywords")
+    ('word list', 'gpt-4 − word list')
+    """
+    return " − ".join(_judges().get(one, one) for one in str(name).split(" − "))
+
+
+@cache
+def _judges() -> dict[str, str]:
+    return dict(shipped_table("words/judges.csv").set_index("judge")["name"])
+
+
 def order(models: Iterable[str]) -> list[str]:
     """Return names in the one order that they have on all pages; what is of all stands last.
 
