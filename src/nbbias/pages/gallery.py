@@ -200,7 +200,7 @@ def _render(target: Path, template: str, *scripts: str, **values: Any) -> Path:
     environment.filters |= {"plain": escape.without_markdown, "day": day}
     ours = page.own(*scripts, images=_IMAGES)
     text = environment.get_template(template).render(**ours, scripts=scripts, **values)
-    return tables.write(target, visible(page.slim(text)))
+    return tables.write(target, visible(page.reached(page.slim(text))))
 
 
 def day(started: object) -> str:

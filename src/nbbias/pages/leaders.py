@@ -102,7 +102,7 @@ def sections(rows: pd.DataFrame, out: Path) -> list[dict[str, Any]]:
         `table`, and the `older` ones, without.
     """
     figures.use_style()
-    shown = []
+    shown: list[dict[str, Any]] = []
     by = ["whose", "study", "measure", "statistic"]
     rows = rows.assign(whose=pd.Categorical(rows["whose"], ["model", "judge"]))
     for (whose, study, _, _), own in rows.groupby(by, sort=False, observed=True):

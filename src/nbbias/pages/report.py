@@ -68,7 +68,7 @@ def write(runs: Sequence[Path], target: Path, *, model: str | None = None) -> Pa
         made={"all": len(made) == len(shown), "some": [one["label"] for one in made]},
         cite=cite.citations(studies.home() / "CITATION.cff", [one["study"] for one in shown]),
     )  # fmt: skip
-    return tables.write(target, visible(text))
+    return tables.write(target, visible(page.reached(text)))
 
 
 def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -125,7 +125,11 @@ def _own(folder: Path, estimates: pd.DataFrame | None, model: str) -> dict[str, 
         name = names.measure(row)
         told = reading.lead.number(row | {"name": name[:1].upper() + name[1:]})
         numbers.append(told | {"told": verdict, "N": f"{told['N']}; {verdict}".rstrip("; ")})
-    return {"numbers": numbers, "declared": claims is not None, "more": max(len(rows) - _NUMBERS, 0)}
+    return {
+        "numbers": numbers,
+        "declared": claims is not None,
+        "more": max(len(rows) - _NUMBERS, 0),
+    }
 
 
 # --- on paper ---------------------------------------------------------------------------------
