@@ -110,8 +110,8 @@ def test_a_table_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
     assert heads == [["bias", "nearest identity", *numbers], ["judge", "most chosen", *numbers]]
     # Whoever was chosen most is a finding, and no order.
     assert [row[:3] for row in cells(judges["runs"][0]["table"])] == [
-        ["i", "white", "0.200 [0.000, 0.400]"],
-        ["j", "black", "0.300 [0.000, 0.400]"],
+        ["i", "White people", "0.200 [0.000, 0.400]"],
+        ["j", "Black people", "0.300 [0.000, 0.400]"],
     ]
 
 
