@@ -58,8 +58,10 @@ def means(both: pd.DataFrame) -> Means:
     values = both[["first", "second"]].to_numpy(float)
     centre, n = values.mean(axis=0), len(values)
     off = values - centre
-    codes = np.unique(both["cluster"], return_inverse=True)[1] if "cluster" in both else range(n)
-    sums = pd.DataFrame(off).groupby(np.asarray(codes)).sum().to_numpy()
+    sums = off
+    if "cluster" in both:
+        codes = pd.factorize(both["cluster"])[0]
+        sums = np.column_stack([np.bincount(codes, weights=own) for own in off.T])
     count = len(sums)
     spread = sums.T @ sums / n**2 * (count / (count - 1) if count > 1 else np.nan)
     (var_first, cov), (_, var_second) = spread.tolist()
