@@ -220,13 +220,8 @@ def shown(path: Path) -> list[str]:
     title = words.get("title") or path.stem.replace("_", " ")
     alt = " ".join(words.get("alt", title).split())
     at = f"../../{path.relative_to(ROOT).with_suffix('').as_posix()}"
-    twins = {"": ""}
-    if path.with_name(f"{path.stem}-dark.svg").is_file():
-        twins = {"": "only-light", "-dark": "only-dark"}
-    lines = [f"### {plain(title)}", ""]
-    for ending, name in twins.items():
-        lines += [f"```{{image}} {at}{ending}.svg", f":alt: {alt}"]
-        lines += [f":class: {name}"] if name else []
-        lines += ["```", ""]
+    # One file for light and dark: it follows the page's colour scheme.
+    lines = [f"### {plain(title)}", "", f"```{{image}} {at}.svg", f":alt: {alt}"]
+    lines += [":class: dark-light", "```", ""]
     told = [plain(words["caption"])] if words.get("caption") else []
     return [*lines, " ".join([*told, f"{{download}}`Its table <{at}.csv>`."]), ""]

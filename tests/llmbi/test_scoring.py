@@ -89,7 +89,7 @@ def test_a_prompt_without_a_dimension_is_refused_by_name(tmp_path: Path) -> None
 
 def test_answers_without_a_model_are_of_one_that_has_the_file_s_name(tmp_path: Path) -> None:
     path = write(tmp_path, [{"question": "p", "answer": "x", "dimension": "Age"}])
-    assert measure.read_answers(path)["model"].tolist() == [Path(path).stem]
+    assert scoring.read_answers(path)["model"].tolist() == [Path(path).stem]
 
 
 @pytest.mark.parametrize("missing", ["prompt", "text"])
