@@ -41,7 +41,9 @@ class Run(NamedTuple):
     @property
     def called(self) -> str:
         """What people call the study's units."""
-        load = STUDIES[self.described["study"]].units if self.described["study"] in STUDIES else None
+        load = (
+            STUDIES[self.described["study"]].units if self.described["study"] in STUDIES else None
+        )
         return load().called if load else "units"
 
 
@@ -84,9 +86,7 @@ def _by_key(units: pd.DataFrame) -> dict[Key, pd.DataFrame]:
     return {key: rows.set_index("unit")[["value", "cluster"]] for key, rows in own}
 
 
-def _means_of(
-    estimates: pd.DataFrame, units: dict[Key, pd.DataFrame]
-) -> dict[Key, pd.DataFrame]:
+def _means_of(estimates: pd.DataFrame, units: dict[Key, pd.DataFrame]) -> dict[Key, pd.DataFrame]:
     """Keep the units whose mean the estimate is: a file that was changed since says nothing."""
     known = dict(zip(keys_of(estimates), estimates["estimate"], strict=True))
     return {

@@ -139,7 +139,7 @@ def gate(both: pd.DataFrame, *, worse: Worse, margin: float) -> Row:
     Returns
     -------
     dict
-        `worsening`, how much worse the second run is, with `se`, its standard error; `n`;
+        `worsening`, how much worse the second run is, with `se`, its standard error, and `df`; `n`;
         `p_worse`, small where the second run is worse by more than the margin; `p_not_worse`,
         small where it is not. Both are one-sided and NaN where fewer than two units or clusters are
         in both runs.
@@ -165,13 +165,13 @@ def gate(both: pd.DataFrame, *, worse: Worse, margin: float) -> Row:
     (0.375, True, False)
     """
     if len(both) < 2:
-        gaps = ("worsening", "se", "p_worse", "p_not_worse")
+        gaps = ("worsening", "se", "df", "p_worse", "p_not_worse")
         return dict.fromkeys(gaps, np.nan) | {"n": len(both)}
     sign = -1 if worse == "lower" else 1
     found = means(both.assign(first=sign * both["first"], second=sign * both["second"]))
     row: Row = {"worsening": worsening(found, worse), "n": found.n}
     side = _sides(found) if worse == "apart" else (1, 1)
-    row["se"] = float(_error(found, *side))
+    row |= {"se": float(_error(found, *side)), "df": found.df}
     if found.df < 1:
         return row | {"p_worse": np.nan, "p_not_worse": np.nan}
     row |= dict(zip(("p_worse", "p_not_worse"), one_sided(found, worse, margin), strict=True))
@@ -352,8 +352,10 @@ def _drawn(found: Means, n: int, rng: np.random.Generator) -> Means:
     lower[:, 1, 0] = rng.normal(size=_DRAWS)
     half = root @ lower
     seen = half @ half.transpose(0, 2, 1) / df
-    return Means(drawn[:, 0], drawn[:, 1], seen[:, 0, 0], seen[:, 1, 1], seen[:, 0, 1], df, n,
-                 found.reach)  # fmt: skip
+    one, both = (drawn[:, 0], seen[:, 0, 0]), (drawn[:, 1], seen[:, 1, 1], seen[:, 0, 1])
+    if _error(found, 1, 1) <= _no_spread(found):  # no unit changed, nor do those that are drawn
+        both = (drawn[:, 0], seen[:, 0, 0], seen[:, 0, 0])
+    return Means(one[0], both[0], one[1], both[1], both[2], df, n, found.reach)
 
 
 def units_needed(
