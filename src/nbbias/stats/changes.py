@@ -177,8 +177,7 @@ def gate(both: pd.DataFrame, *, worse: Worse, margin: float) -> Row:
     row |= dict(zip(("p_worse", "p_not_worse"), one_sided(found, worse, margin), strict=True))
     if worse != "apart" and _is_binary(both):
         change = sign * (both["second"] - both["first"])
-        z = tango((change > 0).sum(), (change < 0).sum(), len(both), margin)
-        pair = _of_score(z)
+        pair = of_verdicts((change > 0).sum(), (change < 0).sum(), len(both), margin)
         if found.df + 1 < found.n:  # of clusters the larger p: each alone may say too much
             pair = (max(pair[0], row["p_worse"]), max(pair[1], row["p_not_worse"]))
         row |= dict(zip(("p_worse", "p_not_worse"), pair, strict=True))
@@ -262,7 +261,7 @@ def _is_binary(both: pd.DataFrame) -> bool:
     return bool(both[["first", "second"]].isin([0, 1]).to_numpy().all())
 
 
-def tango(up: Any, down: Any, n: Any, bound: float) -> Any:
+def tango(up: Any, down: Any, n: Any, bound: float, *, less: float = 0.0) -> Any:
     """Return the score statistic of a difference of paired shares against a bound.
 
     Parameters
@@ -273,6 +272,8 @@ def tango(up: Any, down: Any, n: Any, bound: float) -> Any:
         Units of both runs.
     bound
         The difference, second less first, of the null hypothesis.
+    less
+        Units that the difference counts less, for continuity.
 
     Examples
     --------
@@ -285,12 +286,23 @@ def tango(up: Any, down: Any, n: Any, bound: float) -> Any:
     alone = (np.sqrt(np.maximum(b**2 - 4 * a * c, 0)) - b) / (2 * a)
     variance = n * (2 * alone + bound * (1 - bound))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return (up - down - n * bound) / np.sqrt(variance)
+        return (up - down - less - n * bound) / np.sqrt(variance)
 
 
-def _of_score(z: Any) -> tuple[Any, Any]:
-    z = np.where(np.isnan(z), 0.0, z)
-    return stats.norm.sf(z), stats.norm.cdf(z)
+def of_verdicts(up: Any, down: Any, n: Any, margin: float) -> tuple[Any, Any]:
+    """Return `p_worse` and `p_not_worse` of `gate` where each unit is so or is not.
+
+    The score statistic is too often large where few units change sides: one unit less, for
+    `p_worse`, and half a unit more, for `p_not_worse`, keep either at its level.
+
+    Examples
+    --------
+    >>> p_worse, p_not_worse = of_verdicts(1, 0, 100, 0.05)
+    >>> bool(p_worse > 0.9), bool(p_not_worse < 0.1)
+    (True, True)
+    """
+    above, below = (tango(up, down, n, margin, less=less) for less in (1.0, -0.5))
+    return stats.norm.sf(above), stats.norm.cdf(below)
 
 
 # --- how many units could tell ----------------------------------------------------------------
@@ -329,7 +341,7 @@ def power(
         scale = _design_effect(found, change)
         size = max(int(n / scale), 1)
         up, down, _ = rng.multinomial(size, [rate / 2, rate / 2, 1 - rate], size=_DRAWS).T
-        return float((_of_score(tango(up, down, size, margin))[1] <= alpha).mean())
+        return float((of_verdicts(up, down, size, margin)[1] <= alpha).mean())
     return float((one_sided(_drawn(found, n, rng), worse, margin)[1] <= alpha).mean())
 
 
