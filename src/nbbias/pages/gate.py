@@ -107,6 +107,7 @@ def gate(
     remarks = [f"Taken for one model: {renamed}."] if renamed else []
     remarks += _remarks(first, second)
     new, old = (f"{one.described['study']}/{one.described['run']}" for one in (second, first))
+    old = "its baseline" if old == new else old
     return Gate(new, old, second.called, table, _status(table), alpha, remarks)
 
 
