@@ -8,6 +8,8 @@ from . import (
     markup as markup,
     names as names,
     policy as policy,
+    quotes as quotes,
+    reach as reach,
 )
 from .figures import Drawn as Drawn
 from .lead import Lead as Lead
