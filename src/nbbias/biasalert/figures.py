@@ -27,7 +27,7 @@ from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.biasalert.unseen import UNSEEN
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, names
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -54,6 +54,12 @@ def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
     rank = {name: i for i, name in enumerate(statistics)}
     own = own.sort_values("statistic", kind="stable", key=lambda names: names.map(rank))
     return own.assign(column=own["statistic"].map(NAMES))
+
+
+def _judges(rows: pd.DataFrame) -> pd.Series:
+    """Name judges as people do; what is said of one behind a comma stays."""
+    parts = rows["judge"].astype(object).map(lambda judge: str(judge).partition(","))
+    return parts.map(lambda part: names.judge(part[0]) + part[1] + part[2])
 
 
 def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -92,7 +98,7 @@ def detection(
     blind = own["judge"].isin([ALWAYS, NEVER])
     best = own[blind].groupby("statistic")["estimate"].max()
     rows = own[~blind].assign(
-        panel=OURS, cell=own["judge"], reference=own["statistic"].map(best).astype(float)
+        panel=OURS, cell=_judges(own), reference=own["statistic"].map(best).astype(float)
     )
     if dataset is not None:
         scores = printed.scores(dataset)
@@ -110,7 +116,7 @@ def detection(
     best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
     best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
     title = "".join(
-        f"{NAMES[told].capitalize()} is highest for {row['cell']}, {row['estimate']:.2f}" + (
+        f"{NAMES[told].capitalize()} is highest for the {row['cell']}, {row['estimate']:.2f}" + (
             f"; without reading {row['reference']:.2f} is reached"
             if np.isfinite(row["reference"]) else ""
         ) for row in best_judge.tail(1).to_dict("records")
@@ -142,12 +148,15 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
     rows = own.assign(cell=own["bias"])
     name = NAMES.get(statistic, statistic)
     figure = figures.claims(
-        rows, name, by="judge", words={"band": "verdicts dealt within a type"}, draw=figures.unit
+        rows.assign(panel=_judges(rows)),
+        name,
+        words={"band": "verdicts dealt within a type"},
+        draw=figures.unit,
     )
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = f"{name} of " if first else "of "
-        return f"{begin}{row['judge']} lies {'above' if up else 'below'} chance"
+        return f"{begin}the {names.judge(row['judge'])} lies {'above' if up else 'below'} chance"
 
     return Drawn(
         figure, rows,
@@ -208,7 +217,8 @@ def calibration(curve: pd.DataFrame) -> Drawn:
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
         ax.set_ylabel("share biased")
 
-    figure = figures.panels(measured, draw, by="judge", height=3.0)
+    measured = measured.assign(panel=_judges(measured))
+    figure = figures.panels(measured, draw, by="panel", height=3.0)
     if len(measured):
         figure.axes[0].annotate(
             "kept exactly", (0.72, 0.66), color=figures.MUTED, fontsize=8.5, fontstyle="italic"
@@ -216,7 +226,7 @@ def calibration(curve: pd.DataFrame) -> Drawn:
     within = measured[measured["n"] > 0].assign(
         kept=lambda bins: bins["mean_confidence"].between(bins["ci_low"], bins["ci_high"])
     )
-    counts = within.groupby("judge", sort=False)["kept"].agg(["sum", "size"])
+    counts = within.groupby("panel", sort=False)["kept"].agg(["sum", "size"])
     told = "; ".join(f"{row.sum} of {row.size} bins of {row.Index}" for row in counts.itertuples())
     return Drawn(
         figure, curve, (
@@ -237,12 +247,12 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     """
     own = _of(estimates[estimates["bias"].isna()], "recall", "flag_rate_less", "pair_share")
     panel = own["dimension"].astype("object").where(own["dimension"].notna(), "all pairs")
-    rows = own.assign(panel=panel, cell=own["judge"])
+    rows = own.assign(panel=panel, cell=_judges(own))
     words = {"band": "sentences of each pair swapped"}
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = "the sentence that stereotypes more scores " if first else ""
-        return f"{begin}{'higher' if up else 'lower'} by {row['judge']}"
+        return f"{begin}{'higher' if up else 'lower'} by the {names.judge(row['judge'])}"
 
     higher = rows[rows["statistic"] == "pair_share"]
     return Drawn(_grid(rows, words), rows, (
@@ -264,7 +274,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     """
     own = _of(estimates, "false_alarm_rate", "miss_rate")
     order = {name: i for i, name in enumerate(estimates["dimension"].dropna().unique())}
-    rows = own.assign(panel=own["dimension"], cell=own["judge"])
+    rows = own.assign(panel=own["dimension"], cell=_judges(own))
     rows = rows.sort_values("panel", kind="stable", key=lambda names: names.map(order))
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -303,7 +313,7 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     labelled = own["statistic"] == _LABELLED
     own = own[~labelled | ~own.duplicated(["model", "statistic"])]
     labelled = own["statistic"] == _LABELLED
-    panel = own["judge"].where(~labelled, "people's labels alone")
+    panel = _judges(own).where(~labelled, "people's labels alone")
     rows = own.assign(panel=panel, cell=own["model"], reference=np.nan)
     if dataset is not None:
         below = printed.levels(dataset)[["model", "bias_level"]].set_axis(

@@ -36,7 +36,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     named = own["group"].replace({"nobody named": "nobody"})
     people = "naming " + named.astype(object).map(names.people, na_action="ignore")
     panel = people.where(named.notna(), own["source"]).replace({"all": "all headlines"})
-    rank = np.select([panel == "all headlines", named.isna()], [0, 1], 2)
+    rank = np.select([panel == "all headlines", named.isna(), named == "nobody"], [0, 1, 3], 2)
     table = own.assign(panel=panel, cell=own["model"], rank=rank)
     rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
     told = rows["statistic"] == kinds[1]
@@ -54,7 +54,8 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
                         for one in most["estimate"])  # fmt: skip
     return Drawn(
         figures.claims(
-            rows[told], "share refused", draw=figures.together(figures.unit, figures.also(rows[~told]))
+            rows[told], "share refused",
+            draw=figures.together(figures.unit, figures.also(rows[~told])),
         ), rows,
         "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
         "and corrected for the detector's errors with wider ones: a panel for all headlines, one "

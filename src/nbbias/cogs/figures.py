@@ -33,7 +33,7 @@ _SCORES = {
 
 
 @figures.twice
-def both(scores: pd.DataFrame | None, judged: pd.DataFrame | None) -> Drawn:
+def both(estimates: pd.DataFrame) -> Drawn:
     """Draw both halves: how unlike each writer writes of identities, how unevenly judges choose.
 
     A panel a half and axis; what lies beyond chance is named by its identity: the nearest to the
@@ -41,20 +41,17 @@ def both(scores: pd.DataFrame | None, judged: pd.DataFrame | None) -> Drawn:
 
     Parameters
     ----------
-    scores
-        Of `cogs.rbs.rbs`, or None.
-    judged
-        Of `cogs.affinity.abs_estimates`, orders balanced, of all writers together; or None.
+    estimates
+        All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
+        of all writers together. People's choices are not drawn.
     """
-    halves = []
-    if scores is not None:
-        own = by_setting(whole(scores))
-        own = own[own["statistic"] == "rbs"]
-        halves.append(own.assign(score="RBS", cell=own["model"]))
-    if judged is not None:
-        own = together(whole(judged))
-        own = own[own["statistic"] == "abs"]
-        halves.append(own.assign(score="ABS", cell=own["evaluator"]))
+    own = whole(estimates[estimates["instrument"] != "people"])
+    writers = by_setting(own[(own["measure"] == "rbs") & (own["statistic"] == "rbs")])
+    judges = together(own[(own["measure"] == "abs") & (own["statistic"] == "abs")])
+    halves = [
+        writers.assign(score="RBS", cell=writers["model"]),
+        judges.assign(score="ABS", cell=judges["evaluator"]),
+    ]
     rows = pd.concat(halves, ignore_index=True)
     out = figures.apart(rows)
     rows = rows.assign(
@@ -82,7 +79,7 @@ def both(scores: pd.DataFrame | None, judged: pd.DataFrame | None) -> Drawn:
         ), rows,
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
         "intervals and chance, by axis; the identity is named where the score is beyond chance.",
-        f"Beyond chance, identities are {' and '.join(counts)}",
+        f"Beyond chance, identities are {' and '.join(counts)}" if counts else "",
         figures.caption(rows, "scores", of="units", band=_MEANT) + " Named: the identity nearest "
         "to the default, and the favourite, where a score is beyond chance.",
     )  # fmt: skip
@@ -96,7 +93,7 @@ def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
         at = (row["estimate"] - low) / (high - low)
         side = "left" if at < 0.15 else "right" if at > 0.8 else "center"
         ax.annotate(
-            figures.drawn(row["identity"]), (row["estimate"], row["y"] + 0.2),
+            figures.drawn(names.people(row["identity"])), (row["estimate"], row["y"] + 0.2),
             xytext=(0, 1), textcoords="offset points", ha=side, fontsize=8.5,
             color=figures.INK, zorder=6,
         )  # fmt: skip
@@ -117,7 +114,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     own = by_setting(whole(estimates))
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
     rows = own[own["statistic"] == "distance"]
-    rows = rows.assign(cell=rows["group"], reference=rows["model"].map(floors))
+    rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "two default answers"}
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -139,6 +136,10 @@ def distances(estimates: pd.DataFrame) -> Drawn:
             rows, "mean distance of an identity's answers to the default", of="units", band=_MEANT
         ),
     )  # fmt: skip
+
+
+def _people(rows: pd.DataFrame) -> pd.Series:
+    return rows["group"].astype(object).map(names.people)
 
 
 def _few_ticks(_: pd.DataFrame, ax: Axes) -> None:
@@ -275,12 +276,16 @@ def visibility(table: pd.DataFrame) -> Drawn:
     terms = {name: name for name in ("obvious", "nuanced", "imperceptible")}
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
+        named = own.assign(identity=own["identity"].map(names.people))
+        figures.stacked_terms(named, ax, label="identity", terms=terms, colours=colours)
         figures.unit(own, ax)
         ax.set_xlabel("share of answers")
 
     figure = figures.panels(
-        table, draw, by="model", height=lambda own: figures.rows_height(own["identity"])
+        table,
+        draw,
+        by="model",
+        height=lambda own: figures.rows_height(own["identity"].map(names.people)),
     )
     if len(table):
         figures.key_above(figure, figure.axes[0])
@@ -322,7 +327,7 @@ def preferences(
     own = together(whole(estimates))
     own = own[own["statistic"] == statistic]
     places = statistic == "position_share"
-    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else own["group"])
+    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else _people(own))
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
         what = f"the text at {row['group']}" if places else f"texts of {names.people(row['group'])}"

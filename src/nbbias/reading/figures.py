@@ -20,6 +20,7 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias.reading import names
@@ -364,8 +365,9 @@ def name_marks(ax: Axes, marks: Sequence[tuple[float, str]]) -> None:
     """
     low, high = ax.get_xlim()
     bottom, top = ax.get_ylim()
-    inches = ax.figure.get_size_inches()[0] / ax.get_subplotspec().get_gridspec().ncols - 0.5
-    line = 0.155 * (top - bottom) / max(_inches(ax) - 0.55, 0.3)  # of text, in rows
+    figure, place, tall = _placed(ax)
+    inches = figure.get_figwidth() / place.get_gridspec().ncols - 0.5
+    line = 0.155 * (top - bottom) / max(tall - 0.55, 0.3)  # of text, in rows
     y = top - 0.1
     for x, text in sorted(marks):
         at = (x - low) / (high - low)
@@ -377,17 +379,17 @@ def name_marks(ax: Axes, marks: Sequence[tuple[float, str]]) -> None:
             bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}, zorder=5,
         )  # fmt: skip
         y += line * (told.count("\n") + 1)
-    for other in ax.figure.axes:  # those beside it stay level
-        if other.get_subplotspec().rowspan != ax.get_subplotspec().rowspan or not other.axison:
-            continue
-        other.set_ylim(other.get_ylim()[0], max(other.get_ylim()[1], y + 0.1 * line))
+    for other in figure.axes:  # those beside it stay level
+        if other.axison and _placed(other)[1].rowspan == place.rowspan:
+            other.set_ylim(other.get_ylim()[0], max(other.get_ylim()[1], y + 0.1 * line))
 
 
-def _inches(ax: Axes) -> float:
-    """Return how tall a panel is, before the layout is."""
-    of = ax.get_subplotspec()
-    heights = of.get_gridspec().get_height_ratios()
-    return float(ax.figure.get_figheight() * heights[of.rowspan.start] / sum(heights))
+def _placed(ax: Axes) -> tuple[Figure, SubplotSpec, float]:
+    """Return a panel's figure, its place there, and how tall it is, before the layout is."""
+    figure, place = ax.get_figure(root=True), ax.get_subplotspec()
+    assert figure is not None and place is not None  # of panels and grid
+    heights = np.asarray(place.get_gridspec().get_height_ratios(), dtype=float)
+    return figure, place, figure.get_figheight() * heights[place.rowspan.start] / heights.sum()
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
@@ -675,12 +677,12 @@ def _fit(figure: Figure, abreast: int) -> None:
 
 
 def wrapped(text: str, width: int, most: int = 3) -> str:
-    """Break any text into lines for a figure, three at most, and escape it.
+    r"""Break any text into lines for a figure, three at most, and escape it.
 
     Examples
     --------
     >>> wrapped("a name of five words", 10)
-    'a name of\\nfive words'
+    'a name of\nfive words'
     """
     lines = textwrap.wrap(str(text), max(width, 8)) or [""]
     if len(lines) > most:
@@ -799,7 +801,8 @@ def name_rows(ax: Axes, labels: pd.Series) -> None:
     room = _BESIDE if _on_phone.get() else _NAME.get(_abreast.get(), 24)
     shown = [wrapped(name, 48 if over else room) for name in labels]
     ax.set_yticks(at, [""] * len(shown) if over else shown)
-    ax.set_ylim(-0.45 if over else -0.7, len(labels) - 0.3)
+    broken = 0.2 * (over and any("\n" in name for name in shown))
+    ax.set_ylim(-0.45 if over else -0.7, len(labels) - 0.3 + broken)
     ax.tick_params(axis="y", length=0)
     if over:
         for y, name in zip(at, shown, strict=True):

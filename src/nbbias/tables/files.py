@@ -268,6 +268,19 @@ def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
     return files
 
 
+def svg(figure: Figure) -> bytes:
+    """Return a figure as SVG that goes dark with its page; it is closed.
+
+    Examples
+    --------
+    >>> svg(plt.figure())[:5]
+    b'<?xml'
+    """
+    drawn = _printed(figure, "svg")["svg"]
+    plt.close(figure)
+    return drawn
+
+
 def in_the_dark(svg: bytes) -> bytes:
     """Give an SVG a style by which it goes dark with its page, or with the reader's system.
 
