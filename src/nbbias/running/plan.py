@@ -84,7 +84,7 @@ def plan(
     except NbbiasError as error:
         problems.append(error)
         wanted = [(path, {}) for path in paths]  # the files are checked all the same
-    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(wanted)):
+    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(paths, wanted)):
         problems.append(ParameterError(f"--name {name}", unfit))
         name = None
     for path, changed in wanted:
@@ -110,8 +110,11 @@ def plan(
     return runs
 
 
-def _several(wanted: Sequence[object]) -> str:
-    return "" if len(wanted) == 1 else f"names one run, and {len(wanted)} were asked for"
+def _several(paths: Sequence[Path], wanted: Sequence[object]) -> str:
+    if len(wanted) == 1:
+        return ""
+    told = f"{len(paths)} files were given" if len(paths) > 1 else f"{len(wanted)} were asked for"
+    return f"names one run, and {told}"
 
 
 def refuse(problems: Sequence[NbbiasError]) -> None:
