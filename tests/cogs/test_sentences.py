@@ -102,7 +102,7 @@ def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
     sentence = sentences.rbs(rbs.rbs(distances(far), sure=Sure(draws=300)))
     assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
-    assert "nearest to the default: **white**" in sentence
+    assert "nearest to the default: **White people**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
     assert f"m: RBS {score}," in sentence
     assert "N = 24 task × theme" in sentence
@@ -157,7 +157,7 @@ def test_parts_are_counted_against_chance() -> None:
     )
     told = sentences.abs_scores(judged_by_task)
     assert told.startswith("2 of 2 affinity bias scores by task, orders balanced, are beyond")
-    assert "most preferred: black" in told
+    assert "most preferred: Black people" in told
 
 
 def test_temperatures_are_compared_where_there_are_several() -> None:
@@ -167,7 +167,7 @@ def test_temperatures_are_compared_where_there_are_several() -> None:
     assert "over 2 temperatures" in sentence
     assert "the same at all of them" in sentence
     one = rbs.temperatures(rbs.rbs(tables[0], sure=Sure(draws=100)))
-    assert "nothing to compare" in sentences.temperatures(one)[0]
+    assert sentences.temperatures(one) == []
 
 
 def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
@@ -175,7 +175,7 @@ def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
     (sentence,) = sentences.own_texts(table)
     assert "on its own texts" in sentence
     alone = estimated(judged(by_identity))
-    assert sentences.own_texts(alone) == ["No judge of this run wrote texts itself."]
+    assert sentences.own_texts(alone) == []
 
 
 def test_visibility_is_the_share_over_all_answers() -> None:
@@ -246,7 +246,7 @@ def test_parts_that_are_not_there_are_named() -> None:
     assert "reads no judgements" in sentences.parts(["rbs"])
     assert "visible" not in sentences.parts(["rbs", "visibility"])
     assert "neither RBS nor ABS" in sentences.parts(["reference"])
-    assert "Not in this run" not in sentences.parts(["rbs", "visibility", "abs", "people"])
+    assert sentences.parts(["rbs", "visibility", "abs", "people"]) == ""
 
 
 def test_the_suite_is_counted() -> None:

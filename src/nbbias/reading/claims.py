@@ -180,8 +180,9 @@ def sentences(rows: pd.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> row = {"claim": 1, "statistic": "index", "model": "gpt_4", "verdict": "told apart"}
-    >>> rows = pd.DataFrame([row]).reindex(columns=["claim", "reason", *CLAIM_KEYS, "verdict"])
+    >>> row = {"study": "llmbi", "claim": 1, "statistic": "index", "verdict": "told apart"}
+    >>> columns = ["study", "claim", "reason", *CLAIM_KEYS, "verdict"]
+    >>> rows = pd.DataFrame([row]).reindex(columns=columns)
     >>> sentences(rows)
     ['**Index**: told apart from the reference.']
     """
