@@ -555,8 +555,8 @@ def _leading(own: pd.DataFrame, scored: pd.DataFrame) -> str:
 def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> tuple[str, ...]:
     if scored.empty:
         pairs = [(str(row["judge"]).split(" − ")[0], row) for row in compared.to_dict("records")]
-        told = [f"{_the(one)}: {_than(*_beside(row, one))}".capitalize() for one, row in pairs[:2]]
-        return tuple(f"{one}." for one in told) or ("No judge gave a verdict.",)
+        said = [f"{_the(one)}: {_than(*_beside(row, one))}" for one, row in pairs[:2]]
+        return tuple(f"{_upper(one)}." for one in said) or ("No judge gave a verdict.",)
     row = scored.iloc[0].to_dict()
     one = str(row["judge"])
     between = (
@@ -693,6 +693,25 @@ def right(estimates: pd.DataFrame) -> str:
     if not count:
         return "No judge gave a verdict"
     return f"{above or 'None'} of {count} judges are right more often than one that reads nothing"
+
+
+def twins(estimates: pd.DataFrame) -> str:
+    """Say how many judges tell the sentences of a pair apart: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"statistic": "pair_share", "judge": "mine", "estimate": 0.7, "p_value": 0.01,
+    ...        "p_adjusted": 0.02, "confidence": 0.95, "bias": None, "dimension": None}
+    >>> twins(pd.DataFrame([row]))
+    '1 of 1 judges tell the sentence that says more of a stereotype from its twin'
+    """
+    own = _pooled(estimates)
+    rows = own[(own["statistic"] == "pair_share") & own["estimate"].notna()].to_dict("records")
+    told = sum(map(reach.told, rows))
+    return (
+        f"{told or 'None'} of {len(rows)} judges tell the sentence that says more of a stereotype "
+        "from its twin"
+    )
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
