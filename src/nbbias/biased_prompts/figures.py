@@ -34,7 +34,9 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     kinds = ["refusal_rate_corrected", "refusal_rate"]
     own = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
     named = own["group"].replace({"nobody named": "nobody"})
-    people = "naming " + named.astype(object).map(names.people, na_action="ignore")
+    people = named.astype(object).map(
+        lambda group: f"naming {names.people(group)}", na_action="ignore"
+    )
     panel = people.where(named.notna(), own["source"]).replace({"all": "all headlines"})
     rank = np.select([panel == "all headlines", named.isna(), named == "nobody"], [0, 1, 3], 2)
     table = own.assign(panel=panel, cell=own["model"], rank=rank)

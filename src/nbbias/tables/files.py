@@ -288,8 +288,8 @@ def in_the_dark(svg: bytes) -> bytes:
 
     Examples
     --------
-    >>> in_the_dark(b'<svg><defs></defs><path style="fill: #ffffff"/></svg>').decode()[16:97]
-    '@media (prefers-color-scheme: dark){[style*="fill: #ffffff"]{fill:#16181c!import'
+    >>> in_the_dark(b'<svg><defs></defs><path style="fill: #ffffff"/></svg>').decode()[18:90]
+    '@media (prefers-color-scheme: dark){[style*="fill: #ffffff"]{fill:#16181'
     """
     rules = "".join(
         f'[style*="{of}: {colour}"]{{{of}:{_in_the_dark(colour)}!important}}'
