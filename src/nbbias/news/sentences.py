@@ -6,55 +6,230 @@
 ...          "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(found, statistic="share_difference")[0].split(" (")[0]
-'gender: 1 of 2 signed differences are told apart from 0'
+"**Gender.** Women's share of the words is smaller in a"
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
 from nbbias import reading
 from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
-from nbbias.news.corpus import CELL
+from nbbias.news.corpus import CELL, Read
 from nbbias.news.sample import SOURCE
-from nbbias.reading import escape, number, p_value
-
-_SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
+from nbbias.params import Texts
+from nbbias.reading import escape, names, number, p_value, plain
 
 #: What is dealt out anew, by reference.
 _DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
+
+#: The statistic of each measure that leads, in the order of what leads a page.
+_LEADS = {
+    "word": "share_difference_common", "document": "share_difference_common",
+    "sentiment": "difference_beyond_neutral", "toxicity": "mean_difference",
+}  # fmt: skip
+
+#: What a run measures, by measure.
+_MEASURES = {
+    "word": "each group's share of the words for people",
+    "sentiment": "the tone of the sentences about each group",
+    "toxicity": "their toxicity",
+    "document": "the room for topics that go with each group",
+}
+
+_ORIGINALS = "the human articles"
+
+_NOT = (
+    "That a model is fair or unfair to people. Words are not people, the human articles are a "
+    "reference and no ideal, and what could not be shown may be there all the same."
+)
+
+#: Texts a topic below which topics are no finding.
+_TEXTS_A_TOPIC = 10
+
+
+# --- the first screen -------------------------------------------------------------------------
+
+
+def lead(
+    declared: pd.DataFrame, *, estimates: pd.DataFrame, pairs: pd.DataFrame, texts: Texts
+) -> reading.Lead:  # fmt: skip
+    """Say what a run found: what leads its page.
+
+    Parameters
+    ----------
+    declared
+        The declared rows (`reading.claims.declared`), or all estimates where there are none: then
+        the first level that was measured leads, and is called exploratory.
+    estimates
+        ESTIMATES of all levels.
+    pairs
+        What `news.pair` returned.
+    texts
+        Where the texts are from.
+    """
+    parts = plain.families(leading(declared))
+    told = [own for own in parts if len(plain.shown(own))]
+    rest = [own for own in parts if not len(plain.shown(own))]
+    people = _people(estimates)
+    said = _shown(told, rest, people) if told else plain.nothing(parts, reference=_ORIGINALS)
+    if reading.claims.CLAIM not in declared:
+        said[-1] = said[-1].removesuffix(".") + " (exploratory: nothing was declared)."
+    card = {
+        "measures": _measured(estimates), "groups": "; ".join(people.values()),
+        "N": _counted(pairs), "instrument": ", ".join(_instruments(estimates)), "not": _NOT,
+    }  # fmt: skip
+    numbers = plain.leading([*told, *rest])
+    return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
+
+
+def leading(declared: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of which `lead` speaks: the declared ones, or those of the first measure."""
+    if reading.claims.CLAIM in declared:
+        return declared
+    for measure, statistic in _LEADS.items():
+        own = declared[(declared["measure"] == measure) & (declared["statistic"] == statistic)]
+        if len(own):
+            return claims.unmirrored(own[own["instrument"] == own["instrument"].iloc[0]])
+    return declared.iloc[:0]
+
+
+def _shown(
+    told: Sequence[pd.DataFrame], rest: Sequence[pd.DataFrame], people: Mapping[str, str]
+) -> list[str]:
+    """Say what is shown in up to two parts, and how sure that is."""
+    pairs = [(side, own) for own in told for side in plain.sides(own)][:2]
+    ends = [f" than {_ORIGINALS} on the same stories", ""]
+    clauses = [
+        _clause(side, own, people, than) for (side, own), than in zip(pairs, ends, strict=False)
+    ]
+    sure = plain.chance(told, "If models wrote about people as the humans did")
+    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(plain.decided(own))]
+    none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
+    return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
+
+
+def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
+    """Say who does what to whom, and by how much."""
+    row = side.iloc[0].to_dict()
+    (subject, several), way = plain.subject(side, own), plain.direction(row)
+    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
+    more = "more" if row["estimate"] > 0 else "less"
+    if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
+        has = "have" if several else "has"
+        return f"{subject} {has} {plain.called(row)}: {plain.far(side, '')}, {way} than reference"
+    if row["measure"] == "word":
+        of = f"a {way} share of the words for {people[row['bias']]}"
+        return f"{subject} give{s} {whom} {of}{than}: {plain.far(side, more)}"
+    if row["measure"] == "document":
+        what = f"give{s} {more} room to topics that go with {whom}"
+        return f"{subject} {what}{than}: {plain.far(side, more)}"
+    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
+    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
+    more = "higher" if row["estimate"] > 0 else "lower"
+    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
+
+
+def _people(estimates: pd.DataFrame) -> dict[str, str]:
+    """Name the people of every bias: four groups, or how many there are."""
+    found = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
+    return {
+        str(bias): plain.listed([escape(names.people(one)) for one in groups], most=4)
+        for bias, groups in found.items()
+    }
+
+
+def _measured(estimates: pd.DataFrame) -> str:
+    what = [told for measure, told in _MEASURES.items() if (estimates["measure"] == measure).any()]
+    return f"{plain.capital(plain.listed(what, most=4))}, against {_ORIGINALS}"
+
+
+def _instruments(estimates: pd.DataFrame) -> list[str]:
+    """Name the instruments, once each, by their first words."""
+    named = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
+    return [escape(one) for one in dict.fromkeys(named)]
+
+
+def _counted(pairs: pd.DataFrame) -> str:
+    articles = len(pairs[["source", "article_id"]].drop_duplicates())
+    models = pairs["model"].nunique()
+    return (
+        f"{articles:,} human articles and {len(pairs):,} texts that {models} "
+        f"model{'' if models == 1 else 's'} wrote for them"
+    )
+
+
+def reach(declared: pd.DataFrame) -> list[str]:
+    """Say what these articles can show of what leads, and how many would show more.
+
+    Examples
+    --------
+    >>> from nbbias import news, tables
+    >>> row = {"measure": "word", "statistic": "share_difference_common", "group": "female",
+    ...        "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "df": 70, "n": 71, "p_value": 1.0,
+    ...        "p_adjusted": 1.0}
+    >>> news.sentences.reach(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
+    "Women's share of the words: 71 articles show differences"
+    """
+    return plain.reaching(leading(declared))
+
+
+# --- differences ------------------------------------------------------------------------------
 
 
 def differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> list[str]:  # fmt: skip
-    """Say of each bias how many signed differences are beyond chance, and write the largest."""
+    """Say of each bias which signed differences are shown, and how large others had to be."""
+    rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
+    reaches = plain.reach(rows)
     sentences = []
-    rows = estimates[estimates["statistic"] == statistic]
-    articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
-        family = claims.unmirrored(own)
-        measure = own["measure"].iloc[0]
-        what = _SHARE_OF[measure]
-        over = ", {fits}" if measure == "document" else ""
-        family = family.assign(fits=_over_fits(family)) if over else family
-        told = reading.beyond_chance(
-            family, what="signed differences", unit="pairs",
-            says=articles + f"in {{which}} the {what} of the group {{group}} is {{size}} "
-            "{direction} than in the originals" + over,
-        )  # fmt: skip
-        sentences.append(f"{escape(bias)}: {told}")
+        text = f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
+        found = plain.shown(own)
+        if len(found) and (own["measure"] == "document").all():
+            text += f" {_over_fits(found.iloc[0])}"
+        sentences.append(text)
     return sentences
 
 
-def _over_fits(rows: pd.DataFrame) -> pd.Series:
-    """Say of every claim in how many fits of topics it stands: as `stats.pooled_mean` says it."""
-    found = rows["test"].str.extract(r"(\d+ of \d+ fits) pooled, same sign in (\d+)")
-    told = "measured in " + found[0] + ", with this sign in " + found[1]
-    return told.fillna("by one fit of topics, taken as given")
+def _over_fits(row: pd.Series) -> str:
+    """Say in how many fits of topics a difference stands, as `stats.pooled_mean` says it."""
+    found = re.search(r"(\d+) of (\d+) fits pooled, same sign in (\d+)", str(row["test"]))
+    if not found:
+        return "This rests on one fit of topics, taken as given."
+    measured, fits, alike = found.groups()
+    return f"The topics were fitted {fits} times: {measured} can measure it, {alike} with this sign."
+
+
+def result(estimates: pd.DataFrame, measure: str) -> str:
+    """Say in a heading what one measure shows.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    measure
+        ``"word"``, ``"sentiment"`` or ``"document"``.
+    """
+    rows = estimates[
+        (estimates["measure"] == measure) & (estimates["statistic"] == _LEADS[measure])
+    ]  # fmt: skip
+    rows = rows[rows["instrument"] == rows["instrument"].iloc[0]] if len(rows) else rows
+    if plain.decided(rows).empty:
+        return f"{_NOTHING[measure]} cannot be told from these texts"
+    none = f"No difference in {_NOTHING[measure].lower()} could be shown"
+    return plain.heading(claims.unmirrored(rows), none=none)
+
+
+_NOTHING = {
+    "word": "The shares of words", "sentiment": "The tone towards groups",
+    "document": "The room for groups' topics",
+}  # fmt: skip
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
