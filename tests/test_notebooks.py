@@ -125,7 +125,7 @@ def test_every_choice_of_texts_leaves_a_whole_notebook(given: dict[str, Any]) ->
 
 
 #: Tags of cells that are in every run.
-ALWAYS = {"parameters", "appendix", "claims"}
+ALWAYS = {"parameters", "appendix", "claims", "method"}
 
 
 def test_tags_of_cells_are_known() -> None:

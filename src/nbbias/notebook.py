@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from IPython.display import display
+from IPython.display import HTML, Markdown, display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study, claims_sha256, differing
+from nbbias.params import Parameters, Study, Texts, claims_sha256, differing
 from nbbias.reading import claims, explorer, figures
 
 
@@ -92,11 +92,21 @@ class Notebook(NamedTuple):
             tables.save_latex(whole.rows, latex, caption=whole.title, out=self.out)
         display(reading.show(whole))
 
-    def figure(self, drawn: reading.Drawn, name: str) -> None:
-        """Save a figure with the table that it draws and its alternative text, and show it."""
-        display(
-            tables.save_figure(drawn.figure, name, data=drawn.rows, alt=drawn.alt, out=self.out)
+    def figure(self, drawn: reading.Drawn, name: str, *, show: bool = True) -> None:
+        """Save a figure with the table that it draws and its words, and show it.
+
+        A figure that leads the page (`lead`) need not be shown again.
+        """
+        words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
+        shown = tables.save_figure(
+            drawn.figure, name, data=drawn.rows, out=self.out, words=words, narrow=drawn.narrow
         )
+        if show:
+            display(shown)
+
+    def result(self, sentence: str) -> None:
+        """Say what a section found: on the page it is the section's heading."""
+        display(Markdown(f"**{sentence}**"), metadata={"nbbias": "result"})
 
     def say(self, sentences: str | Iterable[str]) -> None:
         """Show sentences; several become a list."""
@@ -122,13 +132,26 @@ class Notebook(NamedTuple):
         self.say(claims.EXPLORATORY)
         return rows
 
+    def texts(self) -> Texts:
+        """Say where the texts of this run are from."""
+        return studies.texts(self.study, self.parameters)
+
+    def lead(self, lead: reading.Lead) -> None:
+        """Save and show what leads the page; where nothing was declared, it is exploratory."""
+        if not self.parameters.claims:
+            lead = lead._replace(technical=f"Exploratory, nothing was declared: {lead.technical}")
+        told = reading.lead.told(lead)
+        tables.save_finding(told, out=self.out)
+        figure = tables.figure_html(self.out, lead.figure)
+        display(HTML(reading.lead.shown(told, figure=figure)), metadata={"nbbias": "lead"})
+
     def finding(self, sentence: str, *, figure: str) -> None:
         """Save and show the one sentence that says what the run found; `figure` shows it.
 
         Where nothing was declared, it is called exploratory.
         """
         sentence = sentence if self.parameters.claims else f"Exploratory: {sentence}"
-        tables.save_finding(sentence, figure=figure, out=self.out)
+        tables.save_finding({"sentence": sentence.strip(), "figure": figure}, out=self.out)
         self.say(sentence)
 
     def explore(self, estimates: pd.DataFrame) -> None:

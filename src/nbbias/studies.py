@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params, tables
-from nbbias.params import Lead, Parameters, Study
-from nbbias.tables import ParameterError
+from nbbias.params import Lead, Parameters, Study, Texts
+from nbbias.tables import SAMPLE, ParameterError
 
 #: The studies that stand, by stem.
 STUDIES: dict[str, Study] = {
@@ -132,3 +132,23 @@ def leads() -> pd.DataFrame:
     """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
     rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]
     return pd.DataFrame(rows, columns=["study", *Lead._fields])
+
+
+def texts(study: Study, parameters: Parameters) -> Texts:
+    """Say where the texts of a run are from: the sample, a published dataset, or the user.
+
+    Examples
+    --------
+    >>> texts(study("llmbi"), STUDIES["llmbi"].parameters()).kind
+    'hand-written'
+    """
+    paths = [str(getattr(parameters, name)) for name in study.inputs]
+    own = [Path(path).name for path in dict.fromkeys(paths) if path not in {SAMPLE, params.NONE}]
+    if not own:
+        return study.sample
+    table = tables.shipped_table("words/corpora.csv")
+    known = dict(zip(table["file"], table["name"], strict=True))
+    named = list(dict.fromkeys(known.get(name, name) for name in own))
+    kind = "dataset" if all(name in known for name in own) else "own"
+    beside = "; beside it the sample's" if SAMPLE in paths else ""
+    return Texts(kind, "; ".join(named) + beside + ".")

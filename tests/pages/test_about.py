@@ -71,7 +71,7 @@ def test_instruments_that_are_compared_stand_one_by_one(tmp_path: Path) -> None:
 
 
 def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
-    tables.save_finding(f"**a\\_b** is {HOSTILE}", figure="f", out=tmp_path)
+    tables.save_finding({"sentence": f"**a\\_b** is {HOSTILE}", "figure": "f"}, out=tmp_path)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# One\n\ntext")])
     nbformat.write(notebook, tmp_path / "a.ipynb")
     target = tmp_path / "a.html"
@@ -79,7 +79,7 @@ def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
         page.write_page(tmp_path / "a.ipynb", target, title="t", about=told(tmp_path))
         shown = BeautifulSoup(target.read_text(), "html.parser").select("h1 + p.finding")
         assert [one.get_text() for one in shown] == ([finding] if finding else [])
-        tables.save_finding("", figure="", out=tmp_path)
+        tables.save_finding({}, out=tmp_path)
 
 
 def test_a_long_list_says_how_many_more(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_page_holds_what_repeats_its_run(
     found = BeautifulSoup(made.read_text(encoding="utf-8"), "html.parser").footer
     assert (f"nbbias run {folder.relative_to(tmp_path)}/params.yaml" in found.get_text()) == here
     assert found.a["href"] == "params.yaml"
-    saved = tables.write(tmp_path / "saved.yaml", found.details.pre.get_text())
+    saved = tables.write(tmp_path / "saved.yaml", found.select("footer details pre")[-1].get_text())
     stem, read = registry.read(saved)
     assert (stem, registry.validate(stem, read).model_dump()) == ("llmbi", values)
 

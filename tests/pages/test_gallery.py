@@ -46,7 +46,7 @@ def test_every_run_is_listed_by_study_and_name(tmp_path: Path) -> None:
 def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
     folder = leave(tmp_path, "a")
     finding = f"The index of {reading.escape('gpt_4 *')} is **0.2**."
-    tables.save_finding(finding, figure="dimensions", out=folder)
+    tables.save_finding({"sentence": finding, "figure": "dimensions"}, out=folder)
     tables.write(folder / "figures" / "dimensions.png", b"")
     tables.write(folder / "index.html", "")
     found = index(tmp_path)
@@ -67,7 +67,7 @@ def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
     status: str, tmp_path: Path
 ) -> None:
     folder = leave(tmp_path, "a", status=status, error={"message": "cell 3 broke"})
-    tables.save_finding("All is well.", figure="f", out=folder)
+    tables.save_finding({"sentence": "All is well.", "figure": "f"}, out=folder)
     text = index(tmp_path).get_text()
     assert f"{status}: cell 3 broke" in text
     assert "All is well." not in text
@@ -88,7 +88,7 @@ def test_json_that_is_no_manifest_is_no_run(content: str, tmp_path: Path) -> Non
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     name = "<script>x<script> \"onerror='y'"
     folder = leave(tmp_path, name)
-    tables.save_finding(reading.escape(HOSTILE), figure="f", out=folder)
+    tables.save_finding({"sentence": reading.escape(HOSTILE), "figure": "f"}, out=folder)
     tables.write(folder / "index.html", "")
     tables.write(folder / "figures" / "f.png", b"")
     leave(tmp_path, "b", status="failed", error={"message": HOSTILE})

@@ -190,33 +190,103 @@ def test_the_same_notebook_is_the_same_page(tmp_path: Path) -> None:
     assert path.read_bytes() == other.read_bytes()
 
 
-def test_cells_of_the_appendix_fold_under_the_titles_of_their_tables(tmp_path: Path) -> None:
-    told = nbformat.v4.new_markdown_cell
-    shown = nbformat.v4.new_code_cell("1")
+def shown_by(source: str, html: str, *tags: str, **metadata: str) -> nbformat.NotebookNode:
+    """Return a cell of code that showed HTML."""
+    output = nbformat.v4.new_output("display_data", {"text/html": html}, metadata=metadata)
+    return nbformat.v4.new_code_cell(source, outputs=[output], metadata={"tags": list(tags)})
+
+
+def told(text: str, *tags: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_markdown_cell(text, metadata={"tags": list(tags)})
+
+
+def test_the_appendix_stands_at_the_end_by_the_question_of_its_sections(tmp_path: Path) -> None:
     table = reading.show(pd.DataFrame({"a": [1.5]}), title="Shares <b> & more").data
-    shown.outputs = [nbformat.v4.new_output("display_data", {"text/html": table})]
-    cells = [told("## Body"), told("Looked up."), shown, told("## Next"), told("**Why.** So.")]
-    for number in (1, 2, 4):
-        cells[number].metadata["tags"] = ["appendix"]
-    path = tmp_path / "notebook.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    found = soup(page.write_page(path, tmp_path / "index.html", title="t"))
-    folds = found.select("main details.appendix")
-    assert [fold.summary.get_text() for fold in folds] == ["Shares <b> & more", "Why"]
+    page = written(
+        tmp_path, told("## Body <b>?"), told("Looked up.", "appendix"),
+        shown_by("1", table, "appendix"), shown_by("2", "<p>read</p>"), told("## Next"),
+        told("**Why.** So.", "appendix"),
+    )  # fmt: skip
+    found = soup(page)
+    folds = found.select("#appendix > .folded")
+    assert [fold["hidden"] for fold in folds] == ["until-found"] * 2
+    assert [one.get_text() for one in found.select("h3.fold button")] == ["A1 Body <b>?", "A2 Next"]
     assert folds[0].select_one("table.gt_table") and "Looked up." in folds[0].get_text()
-    assert not any(fold.find("h2") for fold in folds)
+    assert [one.get_text() for one in found.select(".folds li")] == [
+        "Body <b>?: Shares <b> & more", "Next: Why",
+    ]  # fmt: skip
+    more = found.select("p.more a")
+    assert [one["href"] for one in more] == ["#a1", "#a2"]
     headings = [one.get_text(strip=True).rstrip("¶") for one in found.select("main h2")]
-    assert headings == ["Body", "Next"]
+    assert headings == ["Body?", "Next", "Appendix: what a reviewer looks up"]
+    order = page.read_text()
+    assert order.index("<p>read</p>") < order.index('id="appendix"') < order.index("Looked up.")
+
+
+def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
+    result = nbformat.v4.new_output(
+        "display_data", {"text/markdown": "**Women have *less* room**"},
+        metadata={"nbbias": "result"},
+    )  # fmt: skip
+    cell = nbformat.v4.new_code_cell("nb.result(x)", outputs=[result])
+    cell.outputs += shown_by("", "<p>drawn</p>").outputs
+    found = soup(written(tmp_path, told("## Who has less room?\n\nShares say."), cell))
+    assert found.find("h2").get_text().rstrip("¶") == "Women have less room"
+    assert found.find(class_="asks").get_text() == "Who has less room?"
+    assert [one.get_text() for one in found.select(".contents li")] == ["Who has less room?"]
+    assert "Shares say." in found.main.get_text()
+
+
+def test_a_section_that_showed_nothing_leaves_its_code_alone(tmp_path: Path) -> None:
+    silent = nbformat.v4.new_code_cell("silent = 1")
+    found = soup(written(
+        tmp_path, told("# T"), told("## One"), silent, told("## Two"),
+        shown_by("two = 2", "<p>x</p>"), told("### Part"), silent, told("## Words"),
+    ))  # fmt: skip
+    assert [one.get_text().rstrip("¶") for one in found.select("main h2")] == ["Two", "Words"]
+    assert found.main.find("h3") is None
+    (code,) = found.select("details.code")
+    assert [one.get_text().strip() for one in code.select(".highlight")] == [
+        "silent = 1", "two = 2", "silent = 1",
+    ]  # fmt: skip
+
+
+def test_what_leads_stands_under_the_title(tmp_path: Path) -> None:
+    lead = shown_by("nb.lead()", "<section class=lead>It is so.</section>", nbbias="lead")
+    found = soup(written(tmp_path, told("# T\n\nA question."), told("## Two"), lead))
+    assert found.select_one("h1 + section.lead").get_text() == "It is so."
+    assert found.find("h2") is None  # a section of nothing else
+
+
+def test_figures_are_numbered_as_they_stand(tmp_path: Path) -> None:
+    drawn = '<figure class="drawn"><img alt=""><figcaption>So.</figcaption></figure>'
+    found = soup(written(
+        tmp_path, told("## One"), shown_by("a", drawn, "appendix"), shown_by("b", drawn),
+        told("## Two"), shown_by("c", drawn),
+    ))  # fmt: skip
+    captions = [one.get_text() for one in found.find_all("figcaption")]
+    assert captions == ["Figure 1. So.", "Figure 2. So.", "Figure A1. So."]
+    assert [one["id"] for one in found.find_all("figure")] == ["figure-1", "figure-2", "figure-A1"]
+
+
+def test_how_it_is_measured_folds_under_its_heading(tmp_path: Path) -> None:
+    found = soup(written(
+        tmp_path, told("## One"), told("By counting.", "method"),
+        told("### The paper\n\nX.", "method"),
+    ))  # fmt: skip
+    folds = found.select("details.method")
+    assert [one.summary.get_text() for one in folds] == ["How this is measured", "The paper"]
+    assert "By counting." in folds[0].get_text() and found.find("h3") is None
 
 
 def test_what_is_declared_stands_at_the_head_wherever_it_is_computed(tmp_path: Path) -> None:
-    told = nbformat.v4.new_markdown_cell
     declared = printing("the claims")
     declared.metadata["tags"] = ["claims"]
     cells = [told("# Title\n\nThe question."), printing("before"), told("## Later"), declared]
     text = soup(written(tmp_path, *cells)).get_text()
-    order = [text.index(one) for one in ("the claims", "The question.", "before", "Later¶")]
+    order = [text.index(one) for one in ("the claims", "The question.", "before")]
     assert order == sorted(order)
     assert text.count("the claims") == 1
+    assert "Later" not in text  # nothing else stood there
     headless = soup(written(tmp_path, *cells[1:])).get_text()
     assert headless.index("before") < headless.index("the claims")

@@ -216,7 +216,7 @@ def test_a_run_reads_from_the_folder_of_its_params_and_is_repeated_from_its_own(
         "files = params.input_files(studies.check('llmbi', globals()))\n"
         "form = {'prompt': tables.Column('text')}\n"
         "asked = tables.read_table(answers_path, form)['prompt'][0]\n"
-        "tables.save_finding(asked, figure='', out=tables.folder('llmbi'))\n"
+        "tables.save_finding({'sentence': asked}, out=tables.folder('llmbi'))\n"
         "Path('stood.here').touch()"
     )
     path = fill(project, cell, yaml="answers_path: data/answers.csv\n")

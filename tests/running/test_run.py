@@ -179,9 +179,9 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
         "out = tables.folder('llmbi')\n"
         "table = pd.DataFrame({'x': [0.1 + 0.2, None]})\n"
         "tables.save_table(table, 'scores', out=out)\n"
-        "tables.save_finding('Seed {}.'.format(seed), figure='f', out=out)\n"
+        "tables.save_finding({'sentence': 'Seed {}.'.format(seed), 'figure': 'f'}, out=out)\n"
         "fig, ax = plt.subplots()\n"
-        "tables.save_figure(fig, 'f', data=table, alt='a', out=out)",
+        "tables.save_figure(fig, 'f', data=table, words={'alt': 'a'}, out=out)",
     )
     out = project / "runs"
     assert start(path, out) == {"llmbi/sample": "ok"}
@@ -241,7 +241,7 @@ def test_a_failed_run_leaves_the_last_good_one_and_says_so(project: Path) -> Non
     path = fill(
         project,
         "from nbbias import tables\n"
-        "tables.save_finding('x', figure='', out=tables.folder('llmbi'))",
+        "tables.save_finding({'sentence': 'x'}, out=tables.folder('llmbi'))",
     )
     assert start(path, project / "runs") == {"llmbi/sample": "ok"}
     folder, failed = project / "runs/llmbi/sample", project / "runs/llmbi/sample.failed"

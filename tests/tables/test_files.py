@@ -111,9 +111,11 @@ def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("style")
 def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> None:
-    tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path)
+    tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path)
     folder = tmp_path / "figures"
-    assert sorted(path.name for path in folder.iterdir()) == ["f.csv", "f.pdf", "f.png", "f.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"f.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")
+    ]
     assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "f.svg").read_text()
     assert (folder / "f.csv").read_text() == TABLE.to_csv(index=False)
@@ -122,7 +124,7 @@ def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> Non
 @pytest.mark.usefixtures("style")
 def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
     shown = [
-        tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path / run).data
+        tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path / run).data
         for run in ("one", "two")
     ]
     assert shown[0] == shown[1]
@@ -133,13 +135,13 @@ def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("style")
 def test_a_saved_figure_is_closed(tmp_path: Path) -> None:
     figure = drawn()
-    tables.save_figure(figure, "f", data=TABLE, alt="Alt", out=tmp_path)
+    tables.save_figure(figure, "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path)
     assert not plt.fignum_exists(figure.number)
 
 
 @pytest.mark.usefixtures("style")
 def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> None:
-    shown = tables.save_figure(drawn(), "f", data=TABLE, alt="Alt", out=tmp_path).data
+    shown = tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path).data
     encoded = re.search(r'src="data:image/svg\+xml,([^"<>&#]+)"', shown)
     assert encoded
     saved = (tmp_path / "figures" / "f.svg").read_text(encoding="utf-8")
@@ -149,7 +151,7 @@ def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> N
 @pytest.mark.usefixtures("style")
 def test_the_alternative_text_is_text(tmp_path: Path) -> None:
     alt = "\"> <script>alert('x')</script> & more"
-    shown = tables.save_figure(drawn(), "f", data=TABLE, alt=alt, out=tmp_path).data
+    shown = tables.save_figure(drawn(), "f", data=TABLE, words={"alt": alt}, out=tmp_path).data
     page = BeautifulSoup(shown, "html.parser")
     assert page.find("script") is None
     assert page.img["alt"] == alt
@@ -159,14 +161,23 @@ def test_the_alternative_text_is_text(tmp_path: Path) -> None:
 
 
 def test_a_finding_comes_back_with_its_figure(tmp_path: Path) -> None:
-    tables.save_finding("  The index is **0.2** – “low”.\n", figure="dimensions", out=tmp_path)
+    tables.save_finding(
+        {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}, out=tmp_path
+    )
     found = tables.read_finding(tmp_path)
-    assert found == {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}
-    assert json.loads((tmp_path / "finding.json").read_text(encoding="utf-8")) == found
+    kept = {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}
+    assert json.loads((tmp_path / "finding.json").read_text(encoding="utf-8")) == kept
+    assert kept.items() <= found.items()
 
 
 def test_a_run_without_a_finding_has_an_empty_one(tmp_path: Path) -> None:
-    assert tables.read_finding(tmp_path) == {"sentence": "", "figure": ""}
+    assert not any(tables.read_finding(tmp_path).values())
+
+
+def test_a_part_of_a_finding_that_is_of_another_kind_is_not_there(tmp_path: Path) -> None:
+    tables.save_finding({"sentence": 1, "numbers": {}, "figure": "f"}, out=tmp_path)
+    found = tables.read_finding(tmp_path)
+    assert (found["sentence"], found["numbers"], found["figure"]) == ("", [], "f")
 
 
 def test_a_notebook_opened_in_its_folder_writes_beside_that(

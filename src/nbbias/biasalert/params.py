@@ -19,6 +19,7 @@ from nbbias.params import (
     OptionalFile,
     Parameters,
     Study,
+    Texts,
     no_twins,
     written_files,
 )
@@ -263,6 +264,12 @@ STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
+    sample=Texts(
+        "simulated",
+        "Written and simulated from templates for this project; no model wrote them, and no "
+        "people were asked.",
+    ),
     leads=(
         Lead(
             "detection", "accuracy", "Accuracy of detection",

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import Claims, InputFile, Lead, Study
+from nbbias.params import Claims, InputFile, Lead, Study, Texts
 from nbbias.tables import SAMPLE, NbbiasError, lacking
 from nbbias.text import embeddings, lexicons
 
@@ -116,6 +116,12 @@ STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
+    inputs=("originals_path", "generations_path"),
+    sample=Texts(
+        "simulated",
+        "Simulated from templates, with known differences and refusals planted; nothing in "
+        "them was written by a model or a newsroom.",
+    ),
     leads=(
         Lead(
             "refusal", "refusal_rate", "Share of headlines that are refused, as told",

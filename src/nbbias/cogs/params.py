@@ -14,7 +14,17 @@ from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
 from nbbias.cogs.orders import MOST_AT_ALL
-from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import (
+    Claims,
+    Device,
+    InputFile,
+    Lead,
+    ModelName,
+    Parameters,
+    Study,
+    Texts,
+    no_twins,
+)
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
 
@@ -181,6 +191,12 @@ STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    inputs=("answers_path", "judgements_path", "ratings_path"),
+    sample=Texts(
+        "simulated",
+        "Simulated from templates, with known preferences planted; no model wrote or judged "
+        "anything in them.",
+    ),
     leads=(
         Lead(
             "rbs", "rbs", "Representative bias score: spread over identities of the distance to "

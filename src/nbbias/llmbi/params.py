@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -84,6 +84,12 @@ STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
+    inputs=("answers_path",),
+    sample=Texts(
+        "hand-written",
+        'The two "models" are two registers, plain and warm, in which the same answers were '
+        "written by hand for this project; no model wrote them.",
+    ),
     leads=(
         Lead(
             "llmbi", "index", "LLM Bias Index",

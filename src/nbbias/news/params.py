@@ -12,7 +12,17 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.params import Claims, Device, InputFile, Lead, ModelName, Parameters, Study, no_twins
+from nbbias.params import (
+    Claims,
+    Device,
+    InputFile,
+    Lead,
+    ModelName,
+    Parameters,
+    Study,
+    Texts,
+    no_twins,
+)
 from nbbias.tables import SAMPLE, NbbiasError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -224,6 +234,12 @@ STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    inputs=("originals_path", "generations_path"),
+    sample=Texts(
+        "simulated",
+        'Simulated from templates, with known differences planted in four of five "models"; '
+        "nothing in them was written by a model or a newsroom.",
+    ),
     leads=(
         Lead(
             "word", "share_difference",

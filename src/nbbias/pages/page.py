@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import unescape
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -16,9 +15,17 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
 from nbbias import reading, tables
+from nbbias.pages.sections import Sections, fold_name
 from nbbias.tables import data_path, escape, visible
 
-_HEADING = re.compile(r'<h2 id="([^"]*)">(.*?)<a class="anchor-link"', re.DOTALL)
+#: A section's heading; its question, where that stands above it, is what the contents list.
+_HEADING = re.compile(
+    r'(?:<p class="asks">([^<]*)</p>\s*)?<h2 id="([^"]*)">(.*?)(?:<a class="anchor-link"|</h2>)',
+    re.DOTALL,
+)
+_CAPTION = re.compile(
+    r'<section [^>]*id="appendix"|<figure class="drawn"(.*?)<figcaption>', re.DOTALL
+)
 #: The styles that every printed table brings along; a page has one for all.
 _TABLE_STYLE = re.compile(r"<style>\s*#t[0-9a-f]{10} .*?</style>", re.DOTALL)
 #: What every cell of such a table says of itself: most of a page would be this.
@@ -30,7 +37,6 @@ _FRAME = "<iframe "
 _CONTENTS = "<!-- contents -->"
 #: What was declared leads a page, wherever its notebook computes it.
 _CLAIMS = re.compile(r'<section [^>]*class="claims".*?</section>', re.DOTALL)
-_TITLE = re.compile(r'class="gt_heading gt_title[^>]*>(.*?)</td>', re.DOTALL)
 
 _DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
@@ -61,33 +67,6 @@ class Slim(Preprocessor):
         return cell, resources
 
 
-class Fold(Preprocessor):
-    """Fold what only a reviewer looks up: cells tagged ``appendix``, a run of them in one fold.
-
-    The fold is named after the tables in it, or after the words that it begins with.
-    """
-
-    def preprocess(
-        self, nb: nbformat.NotebookNode, resources: dict[str, Any]
-    ) -> tuple[nbformat.NotebookNode, dict[str, Any]]:
-        tagged = ["appendix" in cell.metadata.get("tags", ()) for cell in nb.cells]
-        for folded, numbered in groupby(range(len(nb.cells)), key=tagged.__getitem__):
-            if folded:
-                run = [nb.cells[number] for number in numbered]
-                run[0].metadata["fold"] = _named(run)
-                run[-1].metadata["unfold"] = True
-        return nb, resources
-
-
-def _named(cells: list[nbformat.NotebookNode]) -> str:
-    shown = [html for cell in cells for html in _html(cell)]
-    titles = [found[1] for html in shown for found in _TITLE.finditer(html)]
-    if titles:
-        return unescape("; ".join(titles))
-    words = next((cell.source for cell in cells if cell.cell_type == "markdown"), "more")
-    return escape.without_markdown(words.lstrip("# ").splitlines()[0]).split(". ")[0].rstrip(".")
-
-
 def _html(cell: nbformat.NotebookNode) -> list[str]:
     shown = [output.get("data", {}) for output in cell.get("outputs", ())]
     return [data["text/html"] for data in shown if "text/html" in data]
@@ -106,6 +85,25 @@ def _cell(found: re.Match[str]) -> str:
     elif style and side == "left":
         names.append("line")
     return f'<td class="{" ".join(names)}">' if names else "<td>"
+
+
+def _numbered(body: str) -> str:
+    """Number figures in the order in which they stand: 1, 2, …, and A1, A2, … in the appendix."""
+    number, of = 0, ""
+
+    def told(found: re.Match[str]) -> str:
+        nonlocal number, of
+        if found[1] is None:
+            number, of = 0, "A"
+            return found[0]
+        number += 1
+        name = f"{of}{number}"
+        return (
+            f'<figure id="figure-{name}" class="drawn"{found[1]}<figcaption>'
+            f'<span class="number">Figure {name}.</span> '
+        )
+
+    return _CAPTION.sub(told, body)
 
 
 def _mathml(tex: str, display: str) -> str:
@@ -147,28 +145,31 @@ def write_page(
     title
         Shown by the browser.
     about
-        What the run rests on, from `pages.about.about`: it stands in one block at the head, which
-        is all in which two pages of the same run may differ; how to cite and to repeat it stands
-        at the foot.
+        What the run rests on, from `pages.about.about`: it stands at the foot, in one block, which
+        is all in which two pages of the same run may differ, and how to cite and to repeat it.
     """
     exporter = HTMLExporter(
         template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Mathematics, Slim, Fold], exclude_input_prompt=True,
+        preprocessors=[Sections, Mathematics, Slim], exclude_input_prompt=True,
         exclude_output_prompt=True,
     )  # fmt: skip
+    exporter.register_filter("fold_name", fold_name)
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title
     framed = any(_FRAME in shown for cell in node.cells for shown in _html(cell))
     scripts = reading.frames.scripts() if framed else ()
-    body, _ = exporter.from_notebook_node(node, {**own(*scripts), "about": about})
-    found = _HEADING.findall(body)
-    items = "".join(f'<li><a href="#{quote(unescape(id))}">{text}</a></li>' for id, text in found)
+    body, resources = exporter.from_notebook_node(node, {**own(*scripts), "about": about})
+    items = "".join(
+        f'<li><a href="#{quote(unescape(id))}">{asked or text}</a></li>'
+        for asked, id, text in _HEADING.findall(body)
+    )
     body = body.replace(_CONTENTS, items, 1)
-    lead = _CLAIMS.findall(body)
-    if about and about["finding"]:
+    lead = [*resources["lead"], *_CLAIMS.findall(body)]
+    if about and about["finding"] and not resources["lead"]:
         lead.insert(0, f'<p class="finding">{escape.attribute(about["finding"])}</p>')
     if "</h1>" in body:
         body = _CLAIMS.sub("", body).replace("</h1>", "\n".join(["</h1>", *lead]), 1)
+    body = _numbered(body)
     # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
     body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.

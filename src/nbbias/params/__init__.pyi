@@ -8,6 +8,7 @@ from .base import (
     Parameters as Parameters,
     Seed as Seed,
     Study as Study,
+    Texts as Texts,
     lies_here as lies_here,
     no_twins as no_twins,
 )

@@ -98,6 +98,19 @@ class Parameters(BaseModel):
         return {}
 
 
+class Texts(NamedTuple):
+    """Where a run's texts are from: `kind` is simulated, hand-written, dataset or own; in words.
+
+    Examples
+    --------
+    >>> Texts("own", "answers.csv").kind
+    'own'
+    """
+
+    kind: str
+    told: str
+
+
 class Lead(NamedTuple):
     """An estimate that stands for its study where models are shown side by side.
 
@@ -121,7 +134,8 @@ class Study(NamedTuple):
     the column `group` holds where that was found and not chosen, by measure and statistic.
     `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
     `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
-    told apart.
+    told apart. `inputs` are the parameters that name the files of its texts, in their order, and
+    `sample` says where the texts are from that the package brings.
     """
 
     stem: str
@@ -131,6 +145,8 @@ class Study(NamedTuple):
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
+    inputs: tuple[str, ...] = ()
+    sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
 
     @property
     def question(self) -> str:

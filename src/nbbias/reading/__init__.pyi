@@ -3,11 +3,14 @@ from . import (
     explorer as explorer,
     figures as figures,
     frames as frames,
+    lead as lead,
     live as live,
     markup as markup,
+    names as names,
     policy as policy,
 )
 from .figures import Drawn as Drawn
+from .lead import Lead as Lead
 from .sentences import (
     CORRECTIONS as CORRECTIONS,
     beyond_chance as beyond_chance,

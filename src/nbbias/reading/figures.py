@@ -20,11 +20,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
+from nbbias.reading import names
 from nbbias.tables import escape
 
 #: Colour-blind-safe colours by role; every figure uses the same.
 INK, MUTED, BAND = "#222222", "#6b6b6b", "#e3e3e3"
-PALETTE = sns.color_palette("colorblind").as_hex()
+PALETTE = names.PALETTE
 PRINTED = PALETTE[1]
 
 plain = escape.drawn  # former name
@@ -36,6 +37,8 @@ Draw = Callable[[pd.DataFrame, Axes], object]
 
 class Drawn(NamedTuple):
     """A figure with the rows that it draws, and what who cannot see it should hear.
+
+    `title` states what it shows, `caption` says what is drawn; `narrow` is the same for a phone.
 
     Examples
     --------
@@ -49,6 +52,9 @@ class Drawn(NamedTuple):
     figure: Figure
     rows: pd.DataFrame
     alt: str
+    title: str = ""
+    caption: str = ""
+    narrow: Figure | None = None
 
 
 def use_style() -> None:

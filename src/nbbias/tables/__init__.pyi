@@ -34,6 +34,7 @@ from .escape import visible as visible, without_control as without_control
 from .extras import ExtraError as ExtraError, demand as demand, lacking as lacking
 from .files import (
     csv as csv,
+    figure_html as figure_html,
     folder as folder,
     latex_table as latex_table,
     read_finding as read_finding,

@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import tempfile
+from collections.abc import Mapping
 from io import BytesIO
 from numbers import Real
 from pathlib import Path
@@ -184,8 +185,11 @@ def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd
     return table
 
 
-def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out: Path) -> HTML:
-    """Save a figure as SVG, PNG and PDF with the table that it draws, and show it.
+def save_figure(
+    figure: Figure, name: str, *, data: pd.DataFrame, out: Path, words: Mapping[str, str],
+    narrow: Figure | None = None,
+) -> HTML:  # fmt: skip
+    """Save a figure as SVG, PNG and PDF with its words and the table that it draws, and show it.
 
     Parameters
     ----------
@@ -195,34 +199,71 @@ def save_figure(figure: Figure, name: str, *, data: pd.DataFrame, alt: str, out:
         File name without an ending, under ``figures/``.
     data
         The table whose rows the figure draws, saved as its CSV twin.
-    alt
-        What a reader who cannot see the figure should hear, in one or two sentences.
     out
         The run's folder.
+    words
+        `alt`, what a reader who cannot see the figure should hear, in one or two sentences;
+        `title`, what it shows; `caption`, what is drawn. Saved as ``figures/<name>.json``.
+    narrow
+        The same drawn for a phone, saved as ``figures/<name>-narrow.svg``.
 
     Returns
     -------
     HTML
-        The figure with its alternative text, shown in trusted and untrusted notebooks alike.
+        The figure with its words, shown in trusted and untrusted notebooks alike.
 
     Examples
     --------
     >>> drawn = plt.figure()
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     shown = save_figure(drawn, "empty", data=pd.DataFrame(), alt="Nothing.", out=Path(out))
+    ...     shown = save_figure(
+    ...         drawn, "empty", data=pd.DataFrame(), out=Path(out), words={"alt": "Nothing."}
+    ...     )
     >>> 'alt="Nothing."' in shown.data
     True
     """
-    images = {}
+    folder = out / "figures"
     undated = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
     for kind, metadata in undated.items():
-        buffer = BytesIO()
-        figure.savefig(buffer, format=kind, metadata=metadata, dpi=150)
-        images[kind] = buffer.getvalue()
-        write(out / "figures" / f"{name}.{kind}", images[kind])
-    write(out / "figures" / f"{name}.csv", csv(data))
+        write(folder / f"{name}.{kind}", _printed(figure, kind, metadata))
+    if narrow is not None:
+        write(folder / f"{name}-narrow.svg", _printed(narrow, "svg", undated["svg"]))
+        plt.close(narrow)
+    write(folder / f"{name}.csv", csv(data))
+    write(folder / f"{name}.json", json.dumps(dict(words), ensure_ascii=False, indent=2) + "\n")
     plt.close(figure)
-    return HTML(inline(images["svg"], alt=alt))
+    return HTML(figure_html(out, name))
+
+
+def _printed(figure: Figure, kind: str, metadata: Mapping[str, Any]) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, metadata=dict(metadata), dpi=150)
+    return buffer.getvalue()
+
+
+def figure_html(out: Path, name: str) -> str:
+    """Return a run's saved figure as HTML that needs no file, with its title and caption.
+
+    Nothing where there is no such figure.
+
+    Examples
+    --------
+    >>> figure_html(Path("no such run"), "means")
+    ''
+    """
+    path = out / "figures" / f"{name}.svg"
+    if not path.is_file():
+        return ""
+    try:
+        read = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        read = None
+    words = read if isinstance(read, dict) else {}
+    title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
+    told = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
+    image = inline(path.read_bytes(), alt=str(words.get("alt", "")))
+    below = f"<figcaption>{told}</figcaption>" if told else ""
+    return f'<figure class="drawn" style="margin:0">{image}{below}</figure>'
 
 
 def inline(svg: bytes, *, alt: str) -> str:
@@ -230,45 +271,58 @@ def inline(svg: bytes, *, alt: str) -> str:
 
     Examples
     --------
-    >>> inline(b"<svg/>", alt="Nothing.").split('"')[3]
+    >>> inline(b"<svg/>", alt="Nothing.").split('"')[1]
     'data:image/svg+xml,%3Csvg/%3E'
     """
     # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
     encoded = quote(re.sub(rb"\s+", b" ", svg), safe=_PLAIN)
     return (
-        f'<figure style="margin:0"><img src="data:image/svg+xml,{encoded}" '
-        f'alt="{escape.attribute(alt)}" style="max-width:100%;height:auto"></figure>'
+        f'<img src="data:image/svg+xml,{encoded}" alt="{escape.attribute(alt)}" '
+        'style="max-width:100%;height:auto">'
     )
 
 
-def save_finding(sentence: str, *, figure: str, out: Path) -> None:
-    """Save the one sentence that says what this run found, and the figure that shows it.
+def save_finding(told: Mapping[str, Any], *, out: Path) -> None:
+    """Save what a run found: its `sentence` and `figure`, and what else leads its page.
 
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     save_finding("It is so.", figure="main", out=Path(out))
-    ...     read_finding(Path(out))
-    {'sentence': 'It is so.', 'figure': 'main'}
+    ...     save_finding({"sentence": "It is so.", "figure": "main"}, out=Path(out))
+    ...     read_finding(Path(out))["sentence"]
+    'It is so.'
     """
-    finding = {"sentence": sentence.strip(), "figure": figure}
-    write(out / "finding.json", json.dumps(finding, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps(dict(told), ensure_ascii=False, indent=2, default=_plainly)
+    write(out / "finding.json", text + "\n")
 
 
-def read_finding(out: Path) -> dict[str, str]:
-    """Return a run's `sentence` and `figure`, both empty where none can be read.
+def _plainly(value: Any) -> Any:
+    return value.item()  # a number of NumPy's
+
+
+def read_finding(out: Path) -> dict[str, Any]:
+    """Return what leads a run's page (`reading.lead.told`), each part empty where none is read.
 
     Examples
     --------
-    >>> read_finding(Path("no such run"))
-    {'sentence': '', 'figure': ''}
+    >>> read_finding(Path("no such run"))["sentence"]
+    ''
     """
     try:
         found = json.loads((out / "finding.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         found = None
     told = found if isinstance(found, dict) else {}
-    return {name: str(told.get(name, "")) for name in ("sentence", "figure")}
+    return {
+        name: told[name] if isinstance(told.get(name), type(empty)) else empty
+        for name, empty in _FINDING.items()
+    }
+
+
+_FINDING: dict[str, Any] = {
+    "sentence": "", "plain": [], "technical": "", "figure": "", "numbers": [], "card": {},
+    "texts": {},
+}  # fmt: skip
 
 
 MISSING = "n/m"

@@ -76,11 +76,31 @@
     frame.before(bar);
   });
 
-  // What was set stands on paper, too, and what is folded for reference.
-  const folds = [...document.querySelectorAll(".about details, details.appendix")];
+  // A fold of the appendix opens by its button, by a link into it, and where the browser's search
+  // finds something in it.
+  const folds = [...document.querySelectorAll(".folded")];
+  const opener = (fold) => document.querySelector(`[aria-controls="${fold.id}"]`);
+  const set = (fold, open) => {
+    if (open) fold.removeAttribute("hidden"); else fold.setAttribute("hidden", "until-found");
+    opener(fold).setAttribute("aria-expanded", String(open));
+  };
+  folds.forEach((fold) => {
+    opener(fold).addEventListener("click", () => set(fold, fold.hasAttribute("hidden")));
+    fold.addEventListener("beforematch", () => set(fold, true));
+  });
+  const follow = () => {
+    const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const fold = at && (at.closest(".folded") || document.getElementById(at.id + "-body"));
+    if (fold) { set(fold, true); at.scrollIntoView(); }
+  };
+  addEventListener("hashchange", follow);
+  follow();
+
+  // How something is measured stands on paper, too, and what was set.
+  const details = [...document.querySelectorAll(".about details, details.method")];
   let closed = [];
   addEventListener("beforeprint", () => {
-    closed = folds.filter((one) => !one.open);
+    closed = details.filter((one) => !one.open);
     closed.forEach((one) => { one.open = true; });
   });
   addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));

@@ -1,0 +1,111 @@
+"""What people call a measure and a group, and which colour a group has, on all pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import seaborn as sns
+
+from nbbias.reading.sentences import number
+from nbbias.tables import shipped_table
+
+PALETTE = sns.color_palette("colorblind").as_hex()
+
+
+@cache
+def _groups() -> dict[str, dict[str, Any]]:
+    return shipped_table("words/groups.csv").set_index("group").to_dict("index")
+
+
+@cache
+def _measures() -> dict[tuple[str, str, str], dict[str, Any]]:
+    table = shipped_table("words/measures.csv").fillna("")
+    return table.set_index(["study", "measure", "statistic"]).to_dict("index")
+
+
+def people(group: str) -> str:
+    """Return what the people of a group are called; of an unknown group its name.
+
+    Examples
+    --------
+    >>> people("female"), people("Sikh")
+    ('women', 'Sikh')
+    """
+    return str(_groups().get(group, {}).get("people", group))
+
+
+def of_people(group: str) -> str:
+    """Return whose something is that is a group's.
+
+    Examples
+    --------
+    >>> of_people("female"), of_people("Sikh")
+    ("women's", "Sikh's")
+    """
+    return str(_groups().get(group, {}).get("of", f"{group}'s"))
+
+
+def colour(group: str) -> str | None:
+    """Return a group's colour, which it has on all pages; None for one without.
+
+    Examples
+    --------
+    >>> colour("Black") == colour("black"), colour("a group of the user's")
+    (True, None)
+    """
+    known = _groups().get(group)
+    return PALETTE[int(known["colour"])] if known else None
+
+
+def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+    return _measures().get((str(row["study"]), str(row["measure"]), str(row["statistic"])), {})
+
+
+def measure(row: Mapping[str, Any]) -> str:
+    """Return what people call what a row of ESTIMATES measures; of an unknown one its statistic.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
+    ...        "group": "female"}
+    >>> measure(row), measure(row | {"statistic": "my_own"})
+    ("share of women's words against the original", 'my own')
+    """
+    group = row.get("group")
+    named = group if isinstance(group, str) else ""
+    name = str(_told(row).get("name") or str(row["statistic"]).replace("_", " "))
+    of = of_people(named) if named else "the group's"
+    return name.replace("{of}", of).replace("{people}", people(named) if named else "the group")
+
+
+def direction(row: Mapping[str, Any]) -> str:
+    """Say what the sign of a row's estimate means, such as "smaller"; nothing where unknown.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> direction(row | {"estimate": -0.1}), direction(row | {"estimate": float("nan")})
+    ('smaller', '')
+    """
+    side = {-1.0: "below", 1.0: "above"}.get(float(np.sign(row["estimate"])), "")
+    return str(_told(row).get(side, ""))
+
+
+def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
+    """Write a value of a row as people say it: in points, in percent, or as a number.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
+    ...        "estimate": -0.123}
+    >>> quantity(row), quantity(row | {"statistic": "my_own"})
+    ('−12.3 points', '−0.12')
+    """
+    value, unit = row[of], _told(row).get("unit", "")
+    if unit in {"points", "percent"} and np.isfinite(value):
+        sign = {"points": " points", "percent": "%"}[str(unit)]
+        return f"{number(100 * value, decimals=1)}{sign}"
+    return number(value)
