@@ -12,12 +12,14 @@ from tests.browser.conftest import Heard
 
 pytestmark = pytest.mark.browser
 
+APPENDIX = "document.querySelectorAll('h3.fold button').forEach(one => one.click())"
 UNFOLD = "document.querySelectorAll('details:not([open]) > summary').forEach(one => one.click())"
 
 
 @pytest.fixture
 def news(page: Page, runs: Path) -> Page:
     page.goto((runs / "news_bias/sample/index.html").as_uri(), wait_until="load")
+    page.evaluate(APPENDIX)
     return page
 
 

@@ -69,7 +69,7 @@ def test_the_body_of_a_page_holds_small_tables_only(runs: Path, stem: str) -> No
     """What is larger is for whoever looks it up, and folds; explorers are no printed tables."""
     read = (runs / stem / "sample" / "index.html").read_text(encoding="utf-8")
     body = BeautifulSoup(read, "html.parser")
-    for aside in body.select("details, .nbx"):
+    for aside in body.select("details, .nbx, .folded"):
         aside.decompose()
     tables = body.select("table.gt_table")
     assert tables
@@ -84,8 +84,8 @@ def test_the_body_of_a_page_holds_small_tables_only(runs: Path, stem: str) -> No
 def test_what_was_declared_leads_and_is_what_the_manifest_hashed(runs: Path, stem: str) -> None:
     folder = runs / stem / "sample"
     body = BeautifulSoup((folder / "index.html").read_text(encoding="utf-8"), "html.parser")
-    finding, claims = body.select_one("h1").find_next_siblings(limit=2)  # type: ignore[union-attr]
-    assert finding["class"] == ["finding"] and claims["class"] == ["claims"]
+    lead, claims = body.select_one("h1").find_next_siblings(limit=2)  # type: ignore[union-attr]
+    assert lead["class"] == ["lead"] and claims["class"] == ["claims"]
     described = manifest.read(folder) or {}
     given = described["parameters"]["claims"]
     assert described["claims_sha256"] == params.claims_sha256(given)
