@@ -19,8 +19,8 @@ from matplotlib.patches import Patch
 
 from nbbias import news
 from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.sentences import EFFECTS
-from nbbias.reading import Drawn, figures
+from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
+from nbbias.reading import Drawn, figures, forest
 from nbbias.tables import escape
 
 
@@ -190,3 +190,11 @@ def _names(own: pd.DataFrame) -> pd.Series:
 
 def _height(rows: pd.DataFrame) -> float:
     return 1.6 + 0.32 * int(rows["panel"].value_counts().max() if len(rows) else 1)
+
+
+# --- what leads -------------------------------------------------------------------------------
+
+
+def finding(declared: pd.DataFrame, *, neutral: str = "neutral") -> Drawn:
+    """Draw what leads the page: a panel a measure and group."""
+    return forest(leading_rows(declared), reference=f"under the {neutral} prompt")

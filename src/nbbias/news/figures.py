@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from nbbias import tables
-from nbbias.news import claims, replicates
+from nbbias.news import claims, replicates, sentences
 from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, forest
 
 #: The references, the leading one first, and what they are called in a legend.
 _BY = {
@@ -256,3 +256,11 @@ def _with_chance(figure: Figure, by: str) -> Figure:
 
 def _band(by: str) -> Patch:
     return Patch(color=figures.BAND, label=by)
+
+
+# --- what leads -------------------------------------------------------------------------------
+
+
+def finding(declared: pd.DataFrame) -> Drawn:
+    """Draw what leads the page: a panel a measure and group (`news.sentences.leading`)."""
+    return forest(sentences.leading(declared), reference="the human articles")

@@ -7,9 +7,11 @@ from . import (
     live as live,
     markup as markup,
     names as names,
+    plain as plain,
     policy as policy,
 )
 from .figures import Drawn as Drawn
+from .forest import forest as forest
 from .lead import Lead as Lead
 from .sentences import (
     CORRECTIONS as CORRECTIONS,

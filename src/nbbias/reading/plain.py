@@ -38,7 +38,8 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": [None, UNTOLD + "3", "few"]})
+    >>> why = [None, UNTOLD + "3", "few"]
+    >>> rows = pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": why})
     >>> len(decided(rows))
     1
     """
@@ -377,13 +378,35 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
     >>> heading(tables.estimates([row], study="mine", confidence=0.95), none="Nothing is shown")
     'My share is lower in 1 of 1 model'
     """
-    found, parts = shown(rows), []
+    found = shown(rows).sort_index()
+    parts: list[str] = []
+    first = ""
     for _, side in found.groupby(_side(found), sort=False):
         row = side.iloc[0].to_dict()
+        name, way = called(row), direction(row)
+        if parts:
+            parts.append(f"{_besides(name, first)} {way} in {len(side)}")
+            continue
         of = models(rows[rows["group"].fillna("") == (row["group"] if _text(row["group"]) else "")])
-        count = f"{len(side)} of {of}" if not parts else f"{len(side)}"
-        parts.append(f"{called(row)} is {direction(row)} in {count}")
-    return capital(listed(parts, most=2)) if parts else none
+        first = name
+        parts.append(f"{name} is {way} in {len(side)} of {of}")
+    return capital(listed(parts)) if parts else none
+
+
+def _besides(name: str, first: str) -> str:
+    """Leave out of a name the words that it begins and ends with like the first one.
+
+    Examples
+    --------
+    >>> _besides("White people's share of words", "women's share of words")
+    "White people's"
+    """
+    own, other = name.split(), first.split()
+    while own and other and own[-1] == other[-1] and not own[-1].startswith("people"):
+        own, other = own[:-1], other[:-1]
+    while own and other and own[0] == other[0]:
+        own, other = own[1:], other[1:]
+    return " ".join(own) or name
 
 
 def _text(value: object) -> bool:
@@ -503,6 +526,18 @@ def subject(side: pd.DataFrame, own: pd.DataFrame) -> tuple[str, bool]:
     named = [who(row, own) for row in side.to_dict("records")]
     them = f", {listed(named)}," if len(named) < 4 else ""
     return f"{n} of {models(own)}{them}", len(side) > 1
+
+
+def lower(clause: str) -> str:
+    """Let a clause that begins with a number or "all" go on within a sentence.
+
+    Examples
+    --------
+    >>> lower("One of 3 models, a, is"), lower("GPT-4 is")
+    ('one of 3 models, a, is', 'GPT-4 is')
+    """
+    word = clause.split(" ")[0]
+    return clause[:1].lower() + clause[1:] if word in {*_WORDS, "All"} else clause
 
 
 def far(side: pd.DataFrame, way: str) -> str:
