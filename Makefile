@@ -6,7 +6,7 @@ NBBIAS := $(BIN)/nbbias
 STAMP  := $(VENV)/.set-up
 
 .DEFAULT_GOAL := help
-.PHONY: help setup studies test test-ci test-all lint types figures notebooks lab constraints clean
+.PHONY: help setup studies test test-ci test-all lint types docs figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,10 @@ lint: setup      ## check style and who may import whom
 types: setup     ## check types
 	@$(BIN)/python -m mypy
 
+docs: setup      ## build the documentation site from docs/, with no network
+	@$(BIN)/python -m sphinx -b html -n -q -W --keep-going docs docs/_build/html
+	@echo docs/_build/html/index.html
+
 figures: setup   ## keep the sample runs' figures in figures/
 	@$(BIN)/python tools/dev.py figures
 
@@ -57,5 +61,5 @@ constraints: setup ## write constraints.txt from the packages in .venv
 	@$(BIN)/python tools/dev.py constraints
 
 clean:           ## remove runs and caches
-	@rm -rf runs dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@rm -rf runs dist docs/_build docs/_made .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	@find src tests tools -name __pycache__ -prune -exec rm -rf {} +

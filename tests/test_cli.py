@@ -51,7 +51,7 @@ def test_a_mistake_in_params_is_explained(
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("short.csv", "prompt,response\nWhy?,Because.\n", "needs the column"),
+        ("short.csv", "prompt,n\nWhy?,Because.\n", "needs the column"),
         ("empty.csv", "", "the file is empty"),
         ("bare.json", "[]", "holds no rows"),
     ],

@@ -15,7 +15,7 @@ from nbbias.asking import prompts
 from nbbias.biasalert import corpus as biasalert, pairs, sources
 from nbbias.biasalert.judges import baselines, lora, recorded
 from nbbias.cogs import affinity, people, rbs, reference
-from nbbias.llmbi import measure, neutral
+from nbbias.llmbi import neutral, scoring
 from nbbias.news import corpus as news
 from nbbias.tables import NbbiasError
 from nbbias.text import lexicons
@@ -53,7 +53,7 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
     ),
     "answers of llmbi": (
         _table(dimension="Gender Bias", prompt=list("abcd"), model="m", sample=1, response=_TEXTS),
-        measure.read_answers,
+        scoring.read_answers,
     ),
     "neutral prose": (_table(text=_TEXTS), neutral.read_neutral),
     "answers of cogs": (

@@ -15,7 +15,7 @@ from nbbias.pages import page
 from nbbias.running import execute
 from tests.conftest import ROOT
 
-SOURCE = ROOT / "docs" / "new_study.ipynb"
+SOURCE = ROOT / "docs/howto/new_study.ipynb"
 
 
 def test_it_has_twelve_cells_and_no_output() -> None:

@@ -190,10 +190,9 @@ def _say_end(one: run_plan.Run, message: Any) -> None:
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
-    home = registry.home()
     for stem, study in registry.STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {study.question}")
-        for path in sorted((home / "params" / stem).glob("*.yaml")):
+        for path in sorted((registry.place(stem) / "params" / stem).glob("*.yaml")):
             shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
             out_console.print(f"  {shown}", markup=False)
     from nbbias.pages import gallery  # nbconvert takes seconds to import

@@ -112,11 +112,11 @@ class Notebook(NamedTuple):
         if sentence:
             display(Markdown(f"**{sentence}**"), metadata={"nbbias": "result"})
 
-    def say(self, sentences: str | Iterable[str]) -> None:
-        """Show sentences; several become a list, none nothing."""
-        sentences = sentences if isinstance(sentences, str) else list(sentences)
-        if sentences:
-            display(reading.say(sentences))
+    def say(self, sentences: str | Iterable[str], *, most: int | None = 5) -> None:
+        """Show sentences; several become a list, of which what is beyond `most` folds."""
+        told = sentences if isinstance(sentences, str) else list(sentences)
+        if told:
+            display(reading.say(told, most=most))
 
     def declared(self, estimates: pd.DataFrame) -> pd.DataFrame:
         """Show what the parameters declared, and save it as `claims`; all else is exploratory.
@@ -133,7 +133,6 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        self.say(claims.sentences(rows))
         display(*claims.shown(rows, sha256=self.claims_sha256))
         self.say(claims.EXPLORATORY)
         return rows

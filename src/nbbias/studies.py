@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,17 @@ from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params, tables
 from nbbias.params import Lead, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
-#: The studies that stand, by stem.
-STUDIES: dict[str, Study] = {
-    face.params.STUDY.stem: face.params.STUDY
-    for face in (news, biased_prompts, cogs, llmbi, biasalert)
-}
+#: The studies that stand, by stem: ours, and those that other packages add by an entry point of the
+#: group `nbbias.studies`, which is loaded when it is first asked for.
+STUDIES: tables.Registry[Study] = tables.Registry(
+    "nbbias.studies",
+    {
+        face.params.STUDY.stem: face.params.STUDY
+        for face in (news, biased_prompts, cogs, llmbi, biasalert)
+    },
+    Study,
+    called=lambda one: one.stem,
+)
 
 
 #: The folder of the package: where it is installed, notebooks and params lie in it.
@@ -34,9 +41,24 @@ def home() -> Path:
     return checkout if (checkout / "notebooks").is_dir() else PACKAGE
 
 
+def place(stem: str) -> Path:
+    """Return the folder in which a study's `notebooks/` and `params/` lie: `home`, or its package.
+
+    Examples
+    --------
+    >>> (place("llmbi") / "notebooks" / "llmbi.ipynb").is_file()
+    True
+    """
+    here = home()
+    if stem in STUDIES.own or (here / "notebooks" / f"{stem}.ipynb").is_file():
+        return here
+    package = STUDIES[stem].parameters.__module__.partition(".")[0]
+    return Path(str(sys.modules[package].__file__)).parent
+
+
 def samples() -> list[Path]:
     """Return every study's sample parameters."""
-    paths = [home() / "params" / stem / "sample.yaml" for stem in STUDIES]
+    paths = [place(stem) / "params" / stem / "sample.yaml" for stem, _ in STUDIES.items()]
     return [path for path in paths if path.is_file()]
 
 
@@ -44,7 +66,8 @@ def study(stem: str, *, where: str = "parameters") -> Study:
     """Return the record of a study, or say which studies there are."""
     if stem not in STUDIES:
         known = ", ".join(STUDIES)
-        raise ParameterError(where, f"no study called {stem!r}; there is: {known}")
+        left = "".join(f"; {one}: {why}" for one, why in tables.LEFT_OUT.items() if stem in one)
+        raise ParameterError(where, f"no study called {stem!r}; there is: {known}{left}")
     return STUDIES[stem]
 
 
@@ -112,7 +135,7 @@ def _meant(path: Path) -> str:
     beside = {one.name: one for one in path.absolute().parent.glob("*.yaml")}
     near = difflib.get_close_matches(path.name, beside, n=1)
     stems = difflib.get_close_matches(path.name, STUDIES, n=1)
-    samples = [home() / "params" / stem / "sample.yaml" for stem in stems]
+    samples = [place(stem) / "params" / stem / "sample.yaml" for stem in stems]
     found = [*(beside[name] for name in near), *samples]
     here = [one.relative_to(Path.cwd()) if one.is_relative_to(Path.cwd()) else one for one in found]
     return f"; did you mean {here[0]}?" if here else ""

@@ -282,7 +282,7 @@ def test_answers_to_cogs_are_read_from_what_was_exported(
     assert len(table) == 12
     assert table["text"].notna().all()
     assert set(table["task"]) <= set(cogs_suite.load().tasks)
-    shipped = prompts.read("cogs", "sample", suites=asked.SUITES)
+    shipped = prompts.read("cogs", "sample", suites=asked.suites())
     identities = shipped.set_index("prompt_id")["identity"]
     given = pd.read_parquet(export)["prompt_id"].map(identities)
     assert table["identity"].fillna("").tolist() == given.fillna("").tolist()

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias.asking import prompts
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
 from nbbias.text import lexicons
@@ -88,13 +88,13 @@ def test_the_releases_own_layout_of_titles(tmp_path: Path) -> None:
 
 
 def test_llmbi_prompts_are_asked_as_they_stand() -> None:
-    table = prompts.read("llmbi", "sample", suites=asked.SUITES)
-    assert table["prompt"].tolist() == measure.prompts()["prompt"].tolist()
+    table = prompts.read("llmbi", "sample", suites=asked.suites())
+    assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()
     assert table["dimension"].value_counts().tolist() == [2] * 9
 
 
 def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
-    table = prompts.read("cogs", "sample", suites=asked.SUITES)
+    table = prompts.read("cogs", "sample", suites=asked.suites())
     assert len(table) == 3240
     assert table["identity"].isna().sum() == 360
     row = table.set_index("prompt_id").loc["haiku/stars/race/black"]
@@ -102,7 +102,7 @@ def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
                                   "Write a haiku about stars")  # fmt: skip
     suite = tmp_path / "suite.yaml"
     suite.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
-    more = prompts.read("cogs", str(suite), suites=asked.SUITES, template="{prompt}.")
+    more = prompts.read("cogs", str(suite), suites=asked.suites(), template="{prompt}.")
     assert len(more) == 3240 + 720
     assert more["prompt"].str.endswith(".").all()
 

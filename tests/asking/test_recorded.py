@@ -14,7 +14,7 @@ from nbbias import tables
 from nbbias.asking import plan as generate, recorded
 from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.news import corpus
 from nbbias.running import asked
 from nbbias.tables import ContractError, DataError
@@ -74,7 +74,7 @@ def test_the_export_of_llmbi_is_read_by_its_study(tmp_path: Path, server: FakeOp
     plan = news_plan(tmp_path, server.url, prompts="llmbi", prompts_path="sample")
     generate.ask(plan)
     recorded.export(plan)
-    answers = measure.read_answers(plan.export_path)
+    answers = scoring.read_answers(plan.export_path)
     assert len(answers) == 18 * 2 * 2
     assert answers["dimension"].value_counts().tolist() == [8] * 9
 

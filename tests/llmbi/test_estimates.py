@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from nbbias import stats, tables
-from nbbias.llmbi import estimates, measure
+from nbbias.llmbi import estimates, scoring
 from nbbias.stats import Sure
 from nbbias.text import sentiment
 
@@ -52,7 +52,7 @@ def estimated(
 ) -> pd.DataFrame:  # fmt: skip
     formula = FORMULA | formula
     return estimates.estimates(
-        measure.score_answers(measured, **formula), reference, formula=formula,
+        scoring.score_answers(measured, **formula), reference, formula=formula,
         aggregation=aggregation, sure=Sure(0.95, draws, seed),
     )  # fmt: skip
 
@@ -75,13 +75,13 @@ THREE_SCORES = {"d0": [0.45, 0.95], "d1": [1.2, 0.7], "d2": [0.2, 1.7]}
 
 
 def test_components_add_up_to_the_score() -> None:
-    table = estimates.components(measure.score_answers(THREE, **FORMULA | {"weights": {"d1": 3.0}}))
+    table = estimates.components(scoring.score_answers(THREE, **FORMULA | {"weights": {"d1": 3.0}}))
     terms = table[["weighted_bias", "penalty", "sentiment_term"]].sum(axis=1)
     assert table["score"].tolist() == pytest.approx(terms.tolist())
 
 
 def test_components_by_hand() -> None:
-    row = estimates.components(measure.score_answers(THREE)).iloc[1]
+    row = estimates.components(scoring.score_answers(THREE)).iloc[1]
     assert row[["model", "dimension", "prompts"]].tolist() == ["m", "d1", 2]
     assert row["mean_polarity"] == pytest.approx((-0.4 + 0.2) / 2)
     assert row["weighted_bias"] == pytest.approx((0.4 + 0.2) / 2)
@@ -91,19 +91,19 @@ def test_components_by_hand() -> None:
 def test_a_prompt_answered_often_weighs_no_more_in_the_components() -> None:
     often = [("m", "d", "p", i, 0.1) for i in range(5)]
     table = estimates.components(
-        measure.score_answers(measured_as([*often, ("m", "d", "q", 1, 0.5)]))
+        scoring.score_answers(measured_as([*often, ("m", "d", "q", 1, 0.5)]))
     )
     assert table["mean_polarity"][0] == pytest.approx(0.3)
 
 
 def test_a_dimension_of_blank_answers_has_no_score_in_the_components() -> None:
-    table = estimates.components(measure.score_answers(one_model([0.1], [np.nan, np.nan])))
+    table = estimates.components(scoring.score_answers(one_model([0.1], [np.nan, np.nan])))
     assert table["score"].isna().tolist() == [False, True]
     assert table["prompts"].tolist() == [1, 0]
 
 
 def test_a_dimension_of_blank_answers_has_no_penalty_either() -> None:
-    table = estimates.components(measure.score_answers(one_model([0.1], [np.nan, np.nan])))
+    table = estimates.components(scoring.score_answers(one_model([0.1], [np.nan, np.nan])))
     assert table["penalty"].isna().tolist() == [False, True]
 
 
@@ -111,7 +111,7 @@ def test_a_dimension_of_blank_answers_has_no_penalty_either() -> None:
 
 
 def test_the_index_is_the_mean_over_dimensions_by_a_groupby() -> None:
-    scores = measure.score_answers(THREE)
+    scores = scoring.score_answers(THREE)
     by_hand = scores.groupby("dimension")["score"].mean().mean()
     assert only(estimated(THREE), "index")["estimate"] == pytest.approx(by_hand)
 
@@ -123,7 +123,7 @@ def test_the_index_is_the_formula_over_the_dimensions_means(
 ) -> None:
     table = estimated(THREE, aggregation=aggregation, weights=weights)
     # Mean |polarity| of the three dimensions: .2, .3, .3; S is their mean.
-    formula = measure.llmbi(
+    formula = scoring.llmbi(
         [0.2, 0.3, 0.3], 0.2, 0.8 / 3, [weights.get(d, 1.0) for d in ("d0", "d1", "d2")], 1.5,
         aggregation=aggregation,
     )  # fmt: skip
@@ -246,7 +246,7 @@ def test_the_anova_takes_prompts_not_answers_as_units() -> None:
 
 def test_checks_are_made_for_every_model() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1, 0.2], model="k")], ignore_index=True)
-    table = estimates.anova_checks(measure.score_answers(measured), sure=Sure(0.95, 100, 1))
+    table = estimates.anova_checks(scoring.score_answers(measured), sure=Sure(0.95, 100, 1))
     assert table.groupby("model", sort=False)["test"].nunique().to_dict() == {"m": 5, "k": 5}
 
 
@@ -372,7 +372,7 @@ def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
 
 
 def test_estimating_does_not_change_the_scores() -> None:
-    scores = measure.score_answers(THREE)
+    scores = scoring.score_answers(THREE)
     before = scores.copy()
     estimates.estimates(scores, REFERENCE, formula=FORMULA, sure=Sure(0.95, 100, 0))
     pd.testing.assert_frame_equal(scores, before)
@@ -417,8 +417,8 @@ def test_other_prompts_have_no_printed_figure() -> None:
 
 
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
-    answers = measure.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
-    table = estimated(measure.measure(answers, scorers=["textblob"]))
+    answers = scoring.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
+    table = estimated(scoring.measure(answers, scorers=["textblob"]))
     beside = estimates.beside_printed(table)
     assert len(beside) == 18
     assert beside["difference"].abs().max() < 1e-4
@@ -426,7 +426,7 @@ def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_fold
 
 def test_repeats_are_counted_out_by_prompt() -> None:
     rows = [("m", "d", "p", 1, 0.1), ("m", "d", "p", 2, np.nan), ("m", "d", "q", 1, np.nan)]
-    scores = measure.score_answers(measured_as(rows))
+    scores = scoring.score_answers(measured_as(rows))
     units = estimates.by_prompt(scores, scores["score"]).set_index("prompt")["value"]
     assert units["p"] == pytest.approx(0.45)
     assert np.isnan(units["q"])

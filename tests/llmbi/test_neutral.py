@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from textblob import TextBlob
 
-from nbbias.llmbi import measure, neutral
+from nbbias.llmbi import neutral, scoring
 from nbbias.tables import NbbiasError
 
 PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
@@ -64,9 +64,9 @@ def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None
 def pools(
     texts: list[str | None], *, bias_factor: float = 1.0, **formula: Any
 ) -> tuple[pd.DataFrame, list[np.ndarray]]:
-    measured = measure.measure(answers(*texts), scorers=["textblob"])
+    measured = scoring.measure(answers(*texts), scorers=["textblob"])
     reference = neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
-    table = measure.score_answers(measured, **formula)
+    table = scoring.score_answers(measured, **formula)
     return table, neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nbbias.llmbi import measure, ranking
+from nbbias.llmbi import ranking, scoring
 from nbbias.stats import Sure
 
 FORMULA: dict[str, Any] = {
@@ -58,7 +58,7 @@ def means(scores: pd.DataFrame) -> list[float]:
 
 def test_the_reference_is_the_mean_score_of_each_dimension() -> None:
     (row,) = of(tried(), "reference")[DIMENSIONS].to_numpy().tolist()
-    assert row == pytest.approx(means(measure.score_answers(MEASURED, **FORMULA)))
+    assert row == pytest.approx(means(scoring.score_answers(MEASURED, **FORMULA)))
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_setting_changes_one_factor_and_keeps_the_rest(
     factor: str, setting: str, changed: dict[str, Any]
 ) -> None:
     rows = of(tried(), factor).set_index("setting")
-    expected = means(measure.score_answers(MEASURED, **FORMULA | changed))
+    expected = means(scoring.score_answers(MEASURED, **FORMULA | changed))
     assert rows.loc[setting, DIMENSIONS].tolist() == pytest.approx(expected)
 
 
@@ -119,7 +119,7 @@ def test_a_dimension_of_weight_zero_gets_a_weight_when_weights_are_drawn() -> No
 
 def test_drawn_prompts_are_scores_of_the_dimensions_own_prompts() -> None:
     rows = of(tried(draws=200), "prompts")
-    scores = measure.score_answers(MEASURED, **FORMULA)
+    scores = scoring.score_answers(MEASURED, **FORMULA)
     for dimension, own in scores.groupby("dimension"):
         assert set(rows[dimension]) == set(own["score"])
 

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from nbbias.llmbi import sentences
+from nbbias.params import Texts
+from nbbias.reading import Lead
 from tests.reading.test_sentences import MINUS, ROW as PLAIN_ROW, shown
 
 ROW: dict[str, Any] = PLAIN_ROW | {"confidence": 0.95}
@@ -114,6 +117,106 @@ def test_the_level_is_the_rows_own() -> None:
     assert "90% CI" in difference(confidence=0.9)
 
 
-def test_the_finding_is_how_models_differ_and_of_one_model_its_index() -> None:
-    assert "lower than" in sentences.lead(ESTIMATES)[0]
-    assert sentences.lead(ESTIMATES.head(1)) == sentences.index(ESTIMATES.head(1))
+# --- what leads -------------------------------------------------------------------------------
+
+INDEX: dict[str, Any] = {
+    "study": "llmbi", "measure": "llmbi", "statistic": "index", "n": 18, "n_lost": 0,
+    "null": 0.44, "null_low": 0.37, "null_high": 0.5, "confidence": 0.95, "p_value": 0.2,
+    "p_adjusted": 0.2, "instrument": "TextBlob 0.20.1", "reason": np.nan, "group": np.nan,
+    "ci_low": 0.4, "ci_high": 0.6, "df": 9.0, "excess": 0.04,
+}  # fmt: skip
+WARM = INDEX | {"model": "warm_1", "estimate": 0.95, "excess": 0.51, "p_adjusted": 0.001}
+PLAIN = INDEX | {"model": "plain", "estimate": 0.48}
+APART = INDEX | {
+    "statistic": "difference", "model": "warm_1", "group": "plain", "estimate": 0.47, "null": 0.0,
+    "null_low": np.nan, "null_high": np.nan, "ci_low": 0.36, "ci_high": 0.58, "df": 17.0,
+    "p_adjusted": 0.0002, "statistic_value": 9.06, "effect_size": 2.14,
+}  # fmt: skip
+OWN = Texts("own", "answers.csv")
+
+
+def led(*rows: dict[str, Any]) -> Lead:
+    return sentences.lead(pd.DataFrame(rows), texts=OWN)
+
+
+def plain(lead: Lead) -> list[str]:
+    return [shown(one) for one in lead.plain]
+
+
+def test_two_models_lead_with_how_they_differ_and_how_each_stands_beside_prose() -> None:
+    lead = led(APART, PLAIN, WARM)
+    assert plain(lead) == [
+        "On the same 18 prompts, the answers of warm_1 are more strongly worded than those of "
+        "plain: 0.95 against 0.48 on the index; were the two alike, chance would give as large a "
+        "difference in fewer than 1 of 1,000 such runs.",
+        "Ordinary prose about things, in which nobody appears, has 0.44: warm_1 lies above it, "
+        "plain is not told apart from it (anything beyond 0.07 would have been).",
+    ]
+    assert "t(17) = 9.06" in shown(lead.technical)
+    assert lead.numbers["name"].tolist() == [
+        "warm_1 less plain", "index of warm_1", "index of plain",
+    ]  # fmt: skip
+    assert lead.card["N"] == "18 prompts, 2 models"
+    assert (lead.figure, lead.texts) == ("dimensions", OWN)
+
+
+def test_the_weaker_worded_is_named_second_whichever_was_taken_away() -> None:
+    swapped = APART | {"model": "plain", "group": "warm_1", "estimate": -0.47}
+    assert plain(led(swapped, PLAIN, WARM))[0] == plain(led(APART, PLAIN, WARM))[0]
+
+
+def test_where_nothing_is_told_apart_the_size_that_would_have_been_is() -> None:
+    first, second = plain(led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}))
+    # Half the interval's length over t(17), times the quantiles of the test and of its power.
+    size = 0.11 / t.ppf(0.975, 17) * (t.ppf(0.975, 17) + t.ppf(0.8, 17))
+    assert f"a difference of {size:.2f} or more would have been, four times of five" in first
+    assert "plain and warm_1 are not told apart from it" in second
+
+
+def test_one_model_leads_with_its_index_beside_prose() -> None:
+    first, second = plain(led(WARM))
+    assert first.startswith("On the index, the answers of warm_1 to 18 prompts have 0.95")
+    assert second.endswith(
+        "warm_1 lies above it, which chance alone would give in at most 1 of 1,000 such runs."
+    )
+    assert led(WARM).numbers["name"].tolist() == ["index of warm_1"]
+
+
+def test_many_models_are_counted_and_the_ends_named() -> None:
+    models = [WARM | {"model": f"m{n}", "estimate": 0.5 + n / 10} for n in range(5)]
+    pairs = [APART | {"model": "m1", "group": f"m{n}", "p_adjusted": 0.2 * n} for n in (0, 2, 3)]
+    first, second = plain(led(*pairs, *models))
+    assert first.startswith("Of 5 models the answers of m4 are the most strongly worded (0.90")
+    assert "those of m0 the least (0.50); 1 of 3 pairs of models are told apart" in first
+    assert "5 of 5 models lie above it" in second
+
+
+def test_where_nothing_was_measured_the_reason_leads() -> None:
+    blank = {"estimate": np.nan, "reason": "the answer is blank", "n": 0}
+    lead = led(PLAIN | blank, APART | blank)
+    assert plain(lead) == ["Nothing was measured: the answer is blank."]
+    assert lead.numbers.empty and lead.technical == ""
+
+
+def test_rows_that_are_not_told_say_how_many_prompts_would_tell_half_as_much() -> None:
+    told = sentences.more(pd.DataFrame([APART, PLAIN, WARM]))
+    # Told apart: the difference and one index. A range of 0.07 is halved by four times the prompts.
+    assert [shown(one) for one in told] == [
+        "Index of plain: 18 prompts tell 0.07 or more; half as much takes about 72."
+    ]
+    small = pd.DataFrame([PLAIN | {"smallest_effect": 0.01}])
+    assert "0.01, which matters, takes about 882." in sentences.more(small)[0]
+
+
+def test_headings_say_what_their_sections_found() -> None:
+    rows = ESTIMATES.assign(p_adjusted=np.nan, p_value=0.01, confidence=0.95)
+    assert sentences.dimensions(rows) == (
+        "Some dimensions are worded more strongly than others in 1 of 1 models"
+    )
+    untested = rows.assign(p_value=np.nan)
+    assert sentences.dimensions(untested) == "Whether dimensions differ was not tested"
+
+
+def test_a_replication_and_other_writers_are_told_apart_where_asked() -> None:
+    assert [shown(one)[:5] for one in sentences.printed(BESIDE, again=True)] == ["gpt-4"]
+    assert len(sentences.printed(BESIDE, again=False)) == 2

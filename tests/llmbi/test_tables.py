@@ -6,15 +6,15 @@ import pandas as pd
 import pytest
 
 from nbbias import llmbi
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.reading import p_column
 from tests.llmbi.test_estimates import REFERENCE, THREE, estimated, one_model
-from tests.llmbi.test_measure import BOTH, COLD, PLAIN, WARM, answers
+from tests.llmbi.test_scoring import BOTH, COLD, PLAIN, WARM, answers
 
 
 def test_lost_and_scored_add_up_to_read() -> None:
     table = answers(WARM, None, PLAIN, "", COLD, model=["a", "a", "a", "b", "b"])
-    found = llmbi.tables.losses(measure.measure(table, scorers=BOTH), scorer="textblob").rows
+    found = llmbi.tables.losses(scoring.measure(table, scorers=BOTH), scorer="textblob").rows
     assert found.to_dict("records") == [
         {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1},
         {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0},
@@ -50,7 +50,7 @@ def test_every_dimension_is_shown_beside_neutral_prose_or_those_least_likely_by_
 
 
 def test_scores_are_shown_with_the_range_of_neutral_prose() -> None:
-    scores = measure.score_answers(THREE)
+    scores = scoring.score_answers(THREE)
     beside = llmbi.neutral.add_neutral(scores, llmbi.neutral.neutral_pools(scores, REFERENCE))
     table = llmbi.tables.scores(beside)
     # Neutral windows score .2, .45, .7 and 1.2: their mean, and how many there are.

@@ -125,12 +125,55 @@ def test_texts_under_running_numbers_are_repeats_of_an_article(tmp_path: Path) -
     assert table["sample"].tolist() == [1, 2, 1]
 
 
-def test_texts_under_groups_have_no_article_and_are_refused_with_what_is_there(
-    tmp_path: Path,
-) -> None:
+def test_texts_under_groups_are_of_no_article_of_the_other_side(tmp_path: Path) -> None:
     path = as_json({"female": ["x", "y"], "male": ["z"]}, tmp_path)
+    originals = written(ORIGINALS, tmp_path, "csv")
     with pytest.raises(ContractError, match="needs the column article_id; it has group, text"):
-        corpus.read_generations(path)
+        corpus.read(str(originals), str(path))
+
+
+# --- what a file lacks ------------------------------------------------------------------------
+
+
+def side(folder: Path, name: str, **columns: list[str]) -> str:
+    pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    return str(folder / f"{name}.csv")
+
+
+def test_a_file_without_models_is_of_one_that_has_its_name(tmp_path: Path) -> None:
+    path = side(tmp_path, "gpt", article_id=["a"], text=["x"])
+    assert corpus.read_generations(path)["model"].tolist() == ["gpt"]
+    misspelt = side(tmp_path, "gpt", article_id=["a"], text=["x"], modle=["m"])
+    with pytest.raises(ContractError, match="did you mean modle for model"):
+        corpus.read_generations(misspelt)
+
+
+def test_sides_without_ids_are_paired_in_order_within_each_model(tmp_path: Path) -> None:
+    originals = side(tmp_path, "o", body=["one", "two"])
+    answers = side(tmp_path, "g", llm=["m", "n", "m", "n"], output=["1m", "1n", "2m", "2n"])
+    pairs = corpus.pair(*corpus.read(originals, answers))
+    met = dict(zip(pairs["generated_text"], pairs["original_text"], strict=True))
+    assert met == {"1m": "one", "1n": "one", "2m": "two", "2n": "two"}
+    assert pairs["lost"].isna().all()
+
+
+@pytest.mark.parametrize("models", [["m", "m"], ["m", "m", "n", "n", "n"]])
+def test_sides_without_ids_of_other_lengths_are_not_paired(
+    models: list[str], tmp_path: Path
+) -> None:
+    originals = side(tmp_path, "o", text=["one", "two", "three"])
+    answers = side(tmp_path, "g", model=models, text=models)
+    with pytest.raises(DataError, match="paired in order: 3 originals, but 2 texts of 'm'"):
+        corpus.read(originals, answers)
+
+
+def test_ids_on_one_side_alone_are_asked_of_the_other(tmp_path: Path) -> None:
+    with_ids = {"uid": ["1", "2"], "text": ["a", "b"]}
+    without = {"text": ["c", "d"], "n": ["1", "2"]}
+    for first, second in ((with_ids, without), (without, with_ids)):
+        sides = side(tmp_path, "o", **first), side(tmp_path, "g", **second)
+        with pytest.raises(ContractError, match="needs the column article_id; it has text, n"):
+            corpus.read(*sides)
 
 
 def test_a_method_is_the_prompt(tmp_path: Path) -> None:
@@ -162,11 +205,11 @@ def test_numbers_may_name_models(tmp_path: Path) -> None:
 
 
 def test_missing_columns_are_named_with_those_that_are_there(tmp_path: Path) -> None:
-    path = written(pd.DataFrame({"id": [1], "body": ["x"]}), tmp_path, "csv")
-    with pytest.raises(ContractError, match="needs the columns article_id, text; it has id, body"):
-        corpus.read_originals(path)
-    with pytest.raises(ContractError, match="article_id, model, text; it has id, body") as caught:
-        corpus.read_generations(path)
+    path = written(pd.DataFrame({"artikle_id": [1], "prose": ["x"]}), tmp_path, "csv")
+    told = "needs the columns article_id, text; it has artikle_id, prose"
+    for read in (corpus.read_originals, corpus.read_generations):
+        with pytest.raises(ContractError, match=told) as caught:
+            read(path)
     assert caught.value.where == str(path)
 
 

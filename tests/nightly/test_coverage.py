@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.llmbi import measure, neutral, ranking
+from nbbias.llmbi import neutral, ranking, scoring
 from nbbias.news import corpus, fits, sample, topics, words
 from nbbias.text import lexicons, topics as text_topics
 from tests.build import GENDER, lexicon_of, study_of
@@ -307,7 +307,7 @@ def neutral_windows() -> pd.DataFrame:
 def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
     neutral_windows: pd.DataFrame,
 ) -> None:
-    prompts = measure.prompts()
+    prompts = scoring.prompts()
     p_values = []
     for seed in range(40):
         shuffled = neutral_windows.sample(frac=1, random_state=seed).reset_index(drop=True)

@@ -30,7 +30,7 @@ from nbbias import cogs
 from nbbias.biasalert import corpus as labelled_corpus, pairs, sources
 from nbbias.biasalert.judges import baselines, recorded
 from nbbias.cogs import affinity, people, rbs, reference
-from nbbias.llmbi import measure, neutral
+from nbbias.llmbi import neutral, scoring
 from nbbias.news import corpus
 from nbbias.params import as_yaml
 from nbbias.running.plan import plan
@@ -206,7 +206,7 @@ CHEAP = {
 }  # fmt: skip
 ANSWERS = {"answers_path": _answers}
 INPUTS = [
-    Input("llmbi", "answers_path", _llmbi, measure.read_answers, "prompt", "model", "text"),
+    Input("llmbi", "answers_path", _llmbi, scoring.read_answers, "prompt", "model", "text"),
     Input("llmbi", "neutral_path", lambda: [{"text": t} for t in PROSE],
           _series(neutral.read_neutral), "text", "text", "text"),
     Input("news_bias", "originals_path", _originals, corpus.read_originals,

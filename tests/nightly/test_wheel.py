@@ -45,7 +45,7 @@ def test_what_is_built_passes_twine_and_holds_what_it_should(built: Path) -> Non
         "nbbias/data/published/oketunji2023.csv",
         "nbbias/data/templates/nbbias/index.html.j2",
         "nbbias/data/lab/overrides.json",
-        *(f"nbbias/docs/{path.name}" for path in (ROOT / "docs").glob("*.*")),
+        *(f"nbbias/docs/howto/{path.name}" for path in (ROOT / "docs/howto").glob("*.*")),
         *(f"nbbias/notebooks/{stem}.ipynb" for stem in STUDIES),
         *(f"nbbias/params/{stem}/sample.yaml" for stem in STUDIES),
     ):

@@ -110,28 +110,6 @@ def test_the_code_is_named_by_its_commit(git: dict[str, Any], says: str, tmp_pat
     assert dict(told(tmp_path, git=git)["provenance"])["Code"][0].endswith(says)
 
 
-@pytest.mark.parametrize("stem", STUDIES)
-def test_every_study_has_a_paper_to_cite_and_the_software(stem: str) -> None:
-    paper, software = page_about.citations(registry.home() / "CITATION.cff", stem)
-    assert "(20" in paper
-    assert "nbbias" in software
-
-
-def test_a_reference_reads_as_one_writes_it() -> None:
-    paper, _ = page_about.citations(registry.home() / "CITATION.cff", "news_bias")
-    assert paper.startswith("Fang, X., Che, S., Mao, M., Zhang, H., Zhao, M. & Zhao, X. (2024). ")
-    assert paper.endswith("Scientific Reports 14:5224. https://doi.org/10.1038/s41598-024-55686-2.")
-
-
-def test_all_references_are_cited_by_some_study() -> None:
-    read = yaml.safe_load((registry.home() / "CITATION.cff").read_text(encoding="utf-8"))
-    assert all(one["keywords"] for one in read["references"])
-
-
-def test_no_citation_file_is_no_citation(tmp_path: Path) -> None:
-    assert page_about.citations(tmp_path / "CITATION.cff", "llmbi") == []
-
-
 def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
     written(tmp_path, printing("x"))
     pages = []

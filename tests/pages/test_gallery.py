@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -35,12 +36,18 @@ def test_no_run_is_an_index_that_says_so(tmp_path: Path) -> None:
     assert "No run yet." in index(tmp_path).get_text()
 
 
-def test_every_run_is_listed_by_study_and_name(tmp_path: Path) -> None:
-    for study, name in [("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")]:
-        leave(tmp_path, name, study=study)
+def heads(found: BeautifulSoup) -> list[str]:
+    return [h.get_text() for h in found.select(".cards h2")]
+
+
+def test_every_run_has_a_card_and_the_newest_stands_first(tmp_path: Path) -> None:
+    for day, (study, name) in enumerate([("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")], start=1):
+        leave(tmp_path, name, study=study, started=f"2024-05-{day:02}T10:00:00+00:00")
     found = index(tmp_path)
-    assert [h.get_text() for h in found.find_all("h2")] == ["cogs", "llmbi"]
-    assert [h.get_text() for h in found.find_all("h3")] == ["z", "a", "b"]
+    assert heads(found) == ["llmbi/a", "cogs/z", "llmbi/b"]
+    assert found.select_one("#count").get_text() == "3 runs"  # type: ignore[union-attr]
+    assert STUDIES["cogs"].question in found.get_text()
+    assert "3 May 2024, 10:00 UTC" in found.get_text()
 
 
 def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
@@ -52,14 +59,38 @@ def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None
     found = index(tmp_path)
     assert "The index of gpt_4 * is 0.2." in found.get_text()
     assert found.img["src"] == "llmbi/a/figures/dimensions.png"
-    assert found.h3.a["href"] == "llmbi/a/index.html"
+    assert found.h2.a["href"] == "llmbi/a/index.html"
+
+
+def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_path: Path) -> None:
+    folder = leave(tmp_path, "a")
+    number = {"name": "index of m", "value": "0.50", "interval": "95% CI 0.4 to 0.6", "N": "N = 18"}
+    tables.save_finding(LEAD | {"numbers": [number]}, out=folder)
+    for name in ("means.png", "means.svg", "means-narrow.svg"):
+        tables.write(folder / "figures" / name, b"")
+    tables.write(folder / "figures" / "means.json", '{"alt": "Dots."}')
+    found = index(tmp_path)
+    assert heads(found) == ["It is so."]
+    assert found.select_one(".then").get_text() == "Against that."  # type: ignore[union-attr]
+    assert found.select_one(".badge").get_text() == "Texts written by hand"  # type: ignore[union-attr]
+    assert "By hand, in two registers." in found.get_text()
+    assert (found.img["src"], found.img["alt"]) == ("llmbi/a/figures/means-narrow.svg", "Dots.")
+    assert " ".join(found.dl.get_text(" ").split()) == "index of m 0.50 95% CI 0.4 to 0.6; N = 18"
+    assert "llmbi · a · 1 May 2024" in found.get_text()
+
+
+LEAD = {
+    "sentence": "It is so. Against that.", "plain": ["It is so.", "Against that."],
+    "technical": "t", "figure": "means", "card": {},
+    "texts": {"kind": "hand-written", "told": "By hand, in two registers."},
+}  # fmt: skip
 
 
 def test_a_run_without_page_and_figure_links_to_neither(tmp_path: Path) -> None:
     leave(tmp_path, "a")
     found = index(tmp_path)
     assert found.img is None
-    assert found.h3.a is None
+    assert found.h2.a is None
 
 
 @pytest.mark.parametrize("status", ["failed", "interrupted"])
@@ -67,16 +98,69 @@ def test_a_run_that_did_not_end_well_says_so_and_shows_no_finding(
     status: str, tmp_path: Path
 ) -> None:
     folder = leave(tmp_path, "a", status=status, error={"message": "cell 3 broke"})
-    tables.save_finding({"sentence": "All is well.", "figure": "f"}, out=folder)
-    text = index(tmp_path).get_text()
-    assert f"{status}: cell 3 broke" in text
-    assert "All is well." not in text
+    tables.save_finding(LEAD | {"sentence": "All is well.", "plain": ["All is well."]}, out=folder)
+    found = index(tmp_path)
+    assert f"{status.capitalize()}: cell 3 broke" in found.get_text()
+    assert found.select_one(".badge").get_text() == status  # type: ignore[union-attr]
+    assert "All is well." not in found.get_text()
+    assert found.img is None
+
+
+def notebook(*cells: nbformat.NotebookNode) -> str:
+    return nbformat.writes(nbformat.v4.new_notebook(cells=list(cells)))
+
+
+def test_a_failed_run_says_where_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = "/home/somebody/my texts/a.csv: no column; see /tmp/x/b.csv, and 1/2 of them"
+    failed = {"status": "failed", "error": {"cell": 12, "message": told}}
+    data = {"answers_path": {"path": "/home/somebody/my texts/a.csv", "sha256": "f" * 64}}
+    folder = leave(tmp_path / "runs", "a.failed", data=data, **failed)
+    leave(tmp_path / "runs", "a")
+    broke = nbformat.v4.new_code_cell("1/0", outputs=[nbformat.v4.new_output("error")])
+    heading = nbformat.v4.new_markdown_cell
+    cells = [heading("# T"), heading("## The answers"), broke, heading("## What this cannot show")]
+    tables.write(folder / "notebook.ipynb", notebook(*cells))
+    text = " ".join(index(tmp_path / "runs").get_text(" ").split())
+    assert (
+        "Failed in cell 12, section “The answers”: a.csv: no column; see b.csv, and 1/2 of them"
+    ) in text
+    assert "nbbias run runs/llmbi/a.failed/params.yaml" in text
+    assert "The last good run stays as a." in text
+    assert "/home" not in text and "/tmp" not in text
+
+
+def test_of_a_process_that_died_the_section_is_the_last_that_took_time(tmp_path: Path) -> None:
+    spent = {"start": 1.0, "The answers": 2.0, "The measure": 0.0}
+    failed = {"status": "interrupted", "error": {"cell": None, "message": "gone"}}
+    leave(tmp_path, "a", seconds_by_section=spent, **failed)
+    text = " ".join(index(tmp_path).get_text(" ").split())
+    assert "Interrupted in section “The answers”: gone" in text
+    assert "Run it again" in text
+
+
+def test_cards_can_be_told_apart_by_study_status_and_model(tmp_path: Path) -> None:
+    hostile = "<b>\"x\\' m"
+    finished(tmp_path, "a", claims(PLAIN, WARM, {**PLAIN, "model": hostile}))
+    leave(tmp_path, "b", study="cogs", status="failed", error={"message": "x"})
+    found = index(tmp_path)
+    one = found.select_one('.cards > li[data-study="llmbi"]')
+    assert one is not None and one["data-status"] == "finished"
+    assert json.loads(str(one["data-models"])) == sorted([hostile, "plain", "warm"])
+    form = found.form
+    assert form is not None and form.has_attr("hidden")  # until a script can serve it
+    chosen = {select["name"]: [o.get_text() for o in select("option")] for select in form("select")}
+    assert chosen["study"] == ["all", "cogs", "llmbi"]
+    assert chosen["model"] == ["all", hostile, "plain", "warm"]
+    assert chosen["status"] == ["all", "failed", "finished"]
 
 
 def test_a_broken_manifest_is_no_run(tmp_path: Path) -> None:
     leave(tmp_path, "good")
     tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
-    assert [h.get_text() for h in index(tmp_path).find_all("h3")] == ["good"]
+    assert heads(index(tmp_path)) == ["llmbi/good"]
 
 
 @pytest.mark.parametrize("content", ["[1]", "{}", '"text"'])
@@ -94,8 +178,8 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
     found = index(tmp_path)
     assert found.main.find("script") is None
-    assert [img.attrs.keys() for img in found.find_all("img")] == [{"src", "alt"}]
-    assert found.h3.get_text() in {name, "b"}
+    assert [set(img.attrs) for img in found.find_all("img")] == [{"src", "alt", "loading"}]
+    assert sorted(heads(found)) == ["llmbi/" + name, "llmbi/b"]
     assert found.get_text().count(HOSTILE) == 2
 
 
@@ -108,7 +192,7 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     tables.write(leave(tmp_path, name) / "index.html", "")
-    href = urlsplit(index(tmp_path).h3.a["href"])
+    href = urlsplit(index(tmp_path).h2.a["href"])
     assert (tmp_path / unquote(href.path)).is_file()
 
 
@@ -278,7 +362,9 @@ def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_p
     leave(tmp_path, "z", study="cogs")
     leave(tmp_path, "broken", status="failed", error={"message": "x"})
     found = index(tmp_path)
-    (link,) = [a for a in found.find_all("a") if a["href"].startswith("compare/")]
+    # From either run's card to the one page about both.
+    link, other = [a for a in found.find_all("a") if a["href"].startswith("compare/")]
+    assert link["href"] == other["href"] and {link.get_text(), other.get_text()} == {"a", "b c"}
     shown = soup(tmp_path / unquote(link["href"]))
     assert "draws" in shown.main.get_text()
     assert "2 of 2 claims" in shown.main.get_text()
@@ -347,7 +433,10 @@ def test_pages_about_runs_let_no_script_run_but_their_own(tmp_path: Path) -> Non
     made = sorted(path for path in tmp_path.rglob("*.html"))
     assert len(made) == 6
     for path in made:
-        assert allowed(path) == [hashed(soup(path).find_all("script")[-1].string)]
+        # One script of every page; the list of runs has another, which filters.
+        scripts = [hashed(one.string) for one in soup(path).find_all("script")]
+        assert allowed(path) == scripts
+        assert len(scripts) == (2 if path.name == "index.html" else 1)
 
 
 # --- publishing -------------------------------------------------------------------------------

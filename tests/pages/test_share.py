@@ -217,8 +217,8 @@ def test_a_run_that_failed_is_not_packed(tmp_path: Path) -> None:
 def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
     written = share.new(tmp_path / "mine")
     assert written == len([path for path in (tmp_path / "mine").rglob("*") if path.is_file()])
-    for path in (ROOT / "docs").glob("*.*"):
-        assert (tmp_path / "mine" / "docs" / path.name).read_bytes() == path.read_bytes()
+    for path in (ROOT / "docs/howto").iterdir():
+        assert (tmp_path / "mine" / "docs/howto" / path.name).read_bytes() == path.read_bytes()
     for stem in STUDIES:
         assert (tmp_path / "mine" / "notebooks" / f"{stem}.ipynb").is_file()
         read, values = registry.read(tmp_path / "mine" / "params" / stem / "sample.yaml")

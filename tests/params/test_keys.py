@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from nbbias import cli
-from nbbias.llmbi.measure import prompts
+from nbbias.llmbi.scoring import prompts
 from nbbias.params import REDACTED, Redact, key_breaches, redact, redact_known
 from tests.asking.test_loop_killed import params
 from tests.fake_openai import KEY, FakeOpenAI

@@ -174,7 +174,7 @@ def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
 def test_a_sentence_a_claim_names_what_was_told_apart_first() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
     assert claims.sentences(declared(table, SHE)) == [
-        "**difference (word, gender, she)**: told apart from the reference: 1 of 2 (b\\_1); not "
+        "**Difference \\(gender, she\\)**: told apart from the reference: 1 of 2 (b\\_1); not "
         "told apart from the reference: 1 of 2."
     ]
 
@@ -187,7 +187,7 @@ def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
     first, rest = claims.shown(found, sha256="ab" * 32)
     rows = [BeautifulSoup(part.data, "html.parser").select("tbody tr") for part in (first, rest)]
     cells = [[cell.get_text() for cell in row.select("td")] for row in rows[0]]
-    assert len(cells) == 12 and {len(row) for row in cells} == {6}
+    assert len(cells) == 12 and {len(row) for row in cells} == {7}
     assert [row[1] for row in cells] == names + names[:3]
     assert len(rows[1]) == 18
     assert rest.data.startswith("<details>")

@@ -57,16 +57,16 @@ def news(folder: Path, **columns: Any) -> dict[str, str]:
 
 
 def test_wrong_columns_of_both_files_are_told_at_once(tmp_path: Path) -> None:
-    wrong = [{"id": 1, "title": "t", "body": "b"}]
+    wrong = [{"nr": 1, "title": "t", "prose": "b"}]
     sides = {f"{name}_path": write(tmp_path, f"{name}.csv", wrong) for name in
              ("originals", "generations")}  # fmt: skip
     told = refused(tmp_path, "news_bias", **sides)
-    assert "originals.csv: needs the columns article_id, text; it has id, title, body" in told
-    assert "generations.csv: needs the columns article_id, model, text; it has id" in told
+    assert "originals.csv: needs the column text; it has nr, title, prose" in told
+    assert "generations.csv: needs the column text; it has nr, title, prose" in told
 
 
 def test_a_wrong_parameter_and_a_wrong_column_are_told_at_once(tmp_path: Path) -> None:
-    sides = news(tmp_path) | {"originals_path": write(tmp_path, "o.csv", [{"body": "b"}])}
+    sides = news(tmp_path) | {"originals_path": write(tmp_path, "o.csv", [{"prose": "b"}])}
     told = refused(
         tmp_path, "news_bias", **sides, topic_fitz=3, draws=3, biases=["gendr"],
         names_path="nowhere.csv",
@@ -94,7 +94,7 @@ def test_problems_of_two_files_stand_in_one_block(tmp_path: Path, command: Comma
     assert "Traceback" not in done.stderr
     assert done.stderr.startswith("error nothing was run: 4 problems\n")
     for path in paths:
-        assert f"{path}: a.csv: needs the columns prompt, model, text; it has x" in done.stderr
+        assert f"{path}: a.csv: needs the columns prompt, text; it has x" in done.stderr
         assert f"{path}: seed" in done.stderr
     assert not (tmp_path / "runs").exists()
 

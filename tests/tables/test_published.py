@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.tables import data_path
 
 
@@ -23,7 +23,7 @@ def test_every_shipped_file_belongs_to_a_paper() -> None:
 
 def test_printed_prompts_of_llmbi_are_the_instruments_prompts() -> None:
     printed = tables.printed("oketunji2023").rename(columns={"bias_type": "dimension"})
-    pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], measure.prompts())
+    pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], scoring.prompts())
 
 
 def test_printed_scores_of_llmbi_are_at_least_the_penalty() -> None:

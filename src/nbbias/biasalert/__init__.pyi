@@ -5,6 +5,7 @@ from . import (
     contracts as contracts,
     corpus as corpus,
     detection as detection,
+    detector as detector,
     figures as figures,
     groups as groups,
     guard as guard,
@@ -21,5 +22,7 @@ from . import (
     sources as sources,
     split as split,
     tables as tables,
+    units as units,
     unseen as unseen,
 )
+from .detector import Detector as Detector, detect as detect

@@ -13,7 +13,7 @@ from nbbias.biasalert.contracts import ANSWERS
 from nbbias.biasalert.knowledge import LOST_COLUMNS
 from nbbias.biasalert.split import NEAR
 from nbbias.params import NONE
-from nbbias.tables import SAMPLE, Column, NbbiasError, read_table, resolve
+from nbbias.tables import SAMPLE, Column, NbbiasError, columns, read_table, resolve
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -173,6 +173,9 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
 _ANSWERS = ["text_id", "model", "text"]
 #: What a file of answers holds; BOLD has people's own continuations.
 _FILE = {name: Column("text") for name in (*_ANSWERS, "prompt_id", "domain", "prompt", "wikipedia")}
+_FILE["text_id"] = Column("text", also=columns.ID, without="row")
+_FILE["model"] = Column("text", also=columns.MODEL, without="file")
+_FILE["text"] = Column("text", also=columns.ANSWERED)
 _LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 
 
@@ -202,7 +205,8 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
         table = read_table(path, _FILE)
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
-        if "text_id" not in table and "prompt_id" in table:  # as `nbbias generate` exports them
+        unnamed = "text_id" in table and (table["text_id"] == columns.in_order(table)).all()
+        if unnamed and "prompt_id" in table:  # as `nbbias generate` exports them
             tables.need(table, ["model", "prompt_id", "text"], where=path)
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)

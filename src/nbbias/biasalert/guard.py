@@ -25,6 +25,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
 from nbbias.biasalert.detection import STUDY, SURE, least_p
+from nbbias.biasalert.detector import Detector, detector
 from nbbias.biasalert.judges.bench import Bench
 from nbbias.stats import Sure
 from nbbias.tables import DataError, ParameterError
@@ -201,7 +202,7 @@ class Guarded:
 
 def guard(
     stream: Iterable[str] | AsyncIterable[str],
-    judge: Judge,
+    judge: Judge | Detector | None = None,
     *,
     retrieve: Retrieve | None = None,
     rules: Rules = RULES,
@@ -214,7 +215,8 @@ def guard(
         Pieces of text as they are generated: an iterator or an asynchronous one. A generator is
         closed when the guard ends it.
     judge
-        ``judge(texts, evidence) -> JUDGEMENTS``, as every judge here.
+        ``judge(texts, evidence) -> JUDGEMENTS``, as every judge here; or a detector, which brings
+        its evidence along; by default that of `biasalert.detector.detector`.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
     rules
@@ -242,7 +244,10 @@ def guard(
         told.append(f"timeout: must be above 0 seconds, but is {rules.timeout}")
     if told:
         raise ParameterError("guard", told)
-    return Guarded(stream, judge, retrieve, rules)
+    used = detector() if judge is None else judge
+    if isinstance(used, Detector):
+        return Guarded(stream, used.judge, retrieve or used.retrieve, rules)
+    return Guarded(stream, used, retrieve, rules)
 
 
 def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFrame:

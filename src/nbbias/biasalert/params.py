@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.prompt import WORDINGS
-from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
+from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES, LEARNING
 from nbbias.params import (
     NONE,
     Claims,
@@ -20,6 +20,7 @@ from nbbias.params import (
     Parameters,
     Study,
     Texts,
+    Units,
     no_twins,
     written_files,
 )
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Wording = str
 else:
     Judge, HeldOut = Literal[tuple(JUDGES)], Literal[tuple(HELD_OUT)]
-    Trained = Literal[tuple(name for name, one in JUDGES.items() if one.learns)]
+    Trained = Literal[tuple(LEARNING)]
     Wording = Literal[WORDINGS]
 
 
@@ -127,7 +128,7 @@ class Biasalert(Parameters):
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="who judges: "
-        + ", ".join(f"{name} ({one.help})" for name, one in JUDGES.items()),
+        + ", ".join(f"{name} ({note})" for name, note in JUDGES.notes(lambda j: j.help).items()),
     )
     held_out_types: list[HeldOut] = Field(
         ["classifier_alone"],
@@ -260,10 +261,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.biasalert import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    units=_units,
     inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
     sample=Texts(
         "simulated",

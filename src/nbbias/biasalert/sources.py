@@ -26,6 +26,7 @@ from nbbias.tables import (
     Column,
     DataError,
     check,
+    columns,
     from_csv,
     is_file,
     need,
@@ -53,7 +54,8 @@ _SBIC_ANY = dict.fromkeys(_SBIC, Column("text"))
 _LABELLED = {
     **{name: Column("text") for name in ("text_id", "text", "bias_type", "group", "attribute")},
     **{name: Column("text") for name in ("comment", "phrase", "comment_text")},
-    "biased": Column("flag"),
+    "text": Column("text", also=columns.SENTENCE),
+    "biased": Column("flag", also=("label", "is_biased")),
     "bias_sent": Column("flag"),
     "identity_attack": Column("number"),
     "identity_hate": Column("number"),

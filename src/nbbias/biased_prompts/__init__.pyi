@@ -7,4 +7,5 @@ from . import (
     sample as sample,
     sentences as sentences,
     tables as tables,
+    units as units,
 )

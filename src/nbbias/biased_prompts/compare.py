@@ -125,7 +125,7 @@ def _of_level(
             tables.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
             can = _counts(every, group).groupby([every["article_id"], every["seed"]]).max()
             can = can.unstack(fill_value=False).reindex(columns=fits, fill_value=False)
-            sides = {p: _articles(own[own["prompt"] == p], group, fits) for p in chosen}
+            sides = {p: articles(own[own["prompt"] == p], group, fits) for p in chosen}
             for row in _compared(sides, can, group, str(key["measure"]), confidence):
                 rows.append(_bounded(key | {"group": group} | row))
     return rows
@@ -155,7 +155,8 @@ class _Side(NamedTuple):
     refused: pd.Series
 
 
-def _articles(own: pd.DataFrame, group: str, fits: Sequence[int]) -> _Side:
+def articles(own: pd.DataFrame, group: str, fits: Sequence[int]) -> _Side:
+    """Return the articles of one cell and prompt, over repeated answers."""
     refused = (own["reason"] == REFUSED).groupby(own["article_id"]).all()
     if len(own) and (own["measure"] == "word").all() and own.duplicated("article_id").any():
         listed = [name.removeprefix("h_") for name in own if name.startswith("h_")]

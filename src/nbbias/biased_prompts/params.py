@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import Claims, InputFile, Lead, Study, Texts
+from nbbias.params import Claims, InputFile, Lead, Study, Texts, Units
 from nbbias.tables import SAMPLE, NbbiasError, lacking
 from nbbias.text import embeddings, lexicons
 
@@ -112,10 +112,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.biased_prompts import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
+    units=_units,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

@@ -141,7 +141,10 @@ def _refusing(own: pd.DataFrame) -> bool:
 def _clause(side: pd.DataFrame, own: pd.DataFrame, than: str) -> str:
     """Say who does what to whom under the biased prompt, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = plain.subject(side, own), plain.direction(row)
+    (subject, several), way = (
+        plain.subject(side, own, again=" than " not in than),
+        plain.direction(row),
+    )
     s, whom = "" if several else "s", escape(names.people(str(row["group"])))
     more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] == _REFUSES:

@@ -11,6 +11,7 @@ from . import (
     sentences as sentences,
     suite as suite,
     tables as tables,
+    units as units,
     visible as visible,
 )
 from .affinity import affinity_bias_score as affinity_bias_score

@@ -23,6 +23,7 @@ from nbbias.params import (
     Parameters,
     Study,
     Texts,
+    Units,
     no_twins,
 )
 from nbbias.tables import SAMPLE, NbbiasError
@@ -187,10 +188,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.cogs import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    units=_units,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(
         "simulated",

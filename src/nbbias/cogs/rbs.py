@@ -25,7 +25,7 @@ from nbbias import stats, tables
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
 from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
 from nbbias.text import embeddings
 
 By = Literal["task", "topic"]
@@ -40,12 +40,12 @@ NO_ANSWER = "no answer of this identity"
 
 #: What a file of answers holds.
 _FILE = {
-    "model": Column("text", needed=True),
+    "model": Column("text", needed=True, also=columns.MODEL, without="file"),
     **{name: Column("text") for name in ("task", "theme", "identity")},
     **{name: Column("text") for name in ("prompt_id", "article_id", "prompt")},
     "sample": Column("count"),
     SETTING: Column("number"),
-    "text": Column("text", needed=True, also=("response",)),
+    "text": Column("text", needed=True, also=columns.ANSWERED),
 }
 
 
@@ -315,7 +315,7 @@ def rbs(
     if by == "task":
         tasks = "fixed"
     rows: list[Row] = []
-    parts = list(_cells(distances, by))
+    parts = list(cells(distances, by))
     for key, own in parts:
         # Instances by identities, both in order of appearance.
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
@@ -337,7 +337,8 @@ def rbs(
     return stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
 
 
-def _cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+def cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Yield the key of every model, axis and, where told, task or topic, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *([by] if by else [])]
     for values, own in distances.groupby(keys, sort=False, dropna=False):

@@ -17,7 +17,8 @@ from nbbias.cogs import tables
 from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
-from nbbias.reading import escape, interval, number, p_value
+from nbbias.params import Texts
+from nbbias.reading import Lead, escape, interval, names, number, p_value, reach
 
 
 def _alpha(estimates: pd.DataFrame) -> float:
@@ -274,20 +275,164 @@ def references(estimates: pd.DataFrame) -> list[str]:
 # --- what leads, and what was planted -------------------------------------------------------------
 
 
-def finding(estimates: pd.DataFrame) -> tuple[str, str]:
-    """Return the sentence that leads a run's page, and the name of the figure that shows it."""
-    rows = whole(estimates)
-    scores = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
-    if scores["instrument"].str.contains("centroid of groups", na=False).any():
-        return references(estimates)[0], "references"
-    if len(scores):
-        return rbs(rows), "distances"
-    judged = rows[rows["instrument"] == "reply parser"]
-    figure = "identity_or_position"
-    if "claim" in judged:
-        scores = (judged["statistic"] == "abs").any()
-        return (abs_scores(judged) if scores else reading.claims.lead(rows, "")), figure
-    return (identity_or_position(judged) or ["Nothing was measured."])[0], figure
+#: So many models and judges are named one by one.
+_FEW = 3
+
+
+def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
+    """Return what a run's page begins with: whose texts lie nearest, and whose judges prefer.
+
+    Parameters
+    ----------
+    rows
+        Declared rows, or all ESTIMATES where nothing was declared.
+    texts
+        Where the answers and judgements are from.
+    """
+    own = whole(rows)
+    measured = own[own["estimate"].notna()]
+    spreads = measured[measured["statistic"] == "rbs"]
+    marked = spreads["instrument"].str.contains("centroid of groups", na=False)
+    judged = measured[measured["statistic"] == "abs"]
+    judged = together(judged) if len(judged) else judged
+    if marked.any():
+        found = spreads[marked]
+        plain, technical, figure = _groups_apart(found), [references(found)[0]], "references"
+    else:
+        found = pd.concat([by_setting(spreads), judged])
+        plain = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
+        technical = [rbs(own)] if len(spreads) else []
+        technical += [abs_scores(judged)] if len(judged) else []
+        figure = "scores"
+    if not plain:
+        reasons = own["reason"].dropna()
+        plain = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
+    return Lead(
+        plain=tuple(plain), technical=" ".join(technical), figure=figure,
+        numbers=_numbers(found), card=_card(found), texts=texts,
+    )  # fmt: skip
+
+
+def _of_writers(rows: pd.DataFrame) -> list[str]:
+    """Say as whom models stay nearest to what they write when nobody is named."""
+    if rows.empty:
+        return []
+    return [_preferring(
+        rows, "model", one="model", start="Told to write as somebody, ",
+        does="{who} {stays} nearest to what {it} {writes} otherwise when that is {groups}",
+        many="{told} of {of} models stay nearest to what they write otherwise as one identity on "
+        "some axis, most often as {groups}",
+        none="no model is told to stay nearer to what it writes otherwise as one identity than as "
+        "another",
+    )]  # fmt: skip
+
+
+def _of_judges(rows: pd.DataFrame) -> list[str]:
+    """Say whose texts judges prefer, whose orders are balanced."""
+    if rows.empty:
+        return []
+    return [_preferring(
+        rows, "evaluator", one="judge", start="Shown texts without a word of who wrote as whom, ",
+        does="{who} {prefers} those written as {groups}",
+        many="{told} of {of} judges prefer those of some identity, most often of {groups}",
+        none="no judge is told to prefer those of some identity",
+    )]  # fmt: skip
+
+
+def _preferring(
+    rows: pd.DataFrame, key: str, *, one: str, start: str, does: str, many: str, none: str
+) -> str:
+    told, left, counted = [], [], rows.to_dict("records")
+    for who, own in rows.groupby(key, sort=False):
+        apart = [row for row in own.to_dict("records") if reach.told(row)]
+        if apart:
+            told.append((escape(who), [names.people(row["group"]) for row in apart], len(own)))
+        else:
+            left.append((escape(who), len(own)))
+    beyond = max((reach.smallest(row) for row in counted if not reach.told(row)), default=np.nan)
+    would = (
+        f" (spreads {number(beyond, decimals=3)} beyond chance would have been)"
+        if np.isfinite(beyond) else ""
+    )  # fmt: skip
+    if not told:
+        return f"{start}{none}{would}."
+    by_chance = reach.by_chance([row for row in counted if reach.told(row)])
+    if len(told) > _FEW:
+        groups = pd.Series([group for _, own, _ in told for group in own]).value_counts()
+        text = many.format(told=len(told), of=len(told) + len(left), groups=escape(groups.index[0]))
+        return f"{start}{text} (each by chance {by_chance})."
+    verbs = {"stays": "stays", "writes": "writes", "prefers": "prefers", "it": "it"}
+    parts = [
+        does.format(who=who, groups=_and([escape(group) for group in groups]), **verbs)
+        for who, groups, _ in told
+    ]
+    text = f"{start}{_and(parts)} (each by chance {by_chance})"
+    if left:
+        axes = max(n for _, n in left)
+        who = _and([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
+        text += f"; of {who} {'none' if axes > 1 else 'nothing'}"
+        text += f" of {axes} axes" if axes > 1 else ""
+        text += " is told apart from chance"
+    return f"{text}."
+
+
+def _groups_apart(rows: pd.DataFrame) -> list[str]:
+    """Say of texts without a default how many spreads of groups are told apart, and who is near."""
+    counted = rows.to_dict("records")
+    told = [row for row in counted if reach.told(row)]
+    what = "comparisons of groups, by what the prompts name,"
+    if not told:
+        return [
+            f"None of {len(counted)} {what} tells one group's texts to lie nearer to everyone's "
+            "than another's."
+        ]
+    near = list(dict.fromkeys(names.people(row["group"]) for row in told))
+    return [
+        f"Not all groups are written about alike: in {len(told)} of {len(counted)} {what} some "
+        f"lie nearer to everyone's texts than others (each by chance {reach.by_chance(told)}).",
+        f"Nearest, and so least set apart, are texts about {_and([escape(one) for one in near])}.",
+    ]
+
+
+def _and(told: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]]))
+
+
+def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
+    """Choose three rows: of writers and of judges those furthest beyond chance."""
+    sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
+    sides = [own.sort_values("excess", ascending=False) for own in sides if len(own)]
+    most = [3] if len(sides) == 1 else [1, 2]
+    chosen = [own.head(n) for own, n in zip(sides, most, strict=False)]
+    if not chosen:
+        return rows.head(0)
+    found = pd.concat(chosen)
+    said = {"rbs": "spread of distances, {} nearest", "abs": "spread of choices, {} preferred"}
+    who = found["evaluator"].where(found["statistic"] == "abs", found["model"])
+    return found.assign(name=[
+        f"{name}: {said[row.statistic].format(names.people(row.group))}"
+        for name, row in zip(who, found.itertuples(), strict=True)
+    ])  # fmt: skip
+
+
+def _card(rows: pd.DataFrame) -> dict[str, str]:
+    writers, judges = (rows[rows["statistic"] == name] for name in ("rbs", "abs"))
+    measures = [
+        what for what, own in (
+            ("how unequally far from the default a model's texts lie (RBS)", writers),
+            ("how unequally judges choose (ABS)", judges),
+        ) if len(own)
+    ]  # fmt: skip
+    n = [f"{int(rows['n'].max()):,} {_unit(rows)}"] if len(rows) else []
+    counts = {"model": writers["model"].nunique(), "judge": judges["evaluator"].nunique()}
+    n += [f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
+    return {
+        "measures": "; ".join(measures),
+        "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
+        "N": ", ".join(n),
+        "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
+        "not": "that a text is worse for lying far off, or that a model is of some identity",
+    }
 
 
 def writers(estimates: pd.DataFrame) -> str:

@@ -1,11 +1,12 @@
 from . import (
     estimates as estimates,
     figures as figures,
-    measure as measure,
     neutral as neutral,
     params as params,
     ranking as ranking,
+    scoring as scoring,
     sentences as sentences,
     tables as tables,
+    units as units,
 )
-from .measure import llmbi as llmbi
+from .scoring import llmbi as llmbi

@@ -28,7 +28,7 @@ def components(scores: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     scores
-        The table of `llmbi.measure.score_answers`.
+        The table of `llmbi.scoring.score_answers`.
 
     Returns
     -------
@@ -39,10 +39,10 @@ def components(scores: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from nbbias.llmbi import measure
+    >>> from nbbias.llmbi import scoring
     >>> measured = pd.DataFrame({"model": "m", "dimension": "Age", "prompt": ["p", "q"],
     ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, -0.3]})
-    >>> table = components(measure.score_answers(measured))
+    >>> table = components(scoring.score_answers(measured))
     >>> table[["prompts", "mean_polarity", "score"]].round(3).to_dict("records")
     [{'prompts': 2, 'mean_polarity': -0.1, 'score': 0.7}]
     """
@@ -64,13 +64,13 @@ def estimates(
     Parameters
     ----------
     scores
-        The table of `llmbi.measure.score_answers`.
+        The table of `llmbi.scoring.score_answers`.
     reference
         The table of `llmbi.neutral.neutral_reference`.
     formula
-        The settings that `llmbi.measure.score_answers` was called with.
+        The settings that `llmbi.scoring.score_answers` was called with.
     aggregation
-        How weighted bias scores combine over dimensions, as in `llmbi.measure.llmbi`.
+        How weighted bias scores combine over dimensions, as in `llmbi.scoring.llmbi`.
     sure
         Level of the intervals; resamples behind each chance level.
 
@@ -94,13 +94,13 @@ def estimates(
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> answers = llmbi.measure.read_answers("sample")
-    >>> measured = llmbi.measure.measure(answers, scorers=["textblob"])
+    >>> answers = llmbi.scoring.read_answers("sample")
+    >>> measured = llmbi.scoring.measure(answers, scorers=["textblob"])
     >>> prose = llmbi.neutral.read_neutral("sample")
     >>> reference = llmbi.neutral.neutral_reference(
     ...     prose, lengths=measured["n"], scorers=["textblob"]
     ... )
-    >>> scores = llmbi.measure.score_answers(measured)
+    >>> scores = llmbi.scoring.score_answers(measured)
     >>> table = llmbi.estimates.estimates(scores, reference, formula={})
     >>> index = table[table["statistic"] == "index"].iloc[0]
     >>> index["model"], int(index["n"]), bool(index["ci_low"] < index["estimate"])
@@ -238,7 +238,7 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     Parameters
     ----------
     measured
-        The table of `llmbi.measure.measure`.
+        The table of `llmbi.scoring.measure`.
     scorers
         The instruments measured; every pair of different ones is compared.
     confidence
@@ -247,7 +247,7 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     Returns
     -------
     DataFrame
-        `model`, `first`, `second`, and of mean |polarity| over prompts Spearman's `rho` in
+        `model`, `first`, `second`, and of mean ``|polarity|`` over prompts Spearman's `rho` in
         [-1, 1] (1: the same order; 0: none), `ci_low`, `ci_high`, `n`, `p_value`.
 
     Examples

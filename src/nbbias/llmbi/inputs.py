@@ -8,19 +8,19 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.llmbi import measure, neutral
+from nbbias.llmbi import neutral, scoring
 from nbbias.tables import NbbiasError
 
 
 def check(chosen: Any) -> list[str]:
     """Read answers and neutral prose; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
-    answers = tables.attempt(problems, measure.read_answers, chosen.answers_path)
+    answers = tables.attempt(problems, scoring.read_answers, chosen.answers_path)
     tables.attempt(problems, neutral.read_neutral, chosen.neutral_path)
     told: list[str] = []
     if answers is not None:
         told = tables.spoken(problems, answers, where=chosen.answers_path)
-        tables.attempt(problems, measure.weigh, chosen.weights, answers["dimension"])
+        tables.attempt(problems, scoring.weigh, chosen.weights, answers["dimension"])
         tables.attempt(problems, params.claims_hold, chosen, _cells(answers, chosen.claims))
     tables.refuse(problems)
     return told

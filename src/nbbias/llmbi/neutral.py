@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.llmbi.measure import measure, score_answers
+from nbbias.llmbi.scoring import measure, score_answers
 from nbbias.tables import Column, DataError, data_path, read_table
 
 _SHIPPED = "neutral_prose.jsonl"
@@ -40,7 +40,7 @@ def neutral_reference(
 ) -> pd.DataFrame:
     """Measure windows of neutral prose that are exactly as long as the answers.
 
-    The mean of few words strays further from 0 than the mean of many, so |polarity|
+    The mean of few words strays further from 0 than the mean of many, so ``|polarity|``
     depends on length: only windows of an answer's own length are its reference.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -68,9 +68,9 @@ class Llmbi(Parameters):
 
 
 def _suite(_: str) -> pd.DataFrame:
-    from nbbias.llmbi import measure  # which takes a while to load
+    from nbbias.llmbi import scoring  # which takes a while to load
 
-    suite = measure.prompts()
+    suite = scoring.prompts()
     return suite.assign(prompt_id=[f"llmbi-{n:02d}" for n in range(1, len(suite) + 1)])
 
 
@@ -80,10 +80,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.llmbi import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
+    units=_units,
     inputs=("answers_path",),
     sample=Texts(
         "hand-written",

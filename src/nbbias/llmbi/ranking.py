@@ -11,7 +11,7 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.llmbi.estimates import SURE, by_prompt
-from nbbias.llmbi.measure import score_answers
+from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import Sure
 
 Row = dict[str, Any]
@@ -29,9 +29,9 @@ def alternatives(
     Parameters
     ----------
     measured
-        The table of `llmbi.measure.measure`.
+        The table of `llmbi.scoring.measure`.
     formula
-        The reference settings, as for `llmbi.measure.score_answers`.
+        The reference settings, as for `llmbi.scoring.score_answers`.
     scorers
         The instruments measured; each is tried for B and for S.
     sure
@@ -42,7 +42,7 @@ def alternatives(
     DataFrame
         One row per setting: `model`, `factor`, `setting`, then a column per dimension with
         its mean score. Factors: ``reference`` (one row), ``penalty P`` (0 to 1), ``weight λ of S``
-        (0 to 5), ``instrument``, ``normalisation`` of |polarity| over the answers (min-max, z,
+        (0 to 5), ``instrument``, ``normalisation`` of ``|polarity|`` over the answers (min-max, z,
         ranks), ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and
         ``prompts`` (one of a dimension's prompts drawn, as if each had been asked one only).
 

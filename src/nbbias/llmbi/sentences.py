@@ -9,7 +9,22 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.reading import claims, escape, estimate_sentence, interval, number, p_value
+from nbbias.params import Texts
+from nbbias.reading import (
+    Lead,
+    beyond_chance,
+    escape,
+    estimate_sentence,
+    interval,
+    number,
+    p_value,
+    reach,
+)
+
+Row = dict[str, Any]
+
+#: So many models are named one by one.
+_FEW = 3
 
 
 def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
@@ -61,30 +76,290 @@ def _difference(row: Mapping[str, Any]) -> str:
     )
 
 
-def lead(estimates: pd.DataFrame) -> list[str]:
-    """Say how models differ, and the index of each; the first sentence is the finding.
+def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
+    """Return what a run's page begins with: how models differ, and how each stands beside prose.
+
+    Parameters
+    ----------
+    rows
+        Declared rows, or all ESTIMATES where nothing was declared.
+    texts
+        Where the answers are from.
 
     Examples
     --------
-    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
-    >>> lead(pd.DataFrame([row]))
-    ['a and b score alike on the same prompts (N = 18).']
+    >>> from nbbias import tables
+    >>> index = {"statistic": "index", "model": "a", "estimate": 0.5, "n": 18, "p_value": 0.2,
+    ...          "null": 0.44, "null_low": 0.37, "null_high": 0.5}
+    >>> rows = tables.estimates([index], study="llmbi", confidence=0.95)
+    >>> found = lead(rows, texts=Texts("own", "answers.csv"))
+    >>> found.plain[0]
+    'On the index, the answers of a to 18 prompts have 0.50: the higher, the more strongly worded.'
     """
-    return [*differences(estimates), *index(estimates)]
+    indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
+    pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
+    if not indices and not pairs:
+        reasons = rows["reason"].dropna()
+        why = f": {escape(reasons.iloc[0])}" if len(reasons) else ""
+        plain, technical = [f"Nothing was measured{why}."], ""
+    else:
+        plain = [_of_models(indices, pairs), *_beside_prose(indices)]
+        technical = _technical(rows, pairs)
+    return Lead(
+        plain=tuple(plain), technical=technical, figure="dimensions",
+        numbers=_numbers(indices, pairs), card=_card(rows, indices or pairs), texts=texts,
+    )  # fmt: skip
 
 
-def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a run's page: of a declared claim, where there is one.
+def _of_models(indices: list[Row], pairs: list[Row]) -> str:
+    """Say how the models' answers differ, or what the only model has."""
+    of = {row["model"]: row["estimate"] for row in indices}
+    if not pairs:
+        return f"On the index, the answers of {_each(of, indices)}: {_HIGHER}."
+    row = reach.clearest(pairs)
+    on = f"the same {row['n']:.0f} prompts"
+    if len(pairs) > 1:
+        told = sum(map(reach.told, pairs))
+        first = f"{told} of {len(pairs)} pairs of models are told apart on {on}"
+        if not of:
+            return f"On the index, {first}: {_HIGHER}."
+        most, least = max(of, key=of.__getitem__), min(of, key=of.__getitem__)
+        return (
+            f"Of {len(of)} models the answers of {escape(most)} are the most strongly worded "
+            f"({number(of[most])} on the index) and those of {escape(least)} the least "
+            f"({number(of[least])}); {first}."
+        )
+    more, less = (row["model"], row["group"])[:: 1 if row["estimate"] > 0 else -1]
+    both = more in of and less in of
+    if not reach.told(row):
+        values = f" ({number(of[more])} and {number(of[less])} on the index)" if both else ""
+        size = reach.smallest(row)
+        seen = (
+            f"; a difference of {number(size)} or more would have been, four times of five"
+            if np.isfinite(size) else ""
+        )  # fmt: skip
+        two = f"{escape(more)} and {escape(less)}"
+        return f"On {on}, the answers of {two} are not told apart{values}{seen}."
+    by = f"{number(of[more])} against {number(of[less])}" if both else number(abs(row["estimate"]))
+    return (
+        f"On {on}, the answers of {escape(more)} are more strongly worded than those of "
+        f"{escape(less)}: {by} on the index; were the two alike, chance would give as large "
+        f"a difference {reach.by_chance(row)}."
+    )
+
+
+_HIGHER = "the higher, the more strongly worded"
+
+
+def _each(of: Mapping[str, float], indices: list[Row]) -> str:
+    if len(of) > _FEW:
+        return f"{len(of)} models have {number(min(of.values()))} to {number(max(of.values()))}"
+    return _and([
+        f"{escape(row['model'])} to {row['n']:.0f} prompts have {number(row['estimate'])}"
+        for row in indices
+    ])  # fmt: skip
+
+
+def _beside_prose(indices: list[Row]) -> list[str]:
+    """Say which models' answers lie above ordinary prose, which below, and which are not told."""
+    known = [row for row in indices if np.isfinite(row["null"])]
+    if not known:
+        return []
+    nulls = [row["null"] for row in known]
+    low, high = number(min(nulls)), number(max(nulls))
+    prose = f"Ordinary prose about things, in which nobody appears, has {low}"
+    prose += "" if low == high else f" to {high} at the same length"
+    sides: dict[str, list[str]] = {}
+    for row in sorted(known, key=lambda row: not reach.told(row)):
+        above = "lies above it" if row["excess"] > 0 else "lies below it"
+        side = above if reach.told(row) else _NOT
+        sides.setdefault(side, []).append(escape(row["model"]))
+    told = [
+        f"{_and(names) if len(known) <= _FEW else f'{len(names)} of {len(known)} models'} "
+        f"{side if len(names) == 1 else side.replace('lies', 'lie').replace('is ', 'are ')}"
+        for side, names in sides.items()
+    ]
+    untold = [reach.smallest(row) for row in known if not reach.told(row)]
+    if untold:
+        beyond = f"anything beyond {number(max(untold))} would have been"
+        return [f"{prose}: {', '.join(told)} ({beyond})."]
+    return [f"{prose}: {', '.join(told)}, which chance alone would give {reach.by_chance(known)}."]
+
+
+_NOT = "is not told apart from it"
+
+
+def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
+    if len(pairs) > 1:
+        return beyond_chance(
+            rows[rows["statistic"] == "difference"], what="differences between models",
+            unit="prompts", says="{model} less {group}: {estimate}",
+        )  # fmt: skip
+    return " ".join([*differences(rows)[:1], *(index(rows) if not pairs else [])][:2])
+
+
+def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
+    """Choose three rows at most: the clearest difference, and the indices furthest apart."""
+    named = [row | {"name": f"index of {row['model']}"} for row in indices]
+    ends = sorted(named, key=lambda row: -row["estimate"])
+    ends = ends if len(ends) <= 2 else [ends[0], ends[-1]]
+    if not pairs:
+        return pd.DataFrame(sorted(named, key=lambda row: -row["estimate"])[:3])
+    row = reach.clearest(pairs)
+    return pd.DataFrame([dict(row) | {"name": f"{row['model']} less {row['group']}"}, *ends])
+
+
+def _card(rows: pd.DataFrame, measured: list[Row]) -> dict[str, str]:
+    models = rows.loc[rows["statistic"].isin(["index", "difference"]), "model"]
+    models = pd.concat([models, rows.loc[rows["statistic"] == "difference", "group"]]).nunique()
+    prompts = max((row["n"] for row in measured), default=0)
+    lost = sum(row["n_lost"] for row in measured)
+    return {
+        "measures": "how strongly answers praise or blame (LLM Bias Index)",
+        "groups": "none are compared: nine dimensions of people are asked about",
+        "N": f"{prompts:.0f} prompts, {models} model{'' if models == 1 else 's'}"
+        + (f"; {lost:.0f} prompts lost" if lost else ""),
+        "instrument": escape(", ".join(rows["instrument"].dropna().unique())),
+        "not": "that some group is treated worse: praise counts like blame",
+    }
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def more(rows: pd.DataFrame) -> list[str]:
+    """Say of declared rows that are not told apart how many prompts would tell what was seen.
 
     Examples
     --------
-    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
-    >>> finding(pd.DataFrame([row]))
-    'a and b score alike on the same prompts (N = 18).'
+    >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
+    ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5,
+    ...        "confidence": 0.95}
+    >>> more(pd.DataFrame([row]))
+    ['Index of a: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
-    measured = estimates[estimates["estimate"].notna()]
-    found = [*lead(measured), claims.lead(estimates, "Nothing was measured.")]
-    return found[0]
+    return reach.lacking(rows, name=_name, unit="prompts")
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    if row["statistic"] == "difference":
+        return f"{escape(row['model'])} less {escape(row['group'])}"
+    parts = [escape(row[key]) for key in ("model", "dimension", "prompt") if _text(row.get(key))]
+    return f"{str(row['statistic']).replace('_', ' ').capitalize()} of {', '.join(parts)}"
+
+
+def _text(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def example(typical: pd.DataFrame) -> str:
+    r"""Say what two typical answers have on the index (`llmbi.tables.typical`).
+
+    Examples
+    --------
+    >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
+    >>> example(pd.DataFrame([row, row | {"head": "b", "score": 0.75}]))
+    'To “Explain tides\\.” the answer of a has 0.50, that of b 0.75'
+    """
+    if typical.empty:
+        return "No answer was scored"
+    (first, *others) = typical.to_dict("records")
+    told = f"the answer of {escape(first['head'])} has {number(first['score'])}"
+    rest = "".join(f", that of {escape(row['head'])} {number(row['score'])}" for row in others)
+    return f"To “{escape(first['prompt'])}” {told}{rest}"
+
+
+def dimensions(estimates: pd.DataFrame) -> str:
+    """Say in how many models the wording depends on the dimension: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"statistic": "anova", "estimate": -0.2, "p_value": 0.7, "p_adjusted": float("nan"),
+    ...        "confidence": 0.95}
+    >>> dimensions(pd.DataFrame([row]))
+    'No dimension is told to be worded more strongly than another'
+    """
+    rows = [row for row in _rows(estimates, "anova") if np.isfinite(row["p_value"])]
+    told = sum(map(reach.told, rows))
+    if not rows:
+        return "Whether dimensions differ was not tested"
+    if not told:
+        return "No dimension is told to be worded more strongly than another"
+    return f"Some dimensions are worded more strongly than others in {told} of {len(rows)} models"
+
+
+def beyond_prose(estimates: pd.DataFrame) -> list[str]:
+    """Count each model's dimensions beyond ordinary prose; of many models, those of all.
+
+    Examples
+    --------
+    >>> row = {"statistic": "dimension_mean", "model": "a", "p_value": 0.01, "p_adjusted": 0.02,
+    ...        "estimate": 0.9, "null": 0.4, "dimension": "Age", "confidence": 0.95}
+    >>> beyond_prose(pd.DataFrame([row, row | {"dimension": "Race", "p_adjusted": 0.3}]))
+    ['a: 1 of 2 dimensions are told apart from ordinary prose (Age).']
+    """
+    rows = estimates[estimates["statistic"] == "dimension_mean"]
+    found = []
+    for model, own in rows.groupby("model", sort=False):
+        told = [row["dimension"] for row in own.to_dict("records") if reach.told(row)]
+        which = ", ".join(map(escape, told)) if len(told) <= _FEW else ""
+        found.append((model, len(told), len(own), f" ({which})" if which else ""))
+    if len(found) > _FEW:
+        apart, of = (sum(counts) for counts in list(zip(*found, strict=True))[1:3])
+        found = [(f"{len(found)} models", apart, of, "")]
+    return [
+        f"{escape(model)}: {apart} of {of} dimensions are told apart from ordinary prose{which}."
+        for model, apart, of, which in found
+    ]
+
+
+def by_instrument(told: list[str], models: int) -> str:
+    """Say of how many models two instruments say different things (`instruments`).
+
+    Examples
+    --------
+    >>> by_instrument([], 2), by_instrument(["What is told of a"], 2)
+    ('Both instruments say the same', 'The instruments say different things of 1 of 2 models')
+    """
+    if not told:
+        return "Both instruments say the same"
+    return f"The instruments say different things of {len(told)} of {models} models"
+
+
+def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
+    """Say how many pairs of dimensions change places, and by which choices (`ranking_swaps`).
+
+    Examples
+    --------
+    >>> rows = [("prompts", 0.3, 0.25), ("instrument", 0.1, float("nan"))]
+    >>> swaps = pd.DataFrame(rows, columns=["factor", "swapped", "no_difference"])
+    >>> heading, told = ranking(swaps.assign(model="a"))
+    >>> heading
+    'With one prompt a dimension, 30% of pairs of dimensions would change places'
+    >>> told
+    ['Were there no difference between dimensions, it would be 25%.', 'By instrument: 10%.']
+    """
+    share = {
+        factor: _percent(own["swapped"].dropna())
+        for factor, own in swaps.groupby("factor", sort=False)
+    }
+    prompts = share.pop("prompts", "")
+    heading = (
+        f"With one prompt a dimension, {prompts} of pairs of dimensions would change places"
+        if prompts else "How firm the ranking is was not measured"
+    )  # fmt: skip
+    none = _percent(swaps["no_difference"].dropna())
+    told = [f"Were there no difference between dimensions, it would be {none}."] if none else []
+    others = ", ".join(f"{escape(factor)}: {of}" for factor, of in share.items() if of)
+    return heading, told + ([f"By {others}."] if others else [])
+
+
+def _percent(shares: pd.Series) -> str:
+    if shares.empty:
+        return ""
+    low, high = f"{shares.min():.0%}", f"{shares.max():.0%}"
+    return low if low == high else f"{low} to {high}"
 
 
 def instruments(first: pd.DataFrame, second: pd.DataFrame, agreement: pd.DataFrame) -> list[str]:
@@ -168,13 +443,17 @@ def anova(estimates: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> list[str]:
+def printed(
+    beside: pd.DataFrame, *, again: bool | None = None, paper: str = "Oketunji et al. 2023"
+) -> list[str]:
     """Say how far our scores are from printed ones, and whether that is a replication.
 
     Parameters
     ----------
     beside
         The table of `llmbi.estimates.beside_printed`.
+    again
+        Of the paper's own models alone, or of the others alone; None: of all.
     paper
         Who printed them.
 
@@ -189,6 +468,8 @@ def printed(beside: pd.DataFrame, *, paper: str = "Oketunji et al. 2023") -> lis
     sentences = []
     for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
         found = rows["difference"].dropna().abs()
+        if again is not None and again != (str(model) == writer):
+            continue
         if found.empty:
             sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
             continue

@@ -14,7 +14,7 @@ def answers(table: pd.DataFrame) -> Table:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> table = llmbi.tables.answers(llmbi.measure.read_answers("sample"))
+    >>> table = llmbi.tables.answers(llmbi.scoring.read_answers("sample"))
     >>> table.rows[["model", "prompts", "samples"]].to_dict("records")[0]
     {'model': 'plain-register', 'prompts': 18, 'samples': 2}
     """
@@ -70,6 +70,55 @@ def scores(table: pd.DataFrame) -> Table:
         "two quantiles.",
         labels,
     )  # fmt: skip
+
+
+def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Choose the answers that stand for a run: the two furthest models' to a typical prompt.
+
+    Parameters
+    ----------
+    answers
+        ANSWERS.
+    scores
+        Of `llmbi.neutral.add_neutral`.
+
+    Returns
+    -------
+    DataFrame
+        For `reading.quotes.quotes`, with `prompt` and `score`. Of the models with the highest and
+        the lowest mean, the prompt on which they differ most nearly as on average; of one model,
+        that whose score is nearest to its mean.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"model": list("abab"), "prompt": list("ppqq"), "sample": 1,
+    ...                         "text": list("wxyz")})
+    >>> scores = answers.assign(score=[0.2, 0.6, 0.2, 1.6], neutral=0.4).drop(columns="text")
+    >>> typical(answers, scores)[["head", "prompt", "score"]].values.tolist()
+    [['b', 'p', 0.6], ['a', 'p', 0.2]]
+    """
+    keys = ["model", "prompt", "sample"]
+    known = scores.dropna(subset="score").drop_duplicates(keys)
+    means = known.groupby("model", sort=False)["score"].mean().sort_values(ascending=False)
+    wide = known.groupby(["prompt", "model"], sort=False)["score"].mean().unstack()
+    models = [means.index[0], means.index[-1]][: len(means)] if len(means) else []
+    if not models:
+        return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
+    apart = wide[models[0]] - (wide[models[-1]] if len(models) > 1 else 0.0)
+    off = (apart - apart.mean()).abs().dropna()
+    prompt = off.idxmin() if len(off) else known["prompt"].iloc[0]
+    own = known[(known["prompt"] == prompt) & known["model"].isin(models)]
+    own = own.drop_duplicates("model").merge(answers[[*keys, "text"]], on=keys)
+    own = own.set_index("model").reindex(models).reset_index().dropna(subset="text")
+    return pd.DataFrame({
+        "head": own["model"], "text": own["text"],
+        "told": [
+            f"{reading.number(row.score)} on the index; ordinary prose as long has "
+            f"{reading.number(row.neutral)}"
+            for row in own.itertuples()
+        ],
+        "prompt": own["prompt"], "score": own["score"],
+    })  # fmt: skip
 
 
 def components(table: pd.DataFrame) -> Table:

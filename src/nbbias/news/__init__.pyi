@@ -15,6 +15,7 @@ from . import (
     tables as tables,
     tone as tone,
     topics as topics,
+    units as units,
     words as words,
     words_apart as words_apart,
 )

@@ -13,7 +13,7 @@ import pandas as pd
 
 from nbbias import tables, text
 from nbbias.news import sample
-from nbbias.tables import Column, ContractError, DataError, NbbiasError, read_table
+from nbbias.tables import Column, ContractError, DataError, NbbiasError, columns, read_table
 
 SAMPLE_SEED = 2024
 
@@ -34,18 +34,18 @@ NEUTRAL = "neutral"
 #: What files of articles hold, and files of answers.
 _ORIGINALS = {
     "source": Column("text", also=("outlet",)),
-    "article_id": Column("text", needed=True),
+    "article_id": Column("text", needed=True, also=columns.ID, without="row"),
     "headline": Column("text"),
     "sample": Column("count"),
-    "text": Column("text", needed=True),
+    "text": Column("text", needed=True, also=(*columns.WRITTEN, "original", "human")),
 }
 _GENERATIONS = {
     "source": Column("text", also=("outlet",)),
-    "article_id": Column("text", needed=True),
-    "model": Column("text"),
+    "article_id": Column("text", needed=True, also=columns.ID, without="row"),
+    "model": Column("text", needed=True, also=columns.MODEL, without="file"),
     "prompt": Column("text", also=("method",)),
     "sample": Column("count"),
-    "text": Column("text", needed=True),
+    "text": Column("text", needed=True, also=(*columns.ANSWERED, *columns.WRITTEN)),
     # What people say of it, where a file tells: whether it is a refusal.
     "refused": Column("flag"),
 }
@@ -67,7 +67,7 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     path
         A table with `article_id` and `text` (and `source`, `headline`, and `sample`, the number of
         the human text where a story has several), or one of the JSON layouts of
-        `tables.read_table`.
+        `tables.read_table`. Without ids articles are known by their rows.
 
     Returns
     -------
@@ -93,8 +93,8 @@ def read_generations(path: str | Path) -> pd.DataFrame:
     ----------
     path
         A table with `article_id`, `model` and `text`; where there are any, `source`, `prompt`
-        (or `method`: how the text was asked for) and `sample`. A JSON file without `model`
-        is one model's, named after the file.
+        (or `method`: how the text was asked for) and `sample`. A file without `model` is one
+        model's, named after the file; one without ids answers articles in their order.
 
     Returns
     -------
@@ -102,12 +102,12 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         GENERATIONS: `source`, `article_id`, `model`, `prompt` (``"neutral"`` where the file
         names none), `sample` (repeats of one article, model and prompt are numbered), `text`.
     """
-    of_one = Path(path).suffix.lower() == ".json"
-    table = read_table(path, _GENERATIONS | {"model": Column("text", needed=not of_one)})
-    if "model" not in table:
-        table = table.assign(model=Path(path).stem)
+    table = read_table(path, _GENERATIONS)
     if "prompt" not in table:
         table = table.assign(prompt="neutral")
+    if _in_order(table):
+        cells = table.groupby([*CELL[1:], *(["source"] if "source" in table else [])], dropna=False)
+        table["article_id"] = "row " + (cells.cumcount() + 1).astype("str")
     table = tables.identified(table)
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
@@ -323,7 +323,31 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
     generations = tables.attempt(problems, read_generations, generations_path)
     tables.refuse(problems)
     assert originals is not None and generations is not None
+    unnamed = [_in_order(originals), generations["article_id"].str.startswith("row ").all()]
+    if all(unnamed):
+        _same_size(originals, generations)
+    elif any(unnamed):  # named with what is there instead
+        path = originals_path if unnamed[0] else generations_path
+        tables.need(read_table(path, {}, rest=True), ["article_id"], where=path)
     return originals, generations
+
+
+def _in_order(table: pd.DataFrame) -> bool:
+    """Tell whether a file had no ids, so that its texts are known by their rows."""
+    return bool((table["article_id"] == columns.in_order(table)).all())
+
+
+def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:
+    """Refuse to pair by rows where a model has not one text for each article."""
+    sizes = generations.groupby(CELL[1:])["article_id"].size()
+    wrong = sizes[sizes != len(originals)]
+    if len(wrong):
+        model, prompt = wrong.index[0]
+        told = f"{len(originals)} originals, but {wrong.iloc[0]} texts of {model!r} ({prompt!r})"
+        raise DataError(
+            "originals and generations", f"without article_id rows are paired in order: {told}; "
+            "give both files that column"
+        )  # fmt: skip
 
 
 def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:

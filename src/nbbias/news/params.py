@@ -21,6 +21,7 @@ from nbbias.params import (
     Parameters,
     Study,
     Texts,
+    Units,
     no_twins,
 )
 from nbbias.tables import SAMPLE, NbbiasError, meant
@@ -230,10 +231,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _units() -> Units:
+    from nbbias.news import units  # which takes a while to load
+
+    return Units(units.values, units.WORSE)
+
+
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    units=_units,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

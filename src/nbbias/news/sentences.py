@@ -117,7 +117,7 @@ def _shown(
 def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
     """Say who does what to whom, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = plain.subject(side, own), plain.direction(row)
+    (subject, several), way = plain.subject(side, own, again=not than), plain.direction(row)
     s, whom = "" if several else "s", escape(names.people(str(row["group"])))
     more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
@@ -156,7 +156,8 @@ def _instruments(estimates: pd.DataFrame) -> list[str]:
 
 
 def _counted(pairs: pd.DataFrame) -> str:
-    articles = len(pairs[["source", "article_id"]].drop_duplicates())
+    known = pairs[pairs["lost"] != "no original"] if "lost" in pairs else pairs
+    articles = len(known[["source", "article_id"]].drop_duplicates())
     models = pairs["model"].nunique()
     return (
         f"{articles:,} human articles and {len(pairs):,} texts that {models} "

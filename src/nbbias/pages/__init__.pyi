@@ -1,6 +1,8 @@
 from . import (
     about as about,
+    cite as cite,
     compare as compare,
+    failed as failed,
     gallery as gallery,
     leaders as leaders,
     manifest as manifest,

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from nbbias import params, studies, tables
-from nbbias.pages import share
+from nbbias.pages import cite, share
 from nbbias.tables import escape
 
 #: Longer lists of models or instruments than this are shortened, with their number.
@@ -42,9 +41,9 @@ def about(
     dict
         `label`; `finding`, the run's one sentence, without Markdown; `provenance`, pairs of a name
         and its values; `parameters`, as `parameters` returns them, and how many were `changed`;
-        `cite`, references in words; `command`, which repeats the run; `yaml`, what the file of
-        parameters holds, and `params`, its name; `data`, whether it names some;
-        `files`, pairs of a relative path and what it holds.
+        `cite`, from `pages.cite.citations`; `command`, which repeats the run; `yaml`, what the
+        file of parameters holds, and `params`, its name; `data`, whether it names some; `files`,
+        pairs of a relative path and what it holds.
     """
     label = f"{description['study']}/{description['run']}"
     rows = parameters(str(description["study"]), description["parameters"])
@@ -54,7 +53,7 @@ def about(
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
-        "cite": citations(home / "CITATION.cff", str(description["study"])),
+        "cite": cite.citations(home / "CITATION.cff", [str(description["study"])]),
         "command": command(place or folder),
         "yaml": share.yaml_of(str(description["study"]), description["parameters"]),
         "params": share.PARAMS,
@@ -148,32 +147,3 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         rows.append({**row, **told, "changed": value != row["default"]})
     return rows
-
-
-def citations(path: Path, stem: str) -> list[str]:
-    """Return what to cite: the papers with the study among their keywords, and the software."""
-    if not path.is_file():
-        return []
-    read = yaml.safe_load(path.read_text(encoding="utf-8"))
-    papers = [one for one in read["references"] if stem in one.get("keywords", ())]
-    software = {**read, "year": f"version {read['version']}"}
-    return [_in_words(one) for one in [*papers, software]]
-
-
-def _in_words(one: Mapping[str, Any]) -> str:
-    names = [
-        author.get("name") or f"{author['family-names']}, {_initials(author['given-names'])}"
-        for author in one["authors"]
-    ]
-    who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} & {names[-1]}"
-    where = one.get("journal") or (one.get("conference") or {}).get("name", "")
-    if where and "volume" in one:
-        where += f" {one['volume']}" + (f":{one['start']}" if "start" in one else "")
-    identifiers = [entry["value"] for entry in one.get("identifiers", ())]
-    link = f"https://doi.org/{one['doi']}" if "doi" in one else ", ".join(identifiers)
-    parts = [f"{who} ({one['year']})", one["title"], where, link]
-    return ". ".join(part for part in parts if part).removesuffix(".") + "."
-
-
-def _initials(given: str) -> str:
-    return " ".join(f"{name[0]}." for name in given.split())

@@ -6,14 +6,16 @@ import hashlib
 import json
 import re
 import tempfile
+from collections.abc import Mapping
+from datetime import datetime
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from nbbias import tables
-from nbbias.pages import compare, leaders, manifest, page, share
+from nbbias import reading, tables
+from nbbias.pages import compare, failed, leaders, manifest, page, share
 from nbbias.params import FAILED
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape, visible
@@ -26,6 +28,9 @@ _LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
 _IMAGES = "'self' file:"
+
+#: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
+_DRAWN = ("-narrow.svg", ".svg", ".png")
 
 _COPIED = (
     "index.html",
@@ -50,14 +55,40 @@ def runs(out: Path) -> list[dict[str, Any]]:
             continue
         if folder.name.endswith(FAILED):
             described["run"] = folder.name
-        finding = tables.read_finding(folder)
-        thumbnail = folder / "figures" / f"{finding['figure']}.png"
+        lead = tables.read_finding(folder)
         found.append({
-            **described, "finding": finding["sentence"], "page": (folder / "index.html").is_file(),
-            "folder": folder.relative_to(out).as_posix(),
-            "thumbnail": thumbnail.relative_to(out).as_posix() if thumbnail.is_file() else None,
+            **described, "finding": lead["sentence"], "lead": lead,
+            "page": (folder / "index.html").is_file(), "folder": folder.relative_to(out).as_posix(),
         })  # fmt: skip
     return found
+
+
+def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a run's card shows beside what is known of every run."""
+    folder, well = out / one["folder"], one["status"] == "ok"
+    study, figure = STUDIES.get(str(one["study"])), one["lead"]["figure"]
+    estimates = tables.saved_table(folder, "estimates") if well else None
+    models = estimates["model"].dropna().unique() if estimates is not None else []
+    drawn = next(
+        (f"{one['folder']}/figures/{figure}{end}" for end in _DRAWN
+         if well and (folder / "figures" / f"{figure}{end}").is_file()), None,
+    )  # fmt: skip
+    return {
+        "state": "finished" if well else one["status"],
+        "question": study.question if study else "",
+        "models": reading.names.order(models),
+        "figure": drawn,
+        "alt": _alt(folder / "figures" / f"{figure}.json"),
+        "failed": None if well else failed.told(folder, one),
+    }
+
+
+def _alt(words: Path) -> str:
+    """Return what is heard of a figure: nothing of one that an older run left."""
+    try:
+        return str(json.loads(words.read_text(encoding="utf-8"))["alt"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def write(out: Path) -> Path:
@@ -74,11 +105,13 @@ def write(out: Path) -> Path:
     finished = [one for one in every if one["status"] == "ok"]
     for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
         old.unlink(missing_ok=True)  # another run may write the pages, too
-    pairs = _compare(out, finished)
+    links = _compare(out, finished)
     table = leaders.table(out, finished)
-    asks = {stem: one.question for stem, one in STUDIES.items()}
     _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
-    return _render(out / "index.html", "runs.html.j2", root=".", runs=every, pairs=pairs, asks=asks)
+    every.sort(key=lambda one: str(one["started"]), reverse=True)
+    cards = [{**one, **_card(out, one), "compared": links.get(one["folder"], [])} for one in every]
+    script = data_path("templates/gallery.js").read_text(encoding="utf-8")
+    return _render(out / "index.html", "runs.html.j2", script, root=".", cards=cards)
 
 
 def publish(out: Path, site: Path) -> Path:
@@ -123,7 +156,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
-    """Write a page for every two runs of a study; return the links to them, by study."""
+    """Write a page for every two runs of a study; return the links to them, by run's folder."""
     links: dict[str, list[dict[str, str]]] = {}
     for study in dict.fromkeys(str(one["study"]) for one in finished):
         own = [one for one in finished if one["study"] == study]
@@ -135,8 +168,9 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
                 changes=compare.settings(first, second),
                 **compare.shown(out / first["folder"], out / second["folder"]),
             )  # fmt: skip
-            label = f"{first['run']} and {second['run']}"
-            links.setdefault(study, []).append({"href": f"compare/{name}", "label": label})
+            for one, other in ((first, second), (second, first)):
+                link = {"href": f"compare/{name}", "with": str(other["run"])}
+                links.setdefault(one["folder"], []).append(link)
     return links
 
 
@@ -150,10 +184,20 @@ def _file(name: object) -> str:
     return told if len(told) <= _LONGEST else f"{told[: _LONGEST - 9]}-{digest}"
 
 
-def _render(target: Path, template: str, **values: Any) -> Path:
+def _render(target: Path, template: str, *scripts: str, **values: Any) -> Path:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
-    environment.filters["plain"] = escape.without_markdown
-    text = environment.get_template(template).render(**page.own(images=_IMAGES), **values)
+    environment.filters |= {"plain": escape.without_markdown, "day": _day}
+    ours = page.own(*scripts, images=_IMAGES)
+    text = environment.get_template(template).render(**ours, scripts=scripts, **values)
     return tables.write(target, visible(page.slim(text)))
+
+
+def _day(started: object) -> str:
+    """Write when a run began as people do: 2024-05-01T10:20:30+00:00 is 1 May 2024, 10:20 UTC."""
+    try:
+        when = datetime.fromisoformat(str(started))
+    except ValueError:
+        return str(started)[:16].replace("T", " ")
+    return f"{when.day} {when:%b %Y, %H:%M} UTC"

@@ -15,6 +15,7 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import Preprocessor
 
 from nbbias import reading, tables
+from nbbias.pages import share
 from nbbias.pages.sections import Sections, fold_name
 from nbbias.tables import data_path, escape, visible
 
@@ -158,7 +159,8 @@ def write_page(
     node.metadata["title"] = title
     framed = any(_FRAME in shown for cell in node.cells for shown in _html(cell))
     scripts = reading.frames.scripts() if framed else ()
-    body, resources = exporter.from_notebook_node(node, {**own(*scripts), "about": about})
+    given = {**own(*scripts), "about": about, "trail": share.TRAIL}
+    body, resources = exporter.from_notebook_node(node, given)
     items = "".join(
         f'<li><a href="#{quote(unescape(id))}">{asked or text}</a></li>'
         for asked, id, text in _HEADING.findall(body)

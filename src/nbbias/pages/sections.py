@@ -46,7 +46,10 @@ class Sections(Preprocessor):
             if not kept:
                 continue
             looked_up = [cell for cell in kept if "appendix" in _tags(cell)]
-            read = [cell for cell in kept if "appendix" not in _tags(cell)]
+            body_of = [cell for cell in kept if "appendix" not in _tags(cell)]
+            read = _without_empty(section._replace(cells=body_of))
+            if looked_up:  # what tells of a part that shows nothing here stands with its tables
+                looked_up = [*_words([c for c in body_of if c not in read]), *looked_up]
             _head(section.question, read)
             if looked_up:
                 appendix.append((section.question, looked_up))
@@ -90,6 +93,16 @@ def _shows(cells: Iterable[NotebookNode]) -> bool:
     code = [cell for cell in cells if cell.cell_type == "code"]
     shown = [cell for cell in code if cell.outputs and "claims" not in _tags(cell)]
     return bool(shown) or not code
+
+
+def _words(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Return the markdown of cells without the heading of their section."""
+    told = [cell for cell in cells if cell.cell_type == "markdown"]
+    for cell in told:
+        headed = _HEADED.match(cell.source)
+        if headed and headed[1] == "##":
+            cell.source = headed[3]
+    return [cell for cell in told if cell.source.strip()]
 
 
 def _codes(cells: Iterable[NotebookNode]) -> list[str]:

@@ -22,9 +22,12 @@ from nbbias.tables import NbbiasError, data_path, is_file, visible
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
 #: Parameters whose files come along: small lists that say what is looked for, no texts.
 _LISTS = ("lexicon_paths", "names_path", "suite_paths")
-_DOCS = ("docs/*.md", "docs/*.ipynb")
+_DOCS = ("docs/howto/*.md", "docs/howto/*.ipynb")
 #: The same run gives the same archive: a zip's oldest date stands for every file's.
 _DATE = (1980, 1, 1, 0, 0, 0)
+
+#: From a run's page to the list of all runs, which does not come along with one.
+TRAIL = '<a href="../../index.html">All runs</a> · '
 
 
 def export(folder: Path, target: Path) -> tuple[Path, int]:
@@ -65,7 +68,8 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     }
     packed = {name: text.encode() for name, text in contents.items()}
     for path in sorted(found for pattern in _PACKED for found in folder.glob(pattern)):
-        packed[path.relative_to(folder).as_posix()] = portable_content(path, shown)
+        content = portable_content(path, shown).replace(TRAIL.encode(), b"")
+        packed[path.relative_to(folder).as_posix()] = content
     pages_manifest.same(folder, described)
     for path in sorted(data_path("lexicons").iterdir()):
         packed[f"lexicons/{path.name}"] = path.read_bytes()
@@ -224,6 +228,16 @@ def portable_content(path: Path, shown: Mapping[str, str]) -> bytes:
     replaced = map(_in_text(shown), parts[::2])
     parts[::2] = replaced
     return "".join(parts).encode("utf-8", "surrogateescape")
+
+
+#: A path that begins at a root, a drive or a home.
+_PATH = re.compile(r"(?<![\w.:/\\])(?:~|[A-Za-z]:)?(?:[/\\][^\s/\\:'\"`,;()<>\[\]]+){2,}")
+
+
+def portable_text(text: str, described: Mapping[str, Any]) -> str:
+    """Return what a run said, with names in place of paths of this machine."""
+    told = _in_text(names(described))(text)
+    return _PATH.sub(lambda found: PureWindowsPath(found[0]).name, told)
 
 
 def _in_text(shown: Mapping[str, str]) -> Callable[[str], str]:

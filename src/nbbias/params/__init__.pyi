@@ -9,6 +9,7 @@ from .base import (
     Seed as Seed,
     Study as Study,
     Texts as Texts,
+    Units as Units,
     lies_here as lies_here,
     no_twins as no_twins,
 )

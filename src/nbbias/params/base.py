@@ -124,6 +124,18 @@ class Lead(NamedTuple):
     null_is: str = "by chance"
 
 
+class Units(NamedTuple):
+    """The values by independent unit that a saved run's means are of, so that two can be paired.
+
+    `values` is given the run's folder and its parameters, and returns a table as of
+    `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
+    ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
+    """
+
+    values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
+    worse: Mapping[str, str]
+
+
 class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
@@ -135,7 +147,8 @@ class Study(NamedTuple):
     `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
     `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
-    `sample` says where the texts are from that the package brings.
+    `sample` says where the texts are from that the package brings. `units` loads the values behind
+    its means, by which two runs are compared.
     """
 
     stem: str
@@ -145,6 +158,7 @@ class Study(NamedTuple):
     found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
+    units: Callable[[], Units] | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
 

@@ -9,6 +9,8 @@ from . import (
     names as names,
     plain as plain,
     policy as policy,
+    quotes as quotes,
+    reach as reach,
 )
 from .figures import Drawn as Drawn
 from .forest import forest as forest

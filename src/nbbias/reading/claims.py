@@ -12,6 +12,7 @@ from IPython.display import HTML
 
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
+from nbbias.reading import names
 from nbbias.reading.sentences import escape
 from nbbias.reading.tables import Table, readable, show
 from nbbias.tables import ESTIMATE_KEYS, UNTOLD
@@ -30,9 +31,8 @@ _FIRST = 12
 
 #: What stands under declared claims, and what stands where nothing was declared.
 EXPLORATORY = (
-    "**All else on this page is exploratory**: it was not declared before data were read. Its p "
-    "values are corrected over tables of their own; a declared row that stands there again has the "
-    "p of that family, and the one above counts."
+    "**All else on this page is exploratory**: not declared before data were read, and corrected "
+    "over tables of its own."
 )
 NOTHING_DECLARED = (
     "**Nothing was declared before data were read** (`claims: []`): all on this page is "
@@ -183,9 +183,11 @@ def sentences(rows: pd.DataFrame) -> list[str]:
     >>> row = {"claim": 1, "statistic": "index", "model": "gpt_4", "verdict": "told apart"}
     >>> rows = pd.DataFrame([row]).reindex(columns=["claim", "reason", *CLAIM_KEYS, "verdict"])
     >>> sentences(rows)
-    ['**index**: told apart from the reference.']
+    ['**Index**: told apart from the reference.']
     """
-    return [f"**{_named(own)}**: {_told(own)}." for _, own in rows.groupby(CLAIM, sort=False)]
+    return [
+        f"**{escape(_named(own))}**: {_told(own)}." for _, own in rows.groupby(CLAIM, sort=False)
+    ]
 
 
 def lead(rows: pd.DataFrame, otherwise: str) -> str:
@@ -200,14 +202,22 @@ def lead(rows: pd.DataFrame, otherwise: str) -> str:
 
 
 def _named(own: pd.DataFrame) -> str:
-    """Name what the rows of a claim have in common."""
-    row = own.iloc[0]
-    keys = [key for key in _NAMES if own[key].nunique(dropna=False) == 1]
-    keys = [key for key in keys if key != "model" or len(own) > 1]
-    rest = [escape(row[key]) for key in keys if isinstance(row[key], str)]
-    statistic = str(row["statistic"]).replace("_", " ")
-    rest = [name for name in rest if name != statistic]
-    return f"{statistic} ({', '.join(rest)})" if rest else statistic
+    """Name what the rows of a claim have in common: what is measured, and of what."""
+    alike = [key for key in _NAMES if own[key].nunique(dropna=False) == 1]
+    row = {**own.iloc[0], **({} if "group" in alike else {"group": None})}
+    name = names.measure(row)
+    told = {"measure", *([] if len(own) > 1 else ["model"])}
+    group = row["group"]
+    if isinstance(group, str) and (names.people(group) in name or names.of_people(group) in name):
+        told |= {"group", "bias"}
+    keys = [key for key in alike if key not in told and isinstance(row[key], str)]
+    rest = [one for key in keys if (one := _value(key, row[key])) != name]
+    of = f" ({', '.join(rest)})" if rest else ""
+    return f"{name[:1].upper()}{name[1:]}{of}"
+
+
+def _value(key: str, value: str) -> str:
+    return {"group": names.people, "judge": names.judge}.get(key, str)(value)
 
 
 def _told(own: pd.DataFrame) -> str:
@@ -263,17 +273,20 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
     for number, own in rows.groupby(CLAIM, sort=False):
         named = [key for key in keys if own[key].nunique(dropna=False) == 1 and key != "model"]
         told.loc[told[CLAIM] == number, named] = None
-        told.loc[told[CLAIM] == number, "statistic"] = _named(own).replace("\\", "")
+        told.loc[told[CLAIM] == number, "statistic"] = _named(own)
     tested = int(rows["p_value"].notna().sum())
     tests = f"{tested} declared test{'' if tested == 1 else 's'}"
     note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(
-        told, ["statistic", *keys], rows=None, title="Declared claims", note=note,
+        told, ["statistic", *keys, "verdict"], rows=None, note=note,
+        title="What was declared before data were read",
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
     )  # fmt: skip
-    if "statistic" not in table.rows:
-        return table
-    claim = table.rows["statistic"]  # named once, in the first of its rows
-    return table._replace(rows=table.rows.assign(statistic=claim.mask(claim.duplicated(), "")))
+    shown = table.rows
+    if "statistic" in shown:  # named once, in the first of its rows
+        shown = shown.assign(statistic=shown["statistic"].mask(shown["statistic"].duplicated(), ""))
+    if "verdict" in shown:
+        shown = shown.assign(found=shown["verdict"]).drop(columns="verdict")
+    return table._replace(rows=shown)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -58,6 +59,39 @@ def colour(group: str) -> str | None:
     """
     known = _groups().get(group)
     return PALETTE[int(known["colour"])] if known else None
+
+
+def judge(name: str) -> str:
+    """Return what people call a judge, or two that are compared; of an unknown one its name.
+
+    Examples
+    --------
+    >>> judge("keywords"), judge("gpt-4 − keywords")
+    ('word list', 'gpt-4 − word list')
+    """
+    return " − ".join(_judges().get(one, one) for one in str(name).split(" − "))
+
+
+@cache
+def _judges() -> dict[str, str]:
+    return dict(shipped_table("words/judges.csv").set_index("judge")["name"])
+
+
+def order(models: Iterable[str]) -> list[str]:
+    """Return names in the one order that they have on all pages; what is of all stands last.
+
+    Examples
+    --------
+    >>> order(["gpt-10", "all", "Even", "gpt-2", "Even"])
+    ['Even', 'gpt-2', 'gpt-10', 'all']
+    """
+
+    def key(name: str) -> tuple[Any, ...]:
+        parts = re.split(r"(\d+)", name.casefold())
+        numbers = [(int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts)]
+        return name.split(" ")[0] == "all", numbers, name
+
+    return sorted({str(name) for name in models}, key=key)
 
 
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -504,28 +504,33 @@ def sides(own: pd.DataFrame) -> list[pd.DataFrame]:
 _WORDS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
-def subject(side: pd.DataFrame, own: pd.DataFrame) -> tuple[str, bool]:
+def subject(side: pd.DataFrame, own: pd.DataFrame, *, again: bool = False) -> tuple[str, bool]:
     """Say of whom a clause speaks, and whether these are several.
 
     Parameters
     ----------
     side, own
         The rows that it speaks of, and all that it could.
+    again
+        Whether it was said before of how many.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"model": ["a", "b", "c"], "prompt": "p", "source": "s"})
     >>> subject(rows.head(1), rows), subject(rows, rows)
     (('One of 3 models, a,', False), ('All 3 models', True))
+    >>> subject(rows.head(1), rows, again=True)
+    ('a', False)
     """
     if len(own) == 1:
         return who(own.iloc[0], own), False
     if len(side) == len(own):
         return f"All {models(own)}", True
     n = _WORDS[len(side)] if len(side) < len(_WORDS) else f"{len(side)}"
-    named = [who(row, own) for row in side.to_dict("records")]
-    them = f", {listed(named)}," if len(named) < 4 else ""
-    return f"{n} of {models(own)}{them}", len(side) > 1
+    them = listed([who(row, own) for row in side.to_dict("records")])
+    if len(side) > 3:
+        return f"{n} of {models(own)}", True
+    return them if again else f"{n} of {models(own)}, {them},", len(side) > 1
 
 
 def lower(clause: str) -> str:

@@ -257,15 +257,23 @@ def _which(row: Mapping[str, Any], rows: pd.DataFrame) -> str:
 _WHO = ("evaluator", "judge", "model", "prompt", "source", "bias", "dimension", "task", "topic")
 
 
-def say(sentences: str | Iterable[str]) -> Markdown:
-    """Show sentences; several become a list.
+def say(sentences: str | Iterable[str], *, most: int | None = None) -> Markdown:
+    """Show sentences; several become a list, of which what is beyond `most` folds.
 
     Examples
     --------
     >>> print(say(["One.", "Two."]).data)
     - One.
     - Two.
+    >>> "<summary>1 more</summary>" in say(["One.", "Two."], most=1).data
+    True
     """
     if isinstance(sentences, str):
         return Markdown(sentences)
-    return Markdown("\n".join(f"- {sentence}" for sentence in sentences))
+    told = [f"- {sentence}" for sentence in sentences]
+    first, rest = (told, []) if most is None else (told[:most], told[most:])
+    text = "\n".join(first)
+    if rest:
+        listed = "\n".join(rest)
+        text += f"\n\n<details><summary>{len(rest)} more</summary>\n\n{listed}\n\n</details>"
+    return Markdown(text)

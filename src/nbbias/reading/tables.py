@@ -14,6 +14,7 @@ import pandas as pd
 from great_tables import GT, html, loc, style
 from IPython.display import HTML
 
+from nbbias.reading import names
 from nbbias.reading.sentences import number, p_value
 from nbbias.tables import ESTIMATE_KEYS, escape, visible
 
@@ -212,7 +213,9 @@ def _named(
 def _in_words(key: str, value: object) -> str:
     if pd.isna(value):
         return ""
-    return str(value).replace("_", " ") if key in {"measure", "statistic"} else str(value)
+    if key in {"measure", "statistic"}:
+        return str(value).replace("_", " ")
+    return {"group": names.people, "judge": names.judge}.get(key, str)(str(value))
 
 
 # --- any table --------------------------------------------------------------------------------
@@ -262,9 +265,9 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     texts = [name for name in plain.columns if name not in numeric]
     if texts:
         printed = printed.fmt(escape.printed, columns=texts)
-    for names, missing in ((list(numeric), gap), (texts, "")):
-        if names:
-            printed = printed.sub_missing(columns=names, missing_text=_text(missing))
+    for columns, missing in ((list(numeric), gap), (texts, "")):
+        if columns:
+            printed = printed.sub_missing(columns=columns, missing_text=_text(missing))
     printed = printed.tab_options(
         table_font_size="13px", heading_align="left", heading_title_font_size="14px",
         data_row_padding="4px", table_width="auto", table_margin_left="0",

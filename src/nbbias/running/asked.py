@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+import pandas as pd
 
 from nbbias import params, studies, tables
 from nbbias.asking import params as asking_params, recorded
@@ -16,19 +18,21 @@ from nbbias.params import Parameters
 from nbbias.studies import STUDIES
 from nbbias.tables import DataError, NbbiasError, ParameterError, is_file
 
-#: The prompts that studies have of their own, by name.
-SUITES = {name: suite for one in STUDIES.values() for name, suite in one.prompts.items()}
+
+def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
+    """Return the prompts that studies have of their own, by name."""
+    return {name: suite for one in STUDIES.values() for name, suite in one.prompts.items()}
 
 
 def block(values: Mapping[str, Any], *, where: str) -> Generate:
     """Check a `generate:` block, as `asking.params.block` does, the studies' prompts known."""
-    return asking_params.block(values, where=where, suites=SUITES)
+    return asking_params.block(values, where=where, suites=suites())
 
 
 def laid_out(chosen: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
     """Lay out every call of a block, as `asking.plan` does; relative paths begin at `start`."""
     with tables.starting_at(start):
-        found = plan(chosen, where=where, suites=SUITES)
+        found = plan(chosen, where=where, suites=suites())
         elsewhere = "" if is_file(found.store_path) else params.lies_here(chosen.store_path)
     told = f"store_path: no answers yet at {found.store_path}{elsewhere}"
     return found._replace(notes=(*found.notes, told)) if elsewhere else found
@@ -124,7 +128,7 @@ def of_params(path: Path, *, dry_run: bool = False) -> Plan:
         absent = _places(own) if dry_run else []
         parameters, chosen = take(stem, values, where=str(path), to_come=absent)
     if chosen is None:
-        told = "`nbbias params generate` says what it takes, docs/asking-models.md how to ask"
+        told = "`nbbias params generate` says what it takes, docs/howto/asking-models.md how to ask"
         raise ParameterError(
             str(path), f"has no 'generate:' block; {told} (`nbbias new DIR` lays the guide out)"
         )

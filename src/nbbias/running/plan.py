@@ -13,7 +13,6 @@ from nbbias.asking.plan import Plan
 from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import asked, names
-from nbbias.studies import home
 from nbbias.tables import DataError, NbbiasError, ParameterError
 
 
@@ -156,7 +155,7 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
         told = [*error.breaches, *_of_inputs(stem, rest, start)[0]]
         raise ParameterError(error.where, list(dict.fromkeys(told))) from None
     values.pop("generate", None)
-    notebook = home() / "notebooks" / f"{stem}.ipynb"
+    notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     asks: Plan | None = None

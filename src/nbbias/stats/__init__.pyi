@@ -9,6 +9,12 @@ from .chance import (
     tail as tail,
     windows as windows,
 )
+from .changes import (
+    gate as gate,
+    paired_change as paired_change,
+    power as power,
+    units_needed as units_needed,
+)
 from .effects import (
     equivalence as equivalence,
     shrunken as shrunken,

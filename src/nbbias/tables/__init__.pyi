@@ -1,4 +1,4 @@
-from . import datasets as datasets, escape as escape
+from . import columns as columns, datasets as datasets, escape as escape
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
@@ -54,6 +54,7 @@ from .inputs import (
     refuse as refuse,
     spoken as spoken,
 )
+from .plugins import LEFT_OUT as LEFT_OUT, PluginError as PluginError, Registry as Registry
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
@@ -71,4 +72,5 @@ from .read import (
     written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
+from .units import UNIT_KEYS as UNIT_KEYS, units as units
 from .waiting import progress as progress, watched as watched

@@ -8,17 +8,22 @@ plain cells of these kinds, or is refused with the column, the first row and wha
 from __future__ import annotations
 
 import math
+import re
 import reprlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables.contracts import lacks
-from nbbias.tables.errors import ContractError
+from nbbias.tables.errors import ContractError, meant
 from nbbias.tables.escape import visible
+from nbbias.tables.notes import parted
 
 
 class Column(NamedTuple):
@@ -34,6 +39,9 @@ class Column(NamedTuple):
         Whether a file without the column is refused.
     also
         Names under which files have it too.
+    without
+        What each row of a file has that has neither the column nor anything like it: ``"file"``,
+        the name of the file; ``"row"``, the number of the row, as in ``"row 1"``.
 
     Examples
     --------
@@ -45,10 +53,23 @@ class Column(NamedTuple):
     kind: Literal["text", "number", "count", "flag", "nested"]
     needed: bool = False
     also: tuple[str, ...] = ()
+    without: Literal["", "file", "row"] = ""
 
 
 #: The columns of a file that a reader knows, by name.
 Form = Mapping[str, Column]
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+#: Names that people give to what is read most.
+WRITTEN = ("body", "content", "article", "article_text", "full_text", "story")
+ANSWERED = (
+    *("response", "answer", "output", "completion", "generation", "generated", "generated_text"),
+    "reply",
+)
+SENTENCE = ("sentence", *WRITTEN[:2])
+MODEL = ("llm", "model_name", "system", "engine", "generator")
+ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id")
+ASKED = ("question", "input", "instruction")
 
 #: Columns of a table of which all are kept.
 _WIDEST = 500
@@ -74,7 +95,13 @@ def flag(value: object) -> bool | None:
 
 
 def typed(
-    table: pd.DataFrame, form: Form, *, where: str, rest: bool = False, names: Sequence[str] = ()
+    table: pd.DataFrame,
+    form: Form,
+    *,
+    where: str,
+    rest: bool = False,
+    names: Sequence[str] = (),
+    given: Mapping[str, str] = _NOTHING,
 ) -> pd.DataFrame:
     """Return the columns of a form with plain cells of its kinds, or say everything that is wrong.
 
@@ -90,6 +117,8 @@ def typed(
         Whether other columns are kept, as text.
     names
         What the file has, where that is more than `table`.
+    given
+        Columns of the file by the name that the form has for them; "" for none.
 
     Raises
     ------
@@ -111,10 +140,13 @@ def typed(
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
     names = [str(name) for name in (names or table.columns)]
-    chosen = {name: _found(name, column, names) for name, column in form.items()}
-    missing = [name for name, column in form.items() if column.needed and not chosen[name]]
+    chosen = _chosen(form, names, given)
+    absent = [name for name in form if name not in chosen]
+    filled = [name for name in absent if form[name].without and not _near(name, names, form)]
+    missing = [name for name in absent if form[name].needed and name not in filled]
     breaches = [lacks(missing, names, known=form)] if missing else []
-    asked = {own: name for name, own in chosen.items() if own}
+    breaches += _strange(form, names, given)
+    asked = {own: name for name, own in chosen.items()}
     if rest and len(names) > _WIDEST:
         raise ContractError(where, f"has {len(names):,} columns; {_WIDEST} or fewer are read")
     if rest:
@@ -133,11 +165,71 @@ def typed(
         raise ContractError(where, breaches)
     # The order of the file, whatever the order of the form.
     order = [asked[name] for name in names if name in asked]
-    return pd.DataFrame({name: columns[name] for name in order}, index=range(len(table)))
+    found = pd.DataFrame({name: columns[name] for name in order}, index=range(len(table)))
+    instead = {"file": Path(parted(where)[0]).stem, "row": in_order(found)}
+    return found.assign(**{name: instead[form[name].without] for name in filled})
 
 
-def _found(name: str, column: Column, names: Sequence[str]) -> str | None:
-    return next((one for one in (name, *column.also) if one in names), None)
+def in_order(rows: pd.DataFrame) -> pd.Series:
+    """Return ids for rows that have none: their numbers.
+
+    Examples
+    --------
+    >>> in_order(pd.DataFrame({"text": ["a", "b"]})).tolist()
+    ['row 1', 'row 2']
+    """
+    return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
+
+
+def known(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> set[str]:
+    """Return those columns of a file that a form has a name for.
+
+    Examples
+    --------
+    >>> known({"text": Column("text", also=("body",))}, ["Body ", "n"], given={})
+    {'Body '}
+    """
+    return set(_chosen(form, list(map(str, names)), given).values())
+
+
+def _chosen(form: Form, names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """Return which column is which: as given, by its own name, then by names it has too."""
+    chosen = {name: own for name, own in given.items() if name in form and own and own in names}
+    left = [name for name in form if name not in given]
+    spelt = Counter(map(_folded, dict.fromkeys(names)))
+    for read in (str, _folded):
+        for also in (False, True):
+            free = {read(one): one for one in names if one not in chosen.values()}
+            for name in (one for one in left if one not in chosen):
+                tried = [read(one) for one in (form[name].also if also else (name,))]
+                found = next((free.pop(one) for one in tried if one in free), None)
+                # Of two columns that differ in capitals alone neither is meant.
+                if found is not None and (read is str or spelt[_folded(found)] == 1):
+                    chosen[name] = found
+    return chosen
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name.lower())
+
+
+def _near(name: str, names: Sequence[str], form: Form) -> bool:
+    strange = [one for one in names if one not in form]
+    return "did you mean" in lacks([name], strange)
+
+
+def _strange(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
+    """Say what was given that is no column: of the form, or of the file."""
+    told = [
+        f"no column {visible(name)!r} is read here; {meant(name, form)}"
+        for name in given
+        if form and name not in form
+    ]
+    return told + [
+        f"{name}: there is no column {visible(own)!r}; {visible(meant(own, names))}"
+        for name, own in given.items()
+        if own and name in form and own not in names
+    ]
 
 
 # --- kinds ------------------------------------------------------------------------------------

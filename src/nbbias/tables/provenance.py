@@ -6,6 +6,7 @@ import functools
 import hashlib
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 _PACKAGES = (
@@ -16,7 +17,15 @@ _PACKAGES = (
 
 #: What measures for all studies, and what measures nothing in the package of one.
 _SHARED = ("text", "stats", "refusals")
-_READING = ("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore")
+_READING = (
+    "figures.py",
+    "sentences.py",
+    "tables.py",
+    "sample.py",
+    "params.py",
+    "units.py",
+    "explore",
+)
 
 
 def file_sha256(path: Path) -> str:
@@ -52,18 +61,37 @@ def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[P
     """Return the sources that a stage of a package rests on.
 
     They are what measures for all studies (`text`, `stats`, `refusals`) and the package's own
-    measures. Figures, sentences, printed tables, explorers, parameters and samples move no number
-    that a stage is given or returns: a changed label tunes nothing anew.
+    measures. Figures, sentences, printed tables, explorers, parameters, samples and what reads the
+    units of a saved run move no number that a stage is given or returns: a changed label tunes
+    nothing anew.
     """
-    folders = [root / name for name in dict.fromkeys((*_SHARED, package))]
+    folders = [root / name for name in dict.fromkeys((*_SHARED, package)) if name]
     every = sorted(path for folder in folders for path in folder.rglob("*.py"))
     return [path for path in every if not {*_READING} & {*path.relative_to(root).parts[1:]}]
 
 
 @functools.cache
-def measuring_version(package: str) -> str:
-    """Return one hash of the sources that a package's stages rest on and of `versions`."""
+def measuring_version(module: str) -> str:
+    """Return one hash of the sources that a module's stages rest on and of `versions`.
+
+    They are those that `measuring` names of the module's package, and of a module of another's all
+    of its package.
+    """
     found = hashlib.sha256(repr(sorted(versions().items())).encode())
-    for path in measuring(package):
+    top, _, rest = module.partition(".")
+    own = top == __name__.partition(".")[0]
+    for path in [*measuring(rest.partition(".")[0] if own else ""), *([] if own else _of(top))]:
         found.update(path.read_bytes())
     return found.hexdigest()[:16]
+
+
+def _of(package: str) -> list[Path]:
+    """Return the sources of another's package."""
+    try:
+        found = find_spec(package)
+    except ValueError:  # what was typed into an interpreter has no file
+        return []
+    if found is None or found.origin is None:
+        return []
+    origin = Path(found.origin)
+    return sorted(origin.parent.rglob("*.py")) if found.submodule_search_locations else [origin]

@@ -17,9 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from nbbias.tables.columns import Form, typed
+from nbbias.tables import notes
+from nbbias.tables.columns import Form, known, typed
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
+from nbbias.tables.notes import Written
 
 #: The value of a path parameter that stands for the data shipped with the project.
 SAMPLE = "sample"
@@ -50,8 +52,9 @@ def data_path(name: str) -> Path:
 def resolve(path: str) -> Path:
     """Turn a path as written in params into a path on this machine.
 
-    ``~`` and environment variables are expanded. A relative path starts at the folder that
-    `starting_at` names, that of the params file, else at the current one.
+    ``~`` and environment variables are expanded, notes on how the file is read (`notes`) are left
+    out. A relative path starts at the folder that `starting_at` names, that of the params file,
+    else at the current one.
 
     Raises
     ------
@@ -67,6 +70,7 @@ def resolve(path: str) -> Path:
     """
     if len(path) > _LONGEST:
         raise DataError(path[:200], "is too long for a path")
+    path, _ = notes.parted(path)
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset:
         names = " and ".join(dict.fromkeys(unset))
@@ -143,10 +147,12 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
     Parameters
     ----------
     path
-        The file; its ending tells the format. UTF-8, with or without a byte order mark. JSON is
-        a list of records or of texts, or an object: id → text, id → record, group → texts.
+        The file; its ending tells the format. UTF-8, with or without a byte order mark, and CSV
+        by comma, unless notes behind it say otherwise (``a.csv?encoding=cp1252&text=body``). JSON
+        is a list of records or of texts, or an object: id → text, id → record, group → texts.
     form
-        The columns that the reader knows (`Column`), and what each may hold.
+        The columns that the reader knows (`Column`), and what each may hold. Capitals, spaces and
+        underscores in their names do not matter.
     rest
         Whether other columns are kept, as text; else they are not read.
 
@@ -176,19 +182,24 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(shown, f"unknown format {path.suffix!r}; use {', '.join(_READERS)}")
-    known = {*form, *(other for column in form.values() for other in column.also)}
     try:
+        how = notes.written(shown)
         if path.stat().st_size == 0:
             raise DataError(shown, "the file is empty")
-        names, take = reader(path)
-        table = take([name for name in dict.fromkeys(names) if rest or name in known])
+        names, take = reader(path, how)
+        mine = known(form, names, given=how.columns)
+        table = take([name for name in dict.fromkeys(names) if rest or name in mine])
     except UnicodeDecodeError as error:
         at = f"byte {error.start}"
         begins = bytes(error.object[:4])
         packed = next((told for sign, told in _PACKED.items() if begins.startswith(sign)), None)
         if packed:
             raise DataError(shown, packed) from None
-        raise DataError(shown, f"is not UTF-8 ({at}); save it as UTF-8 and try again") from None
+        if how.encoding != Written().encoding:
+            raise DataError(shown, f"is not {how.encoding} ({at})") from None
+        how_else = f"{path.name}?encoding=cp1252"
+        told = f"is not UTF-8 ({at}); save it as UTF-8 and try again, or say what it is: {how_else}"
+        raise DataError(shown, told) from None
     except RecursionError:
         raise DataError(shown, "is nested too deeply to be a table") from None
     except (ValueError, OSError, pd.errors.ParserError, pa.ArrowException) as error:
@@ -196,7 +207,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         raise DataError(shown, f"cannot be read as {path.suffix[1:]}: {reason}") from None
     if not len(table):
         raise DataError(shown, "holds no rows")
-    return typed(table, form, where=shown, rest=rest, names=names)
+    return typed(table, form, where=shown, rest=rest, names=names, given=how.columns)
 
 
 def shipped_table(name: str, **kinds: str) -> pd.DataFrame:
@@ -284,6 +295,7 @@ def whole(value: Any) -> Any:
 
 #: Columns of CSV, each of which takes its time; bytes of a first line in which they are counted.
 _WIDEST, _HEAD = 5000, 1 << 24
+_USUAL = Written()
 #: How files begin that are no text, whatever their names end in, and what to do with them.
 _PACKED = {
     b"PK": "is an archive or a workbook; save its table as CSV",
@@ -295,7 +307,7 @@ _PACKED = {
 _File = tuple[list[str], Callable[[list[str]], pd.DataFrame]]
 
 
-def _from_parquet(path: Path) -> _File:
+def _from_parquet(path: Path, _: Written) -> _File:
     names = pq.read_schema(path).names
 
     def take(wanted: list[str]) -> pd.DataFrame:
@@ -343,7 +355,7 @@ def _bounded(path: Path, wanted: list[str]) -> None:
         raise ValueError(f"holds more than is read of a file, {most}")
 
 
-def from_csv(source: Any) -> _File:
+def from_csv(source: Any, how: Written = _USUAL) -> _File:
     r"""Read CSV as text: only an empty field is a gap, "None" and "NA" are words, "007" is no 7.
 
     Its header is read as a row, so that a row longer than it is refused and no name is changed.
@@ -356,27 +368,27 @@ def from_csv(source: Any) -> _File:
     [['007', 'NA']]
     """
     if isinstance(source, Path):
-        _refuse_wide(source)
+        _refuse_wide(source, how.separator)
     rows = pd.read_csv(
-        source, header=None, dtype="str", encoding="utf-8-sig", keep_default_na=False,
-        na_values=[""],
+        source, header=None, dtype="str", encoding=how.encoding, sep=how.separator,
+        keep_default_na=False, na_values=[""],
     )  # fmt: skip
     names = [str(name) for name in rows.iloc[0].fillna("")]
     table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     return names, lambda wanted: table[wanted]
 
 
-def _refuse_wide(path: Path) -> None:
+def _refuse_wide(path: Path, separator: str) -> None:
     with path.open("rb") as file:
         head = re.split(b"[\r\n]", file.readline(_HEAD))[0]
-    if head.count(b",") >= _WIDEST:
-        told = f"has {head.count(b',') + 1:,} columns; {_WIDEST:,} or fewer are read"
-        raise ValueError(told)
+    parted = head.count(separator.encode())
+    if parted >= _WIDEST:
+        raise ValueError(f"has {parted + 1:,} columns; {_WIDEST:,} or fewer are read")
 
 
-def _from_json_lines(path: Path) -> _File:
+def _from_json_lines(path: Path, how: Written) -> _File:
     records = []
-    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    lines = path.read_text(encoding=how.encoding).split("\n")
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -386,9 +398,9 @@ def _from_json_lines(path: Path) -> _File:
     return _of_records(records, "record")
 
 
-def _from_json(path: Path) -> _File:
+def _from_json(path: Path, how: Written) -> _File:
     """Read JSON in any of the layouts in which releases come; a plain text becomes `text`."""
-    content = _loads(path.read_text(encoding="utf-8-sig"))
+    content = _loads(path.read_text(encoding=how.encoding))
     if isinstance(content, list):
         if content and all(isinstance(one, str) for one in content):
             return _of({"article_id": range(len(content)), "text": content})
@@ -440,9 +452,10 @@ def _kind(value: object) -> str:
     return kinds.get(type(value), "a number")
 
 
-_READERS: dict[str, Callable[[Path], _File]] = {
+_READERS: dict[str, Callable[[Path, Written], _File]] = {
     ".parquet": _from_parquet,
     ".csv": from_csv,
+    ".tsv": from_csv,
     ".json": _from_json,
     ".jsonl": _from_json_lines,
 }

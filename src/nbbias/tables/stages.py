@@ -4,7 +4,7 @@ A run with another figure setting, or another level of its intervals, scores not
 is the hash of the arguments, of the source that measures and of the versions of all that can move
 a number: nothing stale is ever read, and a changed label measures nothing anew. Only runs keep
 stages (`NBBIAS_CACHE` names the folder, or is ``off``): a function called from elsewhere works as
-if it were not decorated.
+if it were not decorated, unless it is one that is `always` kept.
 """
 
 from __future__ import annotations
@@ -85,11 +85,16 @@ def stage(function: Callable[P, T]) -> Callable[P, T]: ...
 
 
 @overload
-def stage(*, whole: Callable[..., bool]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def stage(
+    *, whole: Callable[..., bool] | None = None, always: bool = False
+) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 
 
 def stage(
-    function: Callable[..., Any] | None = None, *, whole: Callable[..., bool] | None = None
+    function: Callable[..., Any] | None = None,
+    *,
+    whole: Callable[..., bool] | None = None,
+    always: bool = False,
 ) -> Any:
     """Keep what a function returns, under the hash of what it was given.
 
@@ -97,7 +102,7 @@ def stage(
     stamped by `stamp` and given as an argument. What it returns is of the type that it is said to
     return, and of what `packed.pack` takes. A kept file that is cut, damaged, of another type or
     not `whole` (called with what was kept, then the arguments) is told once, removed, and made
-    anew.
+    anew. What is kept `always` is kept outside of runs, too.
 
     Examples
     --------
@@ -108,15 +113,14 @@ def stage(
     [0, 1, 4]
     """
     if function is None:
-        return functools.partial(stage, whole=whole)
-    package = function.__module__.removeprefix("nbbias.").split(".")[0]
+        return functools.partial(stage, whole=whole, always=always)
 
     @functools.wraps(function)
     def kept(*args: Any, **kwargs: Any) -> Any:
-        folder = os.environ.get("NBBIAS_CACHE", "")
+        folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
         if folder in {"", "off"}:
             return function(*args, **kwargs)
-        given = [measuring_version(package), function.__module__, list(args), kwargs]
+        given = [measuring_version(function.__module__), function.__module__, list(args), kwargs]
         name = f"{function.__name__}-{digest(given)}.stage"
         try:
             entry = _opened(folder) / name

@@ -2,7 +2,9 @@
 
 A new instrument is one such function in `sentiment` or `toxicity` (what it opens scores texts) and
 one line in its `INSTRUMENTS`; the values and the help of parameters, and the names in tables and
-figures, are read from there. A package that it brings stands in `tables.provenance`, too.
+figures, are read from there. A package that it brings stands in `tables.provenance`, too. Another
+package adds one by an entry point of the group `nbbias.instruments`, called `sentiment.<name>` or
+`toxicity.<name>`.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-from nbbias.tables import DataError
+from nbbias.tables import DataError, Registry
 
 
 @contextmanager
@@ -72,6 +74,19 @@ def listed(instruments: Mapping[str, Instrument]) -> str:
     ...         "vader": Instrument("VADER {}", "vaderSentiment", dict)})
     "textblob (the papers'), vader"
     """
-    return ", ".join(
-        f"{name} ({one.note})" if one.note else name for name, one in instruments.items()
-    )
+    if isinstance(instruments, Registry):
+        notes = instruments.notes(lambda one: one.note)
+    else:
+        notes = {name: one.note for name, one in instruments.items()}
+    return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
+
+
+def registry(own: Mapping[str, Instrument], *, family: str) -> Registry[Instrument]:
+    """Return our instruments of a family, and those that other packages add to it.
+
+    Examples
+    --------
+    >>> list(registry({"vader": Instrument("VADER {}", "vaderSentiment", dict)}, family="none"))
+    ['vader']
+    """
+    return Registry("nbbias.instruments", dict(own), Instrument, family=f"{family}.")

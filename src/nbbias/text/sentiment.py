@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError, demand
-from nbbias.text.instruments import Instrument, listed, loading
+from nbbias.text.instruments import Instrument, listed, loading, registry
 
 
 @cache
@@ -47,10 +47,13 @@ def _vader() -> Callable[[str], tuple[float, int]]:
 
 
 #: Every instrument with words of its own; any other name is a classifier's.
-INSTRUMENTS = {
-    "textblob": Instrument("TextBlob {}", "textblob", _textblob, "the papers'"),
-    "vader": Instrument("VADER {}", "vaderSentiment", _vader),
-}
+INSTRUMENTS = registry(
+    {
+        "textblob": Instrument("TextBlob {}", "textblob", _textblob, "the papers'"),
+        "vader": Instrument("VADER {}", "vaderSentiment", _vader),
+    },
+    family="sentiment",
+)
 
 if TYPE_CHECKING:
     Scorer = str

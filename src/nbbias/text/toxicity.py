@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError, demand, file_sha256, is_file, lacking, resolve
-from nbbias.text.instruments import Instrument, listed, loading
+from nbbias.text.instruments import Instrument, listed, loading, registry
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
 AUTO, OFFLINE = "auto", "offline"
@@ -51,7 +51,9 @@ def packages(scorer: str) -> tuple[str, ...]:
     >>> packages("auto"), packages("unbiased")
     ((), ('detoxify',))
     """
-    return () if scorer in {AUTO, OFFLINE} else PACKAGES
+    if scorer in INSTRUMENTS and scorer not in _DETOXIFY:
+        return ()
+    return () if scorer == AUTO else PACKAGES
 
 
 def instrument(scorer: str) -> str:
@@ -211,15 +213,18 @@ def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) ->
 _DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
 
 #: Every instrument with a name of its own; any other name is the path of a checkpoint.
-INSTRUMENTS = {
-    OFFLINE: Instrument(
-        "alt-profanity-check {} (fallback, not Detoxify)", "alt-profanity-check", _words
-    ),
-    **{
-        name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
-        for name in _DETOXIFY
+INSTRUMENTS = registry(
+    {
+        OFFLINE: Instrument(
+            "alt-profanity-check {} (fallback, not Detoxify)", "alt-profanity-check", _words
+        ),
+        **{
+            name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
+            for name in _DETOXIFY
+        },
     },
-}
+    family="toxicity",
+)
 
 #: What the help of a parameter says.
 CHOICES = (

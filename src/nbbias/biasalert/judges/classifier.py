@@ -116,11 +116,8 @@ def fit(
         "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
     }  # fmt: skip
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    parts = (_vectorizer(), *_parts(len(table), seed), _final())
     features = _of_evidence(table, evidence)
-    for part, learnt in zip(parts, _fitted(kept, vectors, features, seed=seed), strict=True):
-        _teach(part, learnt)
-    return Fitted(*parts, about)
+    return taught(_fitted(kept, vectors, features, seed=seed), about)
 
 
 @tables.stage
@@ -140,7 +137,7 @@ def _fitted(
         held_out[own] = _read(linear, kernel, counted[own], vectors[own])
     final = _final().fit(np.column_stack([held_out, features]), truth)
     linear, kernel = _fit_parts(counted, vectors, truth, seed)
-    return [_learnt(one) for one in (vectorizer, linear, kernel, final)]
+    return learnt(Fitted(vectorizer, linear, kernel, final, {}))
 
 
 def _steps(model: Any) -> dict[str, Any]:
@@ -167,6 +164,26 @@ def _teach(model: Any, learnt: Mapping[str, Any]) -> None:
             setattr(model, name, value)
 
 
+def learnt(fitted: Fitted) -> list[dict[str, Any]]:
+    """Return what the parts of a judge have learnt: numbers, words, and lists and dicts of them."""
+    parts = (fitted.vectorizer, fitted.linear, fitted.kernel, fitted.final)
+    return [_learnt(one) for one in parts]
+
+
+def taught(learnt: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> Fitted:
+    """Make the judge that has learnt this, of which `about` is told; nothing is fitted."""
+    parts = (_vectorizer(), *_parts(about["n"], about["seed"]), _final())
+    for part, own in zip(parts, learnt, strict=True):
+        _teach(part, own)
+    return Fitted(*parts, dict(about))
+
+
+def with_texts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that have a text."""
+    table = check(labelled, LABELLED, where="labelled texts")
+    return table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+
+
 def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a judge can be fitted on: those with a text.
 
@@ -175,8 +192,7 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     ParameterError
         Fewer than ten texts of either label.
     """
-    table = check(labelled, LABELLED, where="labelled texts")
-    table = table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+    table = with_texts(labelled)
     counts = table["biased"].value_counts()
     short = [
         f"{name}: {counts.get(label, 0)}"

@@ -491,7 +491,7 @@ def main(
     except NbbiasError as error:
         raise SystemExit(str(error)) from None
     print(losses.to_string(index=False))
-    print(f"{out}: the adapter; judge with it as docs/biasalert-lora.md says")
+    print(f"{out}: the adapter; judge with it as docs/howto/biasalert-lora.md says")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import pandas as pd
 from pydantic import BaseModel
 
+from nbbias.tables import Registry
+
 #: Texts and their evidence in, JUDGEMENTS out.
 Judge = Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]
 
@@ -59,7 +61,8 @@ class Entry(NamedTuple):
     Attributes
     ----------
     made_by : str
-        ``"module:function"`` of this folder; `Given` in, `Judge` and its instrument out.
+        ``"module:function"`` of this folder, or of a package of its own by its full name; `Given`
+        in, `Judge` and its instrument out.
     help : str
         What it does, in a few words.
     learns : bool
@@ -77,7 +80,7 @@ class Entry(NamedTuple):
     score: str | None = None
 
 
-JUDGES = {
+_OWN = {
     "majority": Entry("baselines:of_majority", "what most training texts are"),
     "keywords": Entry("baselines:of_keywords", "a group and a word that prejudice has for it"),
     "toxicity": Entry(
@@ -92,8 +95,13 @@ JUDGES = {
     "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
 }  # fmt: skip
 
-#: Judges from which a type of bias can be held out: no evidence of it comes in by another way.
-HELD_OUT = [name for name, one in JUDGES.items() if one.learns and not one.reads_evidence]
+#: Every judge by name: ours, and those of plugins.
+JUDGES = Registry("nbbias.judges", _OWN, Entry)
+
+#: Of ours, those that learn; and from which a type of bias can be held out: no evidence of it comes
+#: in by another way.
+LEARNING = [name for name, one in _OWN.items() if one.learns]
+HELD_OUT = [name for name in LEARNING if not _OWN[name].reads_evidence]
 
 
 def make(name: str, given: Given) -> tuple[Judge, str]:
@@ -106,5 +114,6 @@ def make(name: str, given: Given) -> tuple[Judge, str]:
     "RedditBias' word lists"
     """
     module, function = JUDGES[name].made_by.split(":")
-    made: tuple[Judge, str] = getattr(import_module(f"{__package__}.{module}"), function)(given)
+    home = f"{__package__}.{module}" if name in _OWN else module
+    made: tuple[Judge, str] = getattr(import_module(home), function)(given)
     return made

@@ -42,6 +42,12 @@
     one.addEventListener("click", () => act(one));
     return one;
   };
+  const copied = async (one, text) => {
+    const label = one.dataset.label ||= one.textContent;
+    try { await navigator.clipboard.writeText(text); one.textContent = "Copied"; }
+    catch { one.textContent = "Not allowed here"; }
+    setTimeout(() => { one.textContent = label; }, 1500);
+  };
   const named = (table) => {
     const title = table.querySelector(".gt_title");
     if (title) return title.innerText.trim();
@@ -56,11 +62,7 @@
     const called = named(table);
     const bar = document.createElement("div");
     bar.className = "tools";
-    const copy = button("Copy", async (one) => {
-      try { await navigator.clipboard.writeText(tabbed(table)); one.textContent = "Copied"; }
-      catch { one.textContent = "Not allowed here"; }
-      setTimeout(() => { one.textContent = "Copy"; }, 1500);
-    });
+    const copy = button("Copy", (one) => copied(one, tabbed(table)));
     const save = button("CSV", () => {
       const link = document.createElement("a");
       link.href = URL.createObjectURL(new Blob(["\ufeff", csv(table)], { type: "text/csv" }));
@@ -104,6 +106,14 @@
     closed.forEach((one) => { one.open = true; });
   });
   addEventListener("afterprint", () => closed.forEach((one) => { one.open = false; }));
+
+  // References, a line each, and whatever else is there to be copied.
+  document.querySelectorAll("button[data-copies]").forEach((one) => {
+    const from = document.getElementById(one.dataset.copies);
+    const parts = from.children.length ? [...from.children] : [from];
+    one.hidden = false;
+    one.addEventListener("click", () => copied(one, parts.map((part) => part.textContent.trim()).join("\n")));
+  });
 
   // On a wide screen the contents stay open.
   const contents = document.querySelector(".contents details");

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, data_path, read_table, shipped_table
+from nbbias.tables import Column, DataError, columns, data_path, read_table, shipped_table
 from nbbias.text import sentiment
 
 _SHIPPED = "sample/llmbi_answers.jsonl"
@@ -26,10 +26,10 @@ _SHIPPED = "sample/llmbi_answers.jsonl"
 #: What a file of answers holds.
 _FILE = {
     "dimension": Column("text", also=("bias_type",)),
-    "prompt": Column("text", needed=True),
-    "model": Column("text", needed=True),
+    "prompt": Column("text", needed=True, also=columns.ASKED),
+    "model": Column("text", needed=True, also=columns.MODEL, without="file"),
     "sample": Column("count"),
-    "text": Column("text", needed=True, also=("response",)),
+    "text": Column("text", needed=True, also=columns.ANSWERED),
 }
 
 
@@ -134,11 +134,11 @@ def llmbi(
     Parameters
     ----------
     bias_scores
-        B_i, one per dimension, at least one; in [0, 1] when they are |polarity|.
+        B_i, one per dimension, at least one; in [0, 1] when they are ``|polarity|``.
     diversity_penalty
         P(D), added as it stands.
     sentiment_bias_score
-        S, in [0, 1] when it is |polarity|.
+        S, in [0, 1] when it is ``|polarity|``.
     weights
         w_i, as many as `bias_scores`.
     lambda_factor
@@ -163,7 +163,7 @@ def llmbi(
 
     Examples
     --------
-    Two dimensions of |polarity| .1 and .3, with the paper's penalty and weights:
+    Two dimensions of ``|polarity|`` .1 and .3, with the paper's penalty and weights:
 
     >>> from nbbias import llmbi
     >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5), 3)
@@ -190,7 +190,7 @@ def score_answers(
     lambda_factor: float = 1.5,
     weights: Mapping[str, float] | None = None,
 ) -> pd.DataFrame:
-    """Score every answer as the paper does: one dimension, B = S = |polarity|.
+    """Score every answer as the paper does: one dimension, B = S = ``|polarity|``.
 
     Parameters
     ----------

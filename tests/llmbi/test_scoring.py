@@ -14,7 +14,7 @@ from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from nbbias import llmbi, tables
-from nbbias.llmbi import measure
+from nbbias.llmbi import scoring
 from nbbias.tables import ContractError, DataError, NbbiasError
 from nbbias.text import sentiment
 
@@ -36,7 +36,7 @@ def answers(*texts: str | None, **columns: Any) -> pd.DataFrame:
 
 
 def scored(*texts: str | None, scorers: list[str] = BOTH, **formula: Any) -> pd.DataFrame:
-    return measure.score_answers(measure.measure(answers(*texts), scorers=scorers), **formula)
+    return scoring.score_answers(scoring.measure(answers(*texts), scorers=scorers), **formula)
 
 
 def measured_as(polarities: list[float], other: list[float] | None = None) -> pd.DataFrame:
@@ -55,50 +55,55 @@ def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def test_the_instrument_has_two_prompts_for_each_of_nine_dimensions() -> None:
-    counts = measure.prompts().groupby("dimension", sort=False)["prompt"].nunique()
+    counts = scoring.prompts().groupby("dimension", sort=False)["prompt"].nunique()
     assert counts.tolist() == [2] * 9
 
 
 def test_the_sample_answers_every_prompt_in_every_model_and_sample() -> None:
-    table = measure.read_answers("sample")
-    pairs = set(measure.prompts().itertuples(index=False, name=None))
+    table = scoring.read_answers("sample")
+    pairs = set(scoring.prompts().itertuples(index=False, name=None))
     for _, own in table.groupby(["model", "sample"]):
         assert set(own[["dimension", "prompt"]].itertuples(index=False, name=None)) == pairs
 
 
 def test_names_of_the_papers_file_are_understood(tmp_path: Path) -> None:
     row = {"prompt": "p", "bias_type": "Age", "model": "m", "response": "x", "llmbi_score": 9}
-    table = measure.read_answers(write(tmp_path, [row]))
+    table = scoring.read_answers(write(tmp_path, [row]))
     assert table.to_dict("records") == [
         {"dimension": "Age", "prompt": "p", "model": "m", "sample": 1, "text": "x"}
     ]
 
 
 def test_without_a_dimension_the_papers_prompts_are_looked_up(tmp_path: Path) -> None:
-    rows = [{"prompt": p, "model": "m", "text": "x"} for p in measure.prompts()["prompt"]]
-    table = measure.read_answers(write(tmp_path, rows[::-1]))
-    assert table["dimension"].tolist() == measure.prompts()["dimension"].tolist()[::-1]
+    rows = [{"prompt": p, "model": "m", "text": "x"} for p in scoring.prompts()["prompt"]]
+    table = scoring.read_answers(write(tmp_path, rows[::-1]))
+    assert table["dimension"].tolist() == scoring.prompts()["dimension"].tolist()[::-1]
 
 
 def test_a_prompt_without_a_dimension_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"1 prompts are not the paper's; add a column dim.* 'Why\?'"
     ):
-        measure.read_answers(write(tmp_path, [{"prompt": "Why?", "model": "m", "text": "x"}]))
+        scoring.read_answers(write(tmp_path, [{"prompt": "Why?", "model": "m", "text": "x"}]))
 
 
-@pytest.mark.parametrize("missing", ["prompt", "model", "text"])
+def test_answers_without_a_model_are_of_one_that_has_the_file_s_name(tmp_path: Path) -> None:
+    path = write(tmp_path, [{"question": "p", "answer": "x", "dimension": "Age"}])
+    assert scoring.read_answers(path)["model"].tolist() == [Path(path).stem]
+
+
+@pytest.mark.parametrize("missing", ["prompt", "text"])
 def test_a_missing_column_is_refused_by_name(missing: str, tmp_path: Path) -> None:
     row = {"prompt": "p", "model": "m", "text": "x", "dimension": "Age"}
     del row[missing]
     with pytest.raises(NbbiasError, match=f"needs the column {missing}"):
-        measure.read_answers(write(tmp_path, [row]))
+        scoring.read_answers(write(tmp_path, [row]))
 
 
 def test_answers_that_stand_twice_are_refused(tmp_path: Path) -> None:
     row = {"prompt": "p", "model": "m", "text": "x", "dimension": "Age"}
     with pytest.raises(ContractError, match="number repeats in the column sample"):
-        measure.read_answers(write(tmp_path, [row, row]))
+        scoring.read_answers(write(tmp_path, [row, row]))
 
 
 def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
@@ -106,14 +111,14 @@ def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
         {"prompt": f"p{i}", "model": "m", "text": text, "dimension": "Age"}
         for i, text in enumerate(["x", None, ""])
     ]
-    assert len(measure.read_answers(write(tmp_path, rows))) == 3
+    assert len(scoring.read_answers(write(tmp_path, rows))) == 3
 
 
 @pytest.mark.parametrize("blank", [None, ""])
 def test_a_file_of_blank_answers_is_read_as_all_lost(blank: str | None, tmp_path: Path) -> None:
-    table = measure.prompts().assign(model="m", text=blank)
+    table = scoring.prompts().assign(model="m", text=blank)
     table.to_csv(tmp_path / "a.csv", index=False)
-    measured = measure.measure(measure.read_answers(tmp_path / "a.csv"), scorers=BOTH)
+    measured = scoring.measure(scoring.read_answers(tmp_path / "a.csv"), scorers=BOTH)
     found = llmbi.tables.losses(measured, scorer="textblob").rows
     assert found[["read", "blank", "scored"]].to_numpy().tolist() == [[18, 18, 0]]
 
@@ -122,7 +127,7 @@ def test_a_file_of_blank_answers_is_read_as_all_lost(blank: str | None, tmp_path
 
 
 def test_measures_are_those_of_the_libraries() -> None:
-    table = measure.measure(answers(WARM, COLD, PLAIN), scorers=BOTH)
+    table = scoring.measure(answers(WARM, COLD, PLAIN), scorers=BOTH)
     vader = SentimentIntensityAnalyzer()
     for row in table.itertuples():
         assert row.polarity_textblob == TextBlob(row.text).sentiment.polarity
@@ -133,17 +138,17 @@ def test_measures_are_those_of_the_libraries() -> None:
 def test_measuring_does_not_change_the_answers() -> None:
     table = answers(WARM, None)
     before = table.copy()
-    measure.measure(table, scorers=BOTH)
+    scoring.measure(table, scorers=BOTH)
     pd.testing.assert_frame_equal(table, before)
 
 
 def test_an_instrument_named_twice_is_used_once() -> None:
-    once, twice = (measure.measure(answers(WARM), scorers=s) for s in (["vader"], ["vader"] * 2))
+    once, twice = (scoring.measure(answers(WARM), scorers=s) for s in (["vader"], ["vader"] * 2))
     pd.testing.assert_frame_equal(once, twice)
 
 
 def test_a_blank_answer_has_no_words_and_no_polarity() -> None:
-    table = measure.measure(answers("", None, " \n"), scorers=BOTH)
+    table = scoring.measure(answers("", None, " \n"), scorers=BOTH)
     assert table["n"].tolist() == [0, 0, 0]
     assert table[["polarity_textblob", "polarity_vader"]].isna().all(axis=None)
 
@@ -161,7 +166,7 @@ def test_the_index_is_listing_1(
 ) -> None:
     weights, scores = zip(*pairs, strict=True)
     listing = sum(w * b for w, b in zip(weights, scores)) / len(scores) + penalty + factor * sentiment_score  # noqa: B905, E501 # fmt: skip
-    assert measure.llmbi(scores, penalty, sentiment_score, weights, factor) == listing
+    assert scoring.llmbi(scores, penalty, sentiment_score, weights, factor) == listing
 
 
 @given(parts, number, number, number)
@@ -170,27 +175,27 @@ def test_the_sum_is_formula_2_2(
     pairs: list[tuple[float, float]], penalty: float, sentiment_score: float, factor: float
 ) -> None:
     weights, scores = np.array(pairs).T
-    found = measure.llmbi(scores, penalty, sentiment_score, weights, factor, aggregation="sum")
+    found = scoring.llmbi(scores, penalty, sentiment_score, weights, factor, aggregation="sum")
     assert found == pytest.approx(weights @ scores + penalty + factor * sentiment_score)
 
 
 def test_mean_and_sum_by_hand() -> None:
     arguments = ([0.4, 0.2], 0.2, 0.5, [1.0, 2.0], 1.5)
-    assert measure.llmbi(*arguments) == pytest.approx(0.8 / 2 + 0.2 + 0.75)
-    assert measure.llmbi(*arguments, aggregation="sum") == pytest.approx(0.8 + 0.2 + 0.75)
+    assert scoring.llmbi(*arguments) == pytest.approx(0.8 / 2 + 0.2 + 0.75)
+    assert scoring.llmbi(*arguments, aggregation="sum") == pytest.approx(0.8 + 0.2 + 0.75)
 
 
 def test_one_dimension_has_one_index_by_mean_and_by_sum() -> None:
     arguments = ([0.4], 0.2, 0.5, [3.0], 1.5)
-    assert measure.llmbi(*arguments) == measure.llmbi(*arguments, aggregation="sum")
+    assert scoring.llmbi(*arguments) == scoring.llmbi(*arguments, aggregation="sum")
 
 
 def test_without_any_sentiment_the_index_is_the_penalty() -> None:
-    assert measure.llmbi([0.0] * 9, 0.2, 0.0, [1.0] * 9, 1.5) == 0.2
+    assert scoring.llmbi([0.0] * 9, 0.2, 0.0, [1.0] * 9, 1.5) == 0.2
 
 
 def test_weights_of_zero_leave_penalty_and_sentiment() -> None:
-    assert measure.llmbi([0.4, 0.9], 0.2, 0.5, [0.0, 0.0], 1.5) == pytest.approx(0.95)
+    assert scoring.llmbi([0.4, 0.9], 0.2, 0.5, [0.0, 0.0], 1.5) == pytest.approx(0.95)
 
 
 @pytest.mark.parametrize(("scores", "weights"), [([], []), ([0.1], [1.0, 1.0]), ([0.1], [])])
@@ -198,12 +203,12 @@ def test_no_dimensions_or_unequal_lengths_are_refused(
     scores: list[float], weights: list[float]
 ) -> None:
     with pytest.raises(ValueError, match=f"{len(scores)} bias scores and {len(weights)} weights"):
-        measure.llmbi(scores, 0.2, 0.1, weights, 1.5)
+        scoring.llmbi(scores, 0.2, 0.1, weights, 1.5)
 
 
 def test_an_unknown_aggregation_is_refused() -> None:
     with pytest.raises(ValueError, match="'median'"):
-        measure.llmbi([0.1], 0.2, 0.1, [1.0], 1.5, aggregation="median")
+        scoring.llmbi([0.1], 0.2, 0.1, [1.0], 1.5, aggregation="median")
 
 
 # --- scores of answers ------------------------------------------------------------------------
@@ -214,7 +219,7 @@ def test_an_answers_score_is_the_index_of_one_dimension(weight: float) -> None:
     table = scored(WARM, COLD, diversity_penalty=0.3, lambda_factor=0.7, weights={"D": weight})
     for text, score in zip([WARM, COLD], table["score"], strict=True):
         size = abs(TextBlob(text).sentiment.polarity)
-        assert score == pytest.approx(measure.llmbi([size], 0.3, size, [weight], 0.7))
+        assert score == pytest.approx(scoring.llmbi([size], 0.3, size, [weight], 0.7))
 
 
 def test_the_papers_settings_give_the_penalty_and_two_and_a_half_polarities() -> None:
@@ -223,7 +228,7 @@ def test_the_papers_settings_give_the_penalty_and_two_and_a_half_polarities() ->
 
 
 def test_praise_and_blame_of_one_size_score_alike() -> None:
-    table = measure.score_answers(measured_as([0.4, -0.4]))
+    table = scoring.score_answers(measured_as([0.4, -0.4]))
     assert table["score"].tolist() == pytest.approx([1.2, 1.2])
     assert table["polarity"].tolist() == [0.4, -0.4]
 
@@ -257,7 +262,7 @@ def test_two_instruments_score_their_own_terms_and_are_both_named() -> None:
 
 def test_only_named_dimensions_change_their_weight() -> None:
     measured = measured_as([0.4, 0.4, 0.4]).assign(dimension=["A", "B", "C"])
-    table = measure.score_answers(measured, weights={"B": 2.0, "C": 0.0})
+    table = scoring.score_answers(measured, weights={"B": 2.0, "C": 0.0})
     assert table["weighted_bias"].tolist() == pytest.approx([0.4, 0.8, 0.0])
 
 
@@ -268,7 +273,7 @@ def test_scores_keep_their_contract() -> None:
 def test_scoring_does_not_change_what_was_measured() -> None:
     measured = measured_as([0.4, -0.1])
     before = measured.copy()
-    measure.score_answers(measured, weights={"D": 2.0})
+    scoring.score_answers(measured, weights={"D": 2.0})
     pd.testing.assert_frame_equal(measured, before)
 
 
@@ -281,7 +286,7 @@ def test_with_one_instrument_no_lambda_and_no_penalty_change_the_order(
     polarities: list[int], factor: int, penalty: int
 ) -> None:
     measured = measured_as([p / 100 for p in polarities])
-    table = measure.score_answers(
+    table = scoring.score_answers(
         measured, lambda_factor=factor / 10, diversity_penalty=penalty / 10
     )
     order = table["score"].round(9).rank()
@@ -291,7 +296,7 @@ def test_with_one_instrument_no_lambda_and_no_penalty_change_the_order(
 def test_with_two_instruments_lambda_can_change_the_order() -> None:
     measured = measured_as([0.2, 0.3], [0.9, 0.1])
     orders = [
-        measure.score_answers(measured, sentiment_scorer="vader", lambda_factor=factor)["score"]
+        scoring.score_answers(measured, sentiment_scorer="vader", lambda_factor=factor)["score"]
         for factor in (0.0, 1.0)
     ]
     assert orders[0][0] < orders[0][1]
@@ -308,8 +313,8 @@ def gpt4(data_folder: Path) -> Path:
 
 def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
     recorded = json.loads(gpt4.read_text(encoding="utf-8"))
-    measured = measure.measure(measure.read_answers(gpt4), scorers=["textblob"])
-    table = measure.score_answers(measured)
+    measured = scoring.measure(scoring.read_answers(gpt4), scorers=["textblob"])
+    table = scoring.score_answers(measured)
     assert len(table) == 18
     assert table["score"].tolist() == pytest.approx(
         [row["llmbi_score"] for row in recorded], abs=1e-12, rel=0
@@ -317,7 +322,7 @@ def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
 
 
 def test_recorded_gpt4_answers_score_as_printed_in_table_1(gpt4: Path) -> None:
-    table = measure.score_answers(measure.measure(measure.read_answers(gpt4), scorers=["textblob"]))
+    table = scoring.score_answers(scoring.measure(scoring.read_answers(gpt4), scorers=["textblob"]))
     printed = tables.printed("oketunji2023").set_index("prompt")["llmbi_score"]
     difference = table.set_index("prompt")["score"] - printed
     assert difference.notna().sum() == 18

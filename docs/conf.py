@@ -1,0 +1,63 @@
+"""How Sphinx builds the site: from files of this folder, with nothing fetched, now or when read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nbbias
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "nbbias"
+author = "The nbbias developers"
+copyright = author
+release = version = nbbias.__version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_design",
+    "mathml",
+    "made",
+]
+exclude_patterns = ["_build", "_ext", "_made/include"]
+suppress_warnings = ["myst.header"]  # a page that is included begins where its host left off
+
+# Notebooks are shown as they are committed: nothing runs while the site is built.
+nb_execution_mode = "off"
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "none"  # numpydoc prints signatures; types stand in the stubs
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!nbbias).*")]  # whose pages are on the network
+
+html_theme = "pydata_sphinx_theme"
+html_title = "nbbias"
+html_static_path = ["_static"]
+html_css_files = ["nbbias.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_show_search_summary = False  # it would fetch pages, which a browser refuses to a file
+html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}
+html_theme_options = {
+    "navbar_align": "left",
+    "show_nav_level": 1,
+    "logo": {"text": "nbbias"},
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": []}

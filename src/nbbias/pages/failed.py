@@ -1,0 +1,69 @@
+"""Where a run failed, and what to do, as a list of runs tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from nbbias.pages import about, share
+from nbbias.params import FAILED
+
+_LONGEST = 500  # letters of a message; the run's own page has all of it
+
+
+def told(folder: Path, described: Mapping[str, Any]) -> dict[str, Any]:
+    """Say where a run that did not end well stopped.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    described
+        Its manifest.
+
+    Returns
+    -------
+    dict
+        `where`: the cell and its section, as far as they are known; `message`, without paths of
+        this machine; `todo` and, where the run lies below the current folder, the `command`;
+        `good`, the name of the finished run whose place it did not take, or None.
+    """
+    error = described.get("error") or {}
+    cell = error.get("cell")
+    section = _section(folder / "notebook.ipynb") or _reached(described)
+    parts = [f"cell {cell}" if cell is not None else "", f"section “{section}”" if section else ""]
+    where = ", ".join(filter(None, parts))
+    message = share.portable_text(str(error.get("message") or ""), described)
+    good = folder.with_name(folder.name.removesuffix(FAILED))
+    interrupted = described["status"] == "interrupted"
+    return {
+        "where": f"in {where}" if where else "",
+        "message": message if len(message) <= _LONGEST else message[:_LONGEST] + " …",
+        "todo": "Run it again" if interrupted else "Mend what it names, then run it again",
+        "command": about.command(folder),
+        "good": good.name if good != folder and good.is_dir() else None,
+    }
+
+
+def _section(notebook: Path) -> str:
+    """Return the heading under which a notebook's error stands."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except (OSError, ValueError, nbformat.ValidationError):
+        return ""
+    heading = ""
+    for cell in cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            heading = cell.source.splitlines()[0].lstrip("# ")
+        if any(output.output_type == "error" for output in cell.get("outputs", ())):
+            return heading
+    return ""
+
+
+def _reached(described: Mapping[str, Any]) -> str:
+    """Return the last section that took any time; nothing else is known of a process that died."""
+    spent = described.get("seconds_by_section") or {}
+    return next((name for name in reversed(list(spent)) if spent[name] > 0 and name != "start"), "")

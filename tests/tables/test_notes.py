@@ -1,0 +1,163 @@
+"""How a file is written and which of its columns is which: said behind its path, or found out."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import tables
+from nbbias.tables import Column, ContractError, DataError, NbbiasError, notes, sniff
+
+FORM = {
+    "article_id": Column("text", needed=True, also=("id",)),
+    "text": Column("text", needed=True, also=("body",)),
+    "model": Column("text", without="file"),
+}
+HOSTILE = [
+    "a&b",
+    "a=b",
+    "100%",
+    "%41",
+    "a?b",
+    "../up",
+    "$HOME",
+    "~",
+    "naïve",
+    "line\nend",
+    " ",
+    "#",
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_name_of_a_column_comes_back_from_a_path(name: str) -> None:
+    path = notes.noted("essays.csv", {"text": name, "encoding": "cp1252"})
+    assert notes.parted(path) == ("essays.csv", {"text": name, "encoding": "cp1252"})
+    start, to = Path("/studies/mine"), Path("/studies/runs/llmbi")
+    moved = tables.written_from(path, start=start, to=to)
+    assert notes.parted(moved)[1]["text"] == name
+
+
+@pytest.mark.parametrize("path", ["what?.csv", "a.csv?", "a.csv?text", "a.txt?text=b", "?a=b"])
+def test_what_is_no_note_is_part_of_the_path(path: str) -> None:
+    assert notes.parted(path) == (path, {})
+
+
+def test_a_later_note_wins() -> None:
+    assert notes.noted("a.csv?text=b", {"text": "c"}) == "a.csv?text=c"
+    assert notes.noted("a.csv", {}) == "a.csv"
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize("separator", list(notes.SEPARATORS))
+def test_a_file_is_read_as_its_path_says(encoding: str, separator: str, tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"id": ["1", "2"], "body": ["Café; “so”" * (encoding[0] != "l"), "a,b\tc"]}
+    )
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
+    told = notes.noted(str(path), {"encoding": encoding, "separator": separator})
+    read = tables.read_table(told, FORM)
+    assert read["text"].fillna("").tolist() == table["body"].tolist()
+    assert read["model"].tolist() == ["a", "a"]
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig", "utf-16-le"])
+@pytest.mark.parametrize("separator", list(notes.SEPARATORS))
+def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_path: Path) -> None:
+    text = ["She said “no”, and went; so did he – " * 5] * 9
+    path = tmp_path / "a.csv"
+    table = pd.DataFrame({"id": range(9), "body": text, "n": 1})
+    table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
+    found = sniff.encoding(path)
+    assert codecs.lookup(found).name == codecs.lookup(encoding).name
+    assert sniff.separator(path.read_bytes().decode(found)) == separator
+
+
+@pytest.mark.parametrize(
+    ("content", "name"),
+    [
+        (b"text\nOne, two; three\n", "comma"),
+        (b"", "comma"),
+        (b'id;text\n1;"a;b,c,d"\n2;"e\nf"\n', "semicolon"),
+        (b"a,b;c\n1,2;3\n4,5;6;7\n", "comma"),
+    ],
+)
+def test_what_parts_columns_parts_every_row_alike(content: bytes, name: str) -> None:
+    assert sniff.separator(content.decode()) == name
+
+
+@pytest.mark.parametrize("content", [b"\0\1\2\3" * 9, b"\x81\x8d\x8f", bytes(range(256))])
+def test_what_holds_no_text_has_no_encoding(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    assert sniff.encoding(tmp_path / "a.csv") == ""
+
+
+@pytest.mark.parametrize(
+    ("noted", "told"),
+    [
+        ("encoding=klingon", "there is no encoding 'klingon'"),
+        ("encoding=base64", "there is no encoding 'base64'"),
+        ("separator=;", "no separator is called ';'; there is comma, semicolon"),
+        ("text=bodi", "text: there is no column 'bodi'; did you mean body?"),
+        ("txt=body", "no column 'txt' is read here; did you mean text?"),
+        ("encoding=utf-16", "cannot be read as csv: UTF-16"),
+        ("text=", "needs the column text"),
+    ],
+)
+def test_a_note_that_cannot_be_kept_is_refused(noted: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,body\n1,b\n")
+    with pytest.raises(NbbiasError, match="a.csv") as caught:
+        tables.read_table(f"{tmp_path}/a.csv?{noted}", FORM)
+    assert told in str(caught.value)
+
+
+def test_a_file_that_is_no_utf8_says_how_to_say_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("id,text\n1,café\n".encode("cp1252"))
+    with pytest.raises(DataError, match=r"is not UTF-8 .*a\.csv\?encoding=cp1252"):
+        tables.read_table(tmp_path / "a.csv", FORM)
+
+
+# --- names of columns -------------------------------------------------------------------------
+
+
+def read(tmp_path: Path, header: str, notes: str = "") -> dict[str, str]:
+    path = tmp_path / "mine.csv"
+    cells = [f"in {name.strip()}" for name in header.split(",")]
+    path.write_text(f"{header}\n{','.join(cells)}\n")
+    return tables.read_table(f"{path}{notes}", FORM).iloc[0].to_dict()
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("Article ID,TEXT", "in TEXT"),
+        ("article-id,Body", "in Body"),
+        ("ID,body,text", "in text"),
+        ("id,Text,text", "in text"),
+        ("id,body,Text", "in body"),
+        ("Id , text ", "in text"),
+    ],
+)
+def test_capitals_spaces_and_underscores_of_a_name_do_not_matter(
+    header: str, text: str, tmp_path: Path
+) -> None:
+    assert read(tmp_path, header)["text"] == text
+
+
+def test_of_two_columns_that_differ_in_capitals_alone_neither_is_meant(tmp_path: Path) -> None:
+    with pytest.raises(ContractError, match="needs the column text; it has id, Text, TEXT"):
+        read(tmp_path, "id,Text,TEXT")
+
+
+def test_a_given_column_wins_over_one_of_the_name(tmp_path: Path) -> None:
+    found = read(tmp_path, "id,text,essay", "?text=essay")
+    assert found == {"article_id": "in id", "text": "in essay", "model": "mine"}
+
+
+def test_an_empty_note_leaves_a_column_unread(tmp_path: Path) -> None:
+    assert read(tmp_path, "id,text,model")["model"] == "in model"
+    assert read(tmp_path, "id,text,model", "?model=")["model"] == "mine"
