@@ -16,7 +16,7 @@ import pandas as pd
 from nbbias import news, reading, refusals, stats
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.refusing import RECORDED
+from nbbias.biased_prompts.refusing import RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, escape, names, number, p_value, plain
 from nbbias.tables import UNTOLD
@@ -183,6 +183,18 @@ def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
     return text
 
 
+def answered(pairs: pd.DataFrame) -> str:
+    """Say in a heading how many answers are refused, and how many are measured.
+
+    Parameters
+    ----------
+    pairs
+        Of `biased_prompts.refusing.without_refusals`.
+    """
+    refused, kept = int((pairs["lost"] == REFUSED).sum()), int(pairs["lost"].isna().sum())
+    return f"Of {len(pairs):,} answers {refused:,} are refusals; {kept:,} are measured"
+
+
 def detector(rates: pd.DataFrame) -> str:
     """Say how good the instrument of refusals is on new models, or that refusals came recorded."""
     if (rates["instrument"] == RECORDED).all():
@@ -342,24 +354,37 @@ def effects(estimates: pd.DataFrame) -> list[str]:
     sentence.
     """
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    sentences, others = [], []
-    for (measure, bias), own in rows.groupby(["measure", "bias"], sort=False):
-        reaches = plain.reach(own)
-        first = own["instrument"] == own["instrument"].iloc[0]
+    first = rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")
+    sentences, quiet = [], []
+    for (measure, bias), own in rows[first].groupby(["measure", "bias"], sort=False):
+        family = rows[
+            (rows["measure"] == measure) & (rows["statistic"] == own["statistic"].iloc[0])
+        ]
+        reaches = plain.reach(family).reindex(own.index)
         name = _LEVEL.get(str(measure), str(measure))
         name += f", {escape(bias)}" if rows["bias"].nunique() > 1 else ""
-        by = f" (by {escape(own['instrument'].iloc[0])})" if measure == "toxicity" else ""
-        told = plain.differences(own[first], reaches=reaches)
-        sentences.append(f"**{name}{by}.** {told}")
-        others.append(own[~first])
-    other = pd.concat(others) if others else rows
+        if len(plain.decided(own)) == len(own) and plain.shown(own).empty:
+            row = own.iloc[0].to_dict()
+            ends = reaches.dropna()
+            quiet.append((name, plain.between(row, [ends.min(), ends.max()])))
+            continue
+        told = plain.differences(own, reaches=reaches)
+        sentences.append(f"**{name}.** {told}")
+    if quiet:
+        named = [quiet[0][0], *(plain.uncapital(one) for one, _ in quiet[1:])]
+        taken = [f"{size} in {plain.uncapital(one)}" for one, size in quiet]
+        sentences.append(
+            f"**{plain.listed(named, most=9)}.** No difference could be shown in any model; it "
+            f"would have taken about {plain.listed(taken, most=9)}."
+        )
+    other = rows[~first]
     if len(plain.decided(other)):
         by = plain.listed([escape(one) for one in other["instrument"].unique()])
         found = plain.shown(other)
         told = plain.differences(found, reaches=plain.reach(found)) if len(found) else (
-            "no difference could be shown."
+            "no difference could be shown, either."
         )  # fmt: skip
-        sentences.append(f"By {by}: {plain.lower(told)}")
+        sentences.append(f"By {by}, {plain.uncapital(told)}")
     return sentences
 
 

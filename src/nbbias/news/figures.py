@@ -263,4 +263,4 @@ def _band(by: str) -> Patch:
 
 def finding(declared: pd.DataFrame) -> Drawn:
     """Draw what leads the page: a panel a measure and group (`news.sentences.leading`)."""
-    return forest(sentences.leading(declared), reference="the human articles")
+    return forest(sentences.leading(declared), reference="in the human articles")

@@ -536,7 +536,7 @@ def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     text = f"{articles:,} human articles and {len(generations):,} texts by {models} "
     text += f"model{'' if models == 1 else 's'}"
     prompts = generations["prompt"].nunique() if "prompt" in generations else 1
-    return f"{text}{f' under {prompts} prompts' if prompts > 1 else ''}."
+    return f"{text}{f' under {prompts} prompts' if prompts > 1 else ''}"
 
 
 def coverage(found: pd.DataFrame) -> list[str]:

@@ -4,7 +4,7 @@
 >>> from nbbias import tables
 >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.1,
 ...        "ci_low": 0.0, "ci_high": 0.2, "null": 0.0, "n": 9}
->>> drawn = forest(tables.estimates([row], study="mine"), reference="the originals")
+>>> drawn = forest(tables.estimates([row], study="mine"), reference="in the originals")
 >>> drawn.rows["panel"].tolist()
 ['My share']
 """
@@ -30,7 +30,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     rows
         Rows of ESTIMATES, of `reading.claims.declared` or those of one measure.
     reference
-        What 0, or the grey range, stands for.
+        What 0 stands for, such as ``"in the originals"``.
     unit
         What N counts.
 
@@ -57,9 +57,9 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
     return Drawn(
         figures.claims(drawn, _axis, draw=zero), own,
-        f"Estimates with their intervals by model, a panel a measure; 0 is {reference}.",
+        f"Estimates with their intervals by model, a panel a measure; 0: as {reference}.",
         escape.without_markdown(plain.heading(own, none="No difference could be shown")),
-        f"Means with {level}intervals, a row a model; 0: as in {reference}. {counted} {unit}.",
+        f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
     )  # fmt: skip
 
 
@@ -69,7 +69,8 @@ def _panel(row: plain.Row) -> str:
 
 def _cell(row: plain.Row, rows: pd.DataFrame) -> str:
     told = [str(row["model"])]
-    told += [str(row[key]) for key in ("prompt", "source") if rows[key].nunique() > 1]
+    by_panel = rows.groupby("panel")
+    told += [str(row[key]) for key in ("prompt", "source") if (by_panel[key].nunique() > 1).any()]
     return " · ".join(told)
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import t
 
 from nbbias import stats
-from nbbias.reading import names
+from nbbias.reading import names, reach as sure
 from nbbias.reading.sentences import escape, interval, number, p_value
 from nbbias.tables import UNTOLD
 
@@ -118,6 +118,17 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def uncapital(text: str) -> str:
+    """Let what began a sentence go on within one.
+
+    Examples
+    --------
+    >>> uncapital("In 4 models")
+    'in 4 models'
+    """
+    return text[:1].lower() + text[1:]
+
+
 def called(row: Row) -> str:
     """Return what people call what a row measures, escaped.
 
@@ -158,7 +169,8 @@ def between(row: Row, values: Iterable[float]) -> str:
     '0.10 to 0.25'
     """
     ends = sorted(abs(value) for value in values)
-    low, high = size(row, ends[0]), size(row, ends[-1])
+    whole = 0 if 100 * ends[-1] >= 0.95 else 1
+    low, high = size(row, ends[0], decimals=whole), size(row, ends[-1], decimals=whole)
     return low if low == high else f"{low.split(' ')[0].removesuffix('%')} to {high}"
 
 
@@ -181,20 +193,6 @@ def _interval(row: Row) -> str:
         return interval(row)
     low, high = (names.quantity(row, end) for end in ("ci_low", "ci_high"))
     return f"{row['confidence']:.0%} CI {low.split(' ')[0]} to {high.split(' ')[0]}"
-
-
-def by_chance(p: float) -> str:
-    """Say how many studies of many would show as much, were there nothing: rounded up.
-
-    Examples
-    --------
-    >>> by_chance(0.0159), by_chance(0.004), by_chance(1e-9)
-    ('at most 2 of 100', 'at most 4 of 1,000', 'fewer than 1 of 1,000')
-    """
-    if p < 0.001:
-        return "fewer than 1 of 1,000"
-    whole = 100 if p >= 0.01 else 1000
-    return f"at most {math.ceil(round(p * whole, 6))} of {whole:,}"
 
 
 # --- what N can show --------------------------------------------------------------------------
@@ -575,10 +573,11 @@ def chance(parts: Sequence[pd.DataFrame], were: str) -> str:
     --------
     >>> row = {"p_adjusted": 0.016, "reason": None, "confidence": 0.95}
     >>> chance([pd.DataFrame([row])], "If nothing differed")
-    'If nothing differed, a result this clear would come up in at most 2 of 100 such studies'
+    'If nothing differed, a result this clear would come up in at most 2 of 100 such runs'
     """
     clearest = [found["p_adjusted"].iloc[0] for own in parts if len(found := shown(own))]
-    return f"{were}, a result this clear would come up in {by_chance(max(clearest))} such studies"
+    often = sure.by_chance({"p_adjusted": max(clearest)})
+    return f"{were}, a result this clear would come up {often}"
 
 
 def nothing(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles") -> list[str]:

@@ -16,26 +16,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ipywidgets as widgets
-import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading, tables
 from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
-from nbbias.news.sample import SOURCE
 from nbbias.news.tone import Scored
-from nbbias.reading import markup, names
+from nbbias.reading import markup
 from nbbias.text import lexicons
 
 #: Pairs of a model at each end, and characters of a text, that a page shows.
 _EACH, _CUT = 3, 1500
-
-#: Of one pair that stands in the body: pairs that it is chosen of, and characters of a text.
-_MOST, _SHORT = 5, 800
-
-#: A sentence that is at least as toxic is not shown unasked.
-_TOXIC = 0.5
 
 _LEVEL = {
     "word": "words", "sentiment": "sentences, sentiment", "toxicity": "sentences, toxicity",
@@ -102,86 +94,12 @@ def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, s
     return instruments(seen.scored, claim)
 
 
-# --- one pair -----------------------------------------------------------------------------------
-
-
-def example(
-    scores: Sequence[pd.DataFrame], read: Read, scored: Scored | None = None, *,
-    declared: pd.DataFrame, focus: Mapping[str, str],
-) -> HTML | None:  # fmt: skip
-    """Show one pair of texts side by side in which what a run found can be seen.
-
-    Parameters
-    ----------
-    scores, read, scored, focus
-        As of `pairs`.
-    declared
-        What leads the page: the surest of its rows that pairs add up to is shown, or, where nothing
-        is, the largest of the first measure.
-
-    Returns
-    -------
-    HTML or None
-        Of the five pairs that add most to the mean, the shortest. It is closed where a sentence is
-        called toxic, or where none was scored; None where no pair counts.
-    """
-    seen = Seen(scores, read, scored, claim_table(scores), focus)
-    if seen.claims.empty:
-        return None
-    led, claim = _led(seen, declared)
-    found = of_claim(scores, claim)
-    if led is not None:
-        found = found[(found[CELL] == [led[key] for key in CELL]).all(axis=1)]
-    if found.empty:
-        return None
-    sign = -1 if (found["difference"].mean() if led is None else led["estimate"]) < 0 else 1
-    most = found.assign(far=sign * found["difference"]).nlargest(_MOST, "far")
-    both = read.pairs.set_index("pair_id")[["original_id", "generated_id"]]
-    ids = [[int(one) for one in both.loc[pair]] for pair in most["pair_id"]]
-    length = [sum(len(read.texts[one]) for one in pair) for pair in ids]
-    chosen = most.iloc[int(np.argmin(length))].to_dict()
-    row = {key: claim[key] for key in ("measure", "group")} | {"study": "news_bias"}
-    row |= {"statistic": STATISTIC[claim["measure"]], "estimate": chosen["difference"]}
-    what, told = names.measure(row), names.quantity(row)
-    about = (
-        f"{reading.plain.capital(what)}, answer less original: {told}. Of the five pairs of this "
-        "model that show it most, the shortest; chosen for showing it, not for being typical."
-    )
-    body = _both(seen, claim, chosen, cut=_SHORT)
-    groups = lexicons.groups(read.lexicon, claim["bias"])
-    summary = f"Two texts on article {markup.shown(chosen['article_id'])}"
-    harmless = _harmless(seen, claim, ids[int(np.argmin(length))])
-    if not harmless:
-        body = markup.fold(f"{summary}: unread, they may hold what harms", body)
-    return markup.framed(f"{markup.legend(groups)}{body}", title="", about=about)
-
-
-def _led(seen: Seen, declared: pd.DataFrame) -> tuple[Mapping[str, Any] | None, dict[str, str]]:
-    """Return the surest row that pairs add up to, and the claim that they add up to."""
-    keys = ["measure", "bias", "group"]
-    for row in reading.plain.shown(declared).to_dict("records"):
-        own = seen.claims[(seen.claims[keys] == [row[key] for key in keys]).all(axis=1)]
-        signed = "difference" in str(row["statistic"])
-        if len(own) and signed:
-            return row, dict(own.iloc[0])
-    return None, _leading(seen)
-
-
-def _harmless(seen: Seen, claim: Mapping[str, str], texts: Sequence[int]) -> bool:
-    """Tell whether every sentence of the texts was scored, and none is called toxic."""
-    columns = {name: column for name, (column, _) in _instruments(seen, claim).items()}
-    if "toxicity" not in columns:
-        return bool((seen.read.pairs["source"] == SOURCE).all())
-    said = sentence_scores(seen.read, seen.scored, texts, bias=claim["bias"], columns=columns)
-    return not (said["toxicity"] >= _TOXIC).any()
-
-
 # --- without a kernel -------------------------------------------------------------------------
 
 
 def still(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a model, a fold a pair."""
-    claim = _leading(seen)
+    claim = leading(seen)
     found = of_claim(seen.scores, claim)
     chosen = outermost(found, each=_EACH)
     panels = {}
@@ -205,7 +123,8 @@ def _cell(seen: Seen, cell: Sequence[str]) -> str:
     return " · ".join(str(one) for one, tell in zip(cell, told, strict=True) if tell)
 
 
-def _leading(seen: Seen) -> dict[str, str]:
+def leading(seen: Seen) -> dict[str, str]:
+    """Return the claim of the first measure and bias, about the group in focus."""
     first = seen.claims.iloc[0]
     own = seen.claims[(seen.claims[CLAIM] == first[CLAIM]).all(axis=1)]
     wanted = own[own["group"] == seen.focus.get(first["bias"])]
@@ -229,16 +148,37 @@ def _both(
     seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
 ) -> str:  # fmt: skip
     pair = seen.read.pairs[seen.read.pairs["pair_id"] == row["pair_id"]].iloc[0]
-    sides = [("Human", pair["original_id"]), (f"{pair['model']}", pair["generated_id"])]
+    texts = [("Human", int(pair["original_id"])), (f"{pair['model']}", int(pair["generated_id"]))]
+    return sides(seen, claim, texts, cut=cut)
+
+
+def sides(
+    seen: Seen, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int | None,
+    badges: bool = True,
+) -> str:  # fmt: skip
+    """Return texts beside each other as HTML, each below its name, with the groups' words marked.
+
+    Parameters
+    ----------
+    seen, claim
+        What is shown, and which bias and instrument are meant.
+    texts
+        Name and number of each text.
+    cut
+        Characters of a text; all where None.
+    badges
+        Whether what was measured of a sentence stands behind it.
+    """
     said = sentence_scores(
-        seen.read, seen.scored, [text for _, text in sides], bias=claim["bias"],
+        seen.read, seen.scored, [text for _, text in texts], bias=claim["bias"],
         columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
     )  # fmt: skip
+    said = said if badges else said.iloc[:0]
     columns = "".join(
         f"<div><strong>{markup.shown(name)}</strong>"
         f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
         "</div>"
-        for name, text in sides
+        for name, text in texts
     )
     return f'<div class="x-sides">{columns}</div>'
 
@@ -288,7 +228,7 @@ def live(seen: Seen) -> widgets.VBox:
     chosen = reading.live.chooser(
         "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
     )
-    chosen.value = claims.index(_leading(seen))
+    chosen.value = claims.index(leading(seen))
     cell = reading.live.chooser("Model")
     at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
     before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
