@@ -185,7 +185,9 @@ def numbers(row: Row, *, unit: str) -> str:
     '−0.25; 95% CI −0.50 to −0.12; N = 9 articles; p = .020'
     """
     p = [p_value(row)] if np.isfinite(row["p_adjusted"]) else []
-    return "; ".join([names.quantity(row), _interval(row), f"N = {row['n']:,.0f} {unit}", *p])
+    lost = row.get("n_lost") or 0
+    n = f"N = {row['n']:,.0f}" + (f" of {row['n'] + lost:,.0f}" if lost > 0 else "")
+    return "; ".join([names.quantity(row), _interval(row), f"{n} {unit}", *p])
 
 
 def _interval(row: Row) -> str:
