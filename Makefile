@@ -4,9 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NBBIAS := $(BIN)/nbbias
 STAMP  := $(VENV)/.set-up
+# Those of tools/results.py, the quick ones first.
+CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake \
+	biased_prompts/llmfake_methods biasalert/redditbias
 
 .DEFAULT_GOAL := help
-.PHONY: help setup studies test test-ci test-all lint types docs figures notebooks lab constraints clean
+.PHONY: help setup studies test test-ci test-all lint types docs results figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +50,10 @@ types: setup     ## check types
 docs: setup      ## build the documentation site from docs/, with no network
 	@$(BIN)/python -m sphinx -b html -n -q -W --keep-going docs docs/_build/html
 	@echo docs/_build/html/index.html
+
+results: setup   ## run the corpora in NBBIAS_DATA (an hour), and write docs/results/ from them
+	@$(NBBIAS) run $(CORPORA:%=params/%.yaml)
+	@$(BIN)/python tools/results.py
 
 figures: setup   ## keep the sample runs' figures in figures/
 	@$(BIN)/python tools/dev.py figures

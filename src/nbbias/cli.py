@@ -26,7 +26,16 @@ from nbbias.asking import view
 from nbbias.asking.params import Generate
 from nbbias.pages import share
 from nbbias.reading import Format, Terminal
-from nbbias.running import asked, execute, names, place, plan as run_plan, run as running_run
+from nbbias.running import (
+    asked,
+    execute,
+    measured as running_measured,
+    names,
+    place,
+    plan as run_plan,
+    run as running_run,
+    texts as running_texts,
+)
 from nbbias.tables import NbbiasError, escape
 
 app = typer.Typer(
@@ -86,6 +95,83 @@ def run_command(
     the last good one where it is.
     """
     _run(params_files, override or [], out=out, jobs=jobs, name=name)
+
+
+@app.command("measure")
+def measure_command(
+    stem: Annotated[str, typer.Argument(metavar="STUDY")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE]...", help="Its texts, in their order.")
+    ] = None,
+    override: Annotated[
+        list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A folder for the tables, as CSV and Parquet.")
+    ] = None,
+) -> None:
+    """Measure without a notebook or a page: the tables of a study, printed and written.
+
+    Without files it is the sample that is measured.
+    """
+    found = running_measured.measure(stem, files or [], override or [])
+    columns, rows, note = running_measured.printed(found)
+    out_console.table(columns, rows)
+    err_console.print(note, markup=False)
+    if out is not None:
+        for name, table in found._asdict().items():
+            tables.save_table(table, name, out=out)
+            out_console.print(f"{out / 'tables' / name}.csv  {len(table):,} rows", markup=False)
+
+
+@app.command("detect")
+def detect_command(
+    texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
+    column: Annotated[str, typer.Option("--column", help="Where the texts stand.")] = "text",
+    judge: Annotated[str, typer.Option("--judge", help="Who judges.")] = "classifier",
+    labelled: Annotated[
+        str, typer.Option("--labelled", help="Texts that people judged, to learn from.")
+    ] = tables.SAMPLE,
+    knowledge: Annotated[
+        str | None, typer.Option("--knowledge", help="What prejudice says: a table, or SBIC.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="A file, .csv or .jsonl; else it is printed.")
+    ] = None,
+    fail: Annotated[
+        bool, typer.Option("--fail-on-biased", help="Exit with 1 where a text is biased.")
+    ] = False,
+) -> None:
+    """Tell of each text whether it is biased, how, against whom, and on what evidence.
+
+    What the judge was fitted on, and how often it is wrong there, is told beside; the first time
+    it is fitted, and then kept.
+    """
+    from nbbias import biasalert  # which takes a while to load
+
+    detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
+    for told in detector.told:
+        err_console.print(told, markup=False)
+    counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
+    said: list[str] = []
+    for block in running_texts.blocks(texts, column=column):
+        found = biasalert.detect(block, detector)
+        for verdict in found["verdict"]:
+            counts[verdict] += 1
+        rows = block.join(found.drop(columns="text"))
+        lines = running_texts.is_lines(out)
+        said.append(
+            running_texts.written(rows, lines=lines, head=sum(counts.values()) == len(rows))
+        )
+        if out is None:
+            out_console.out(said.pop(), end="")
+            out_console.file.flush()
+    if out is not None:
+        tables.write(out, "".join(said))
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+    err_console.print(f"{sum(counts.values()):,} texts: {told}", markup=False)
+    if fail and counts[biasalert.detector.BIASED]:
+        raise typer.Exit(1)
 
 
 @app.command("generate")

@@ -26,3 +26,4 @@ from . import (
     unseen as unseen,
 )
 from .detector import Detector as Detector, detect as detect
+from .measured import measure as measure

@@ -40,7 +40,10 @@ FOLDS = 3
 #: Texts that are judged at a time.
 AT_ONCE = 1024
 
-COLUMNS = ("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason")
+COLUMNS = (
+    *("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason"),
+    "instrument",
+)
 
 
 class Detector(NamedTuple):
@@ -53,8 +56,8 @@ class Detector(NamedTuple):
     retrieve : callable, optional
         TEXTS in, EVIDENCE out; None where the judge reads no evidence.
     about : dict
-        `judge`, `instrument`, `fitted_on` and `knowledge` (in words), `n` and `biased` (texts that
-        it learnt from, of these biased ones), `statements`.
+        `judge`, `instrument`, `learns`, `fitted_on` and `knowledge` (in words), `n` and `biased`
+        (texts that it learnt from or was tried on, of these biased ones), `statements`.
     errors : DataFrame
         ESTIMATES `accuracy` and `f1` on those texts, each judged by what was fitted on others; no
         rows where that was not measured.
@@ -66,24 +69,37 @@ class Detector(NamedTuple):
     errors: pd.DataFrame
 
     @property
+    def label(self) -> str:
+        """What it is, was fitted on, and is worth there: a line for each verdict."""
+        about = self.about
+        named = f"{about['judge']} fitted on" if about["learns"] else f"{about['judge']} tried on"
+        rows = self.errors[self.errors["statistic"] == "accuracy"]
+        right = [f"right on {one:.2f} of such texts" for one in rows["estimate"]]
+        fitted = f"{named} {about['n']:,} texts ({about['fitted_on']})"
+        return ", ".join([fitted, *(right or ["not measured there"])])
+
+    @property
     def told(self) -> list[str]:
         """What it was fitted on, and how often it is wrong there, in sentences."""
         about = self.about
         known = f", with {about['knowledge']}" if self.retrieve else ""
-        told = [
-            f"{about['judge']} ({about['instrument']}), "
-            f"fitted on {about['n']:,} texts, {about['biased']:,} of them biased: "
-            f"{about['fitted_on']}{known}."
-        ]
+        texts = f"{about['n']:,} texts, {about['biased']:,} of them biased: {about['fitted_on']}"
+        does = (
+            f"fitted on {texts}"
+            if about["learns"]
+            else f"it learns from no texts; tried on {texts}"
+        )
+        told = [f"{about['judge']} ({about['instrument']}): {does} {texts}{known}."]
         if self.errors.empty:
             return [*told, f"How often it is wrong there was not measured: {about['unmeasured']}."]
         rows = self.errors.set_index("statistic")
         accuracy, f1 = (_interval(rows.loc[name]) for name in ("accuracy", "f1"))
         n, lost = (int(rows.loc["accuracy", name]) for name in ("n", "n_lost"))
         most = max(about["biased"], about["n"] - about["biased"]) / max(about["n"], 1)
+        unseen = " that it had not learnt from" if about["learns"] else ""
         return [
             *told,
-            f"Of {n:,} such texts that it had not learnt from it is right on {accuracy}; F1 {f1}"
+            f"Of {n:,} such texts{unseen} it is right on {accuracy}; F1 {f1}"
             f"{f'; {lost:,} more it did not judge' if lost else ''}. "
             f"Who always says what most of them are is right on {most:.2f}.",
             "On other texts it may be wrong more often.",
@@ -235,7 +251,8 @@ def _about(of: _Of, train: pd.DataFrame, known: pd.DataFrame, instrument: str) -
     named = {SAMPLE: "statements written for this project", NONE: "what the biased ones say"}
     of_what = named.get(of.knowledge, f"what {tables.resolve(of.knowledge).name} says")
     return {
-        "judge": of.name, "instrument": instrument, "n": len(train),
+        "judge": of.name, "instrument": instrument, "learns": JUDGES[of.name].learns,
+        "n": len(train),
         "biased": int(train["biased"].sum()), "statements": len(known),
         "fitted_on": simulated if of.labelled == SAMPLE else tables.resolve(of.labelled).name,
         "knowledge": f"{len(known):,} statements as knowledge ({of_what})",
@@ -323,8 +340,9 @@ def detect(
         ``"not biased"``, ``"not judged"``); `bias_type`, `group`, `attribute` of what is biased;
         `confidence` in [0, 1], higher is more likely biased, where the judge has one; `evidence`,
         the one or two nearest statements that the judge was shown, or else what it says itself;
-        `reason`, why a text was not judged. What the judge was fitted on, and how often it is wrong
-        there, is in ``attrs``: `told` (sentences), `about`, `errors` (records of ESTIMATES).
+        `reason`, why a text was not judged; `instrument`, what the judge was fitted on and how
+        often it is right there. More of that is in ``attrs``: `told` (sentences), `about`, `errors`
+        (records of ESTIMATES).
 
     Raises
     ------
@@ -338,7 +356,7 @@ def detect(
     >>> found[["verdict", "group", "evidence"]].values.tolist()[0]
     ['biased', 'women', "Names women and says 'clerks'."]
     >>> print(found.attrs["told"][0])
-    keywords (RedditBias' word lists), fitted on 252 texts, 126 of them biased: sentences...
+    keywords (RedditBias' word lists): it learns from no texts; tried on 252 texts, 126 of them...
     """
     if isinstance(by, Detector) and made:
         raise ParameterError("detect", f"{', '.join(made)}: belongs to the detector")
@@ -374,7 +392,8 @@ def _verdicts(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
     shown = said["explanation"] if evidence is None else said["text_id"].map(_shown(evidence))
     names = {True: BIASED, False: FINE}
     verdict = [NOT_JUDGED if pd.isna(one) else names[bool(one)] for one in said["biased"]]
-    told = said.assign(verdict=verdict, evidence=shown.where(said["biased"].notna()).fillna(""))
+    shown = shown.where(said["biased"].notna()).fillna("")
+    told = said.assign(verdict=verdict, evidence=shown, instrument=used.label)
     return told[list(COLUMNS)].reset_index(drop=True)
 
 
@@ -382,5 +401,6 @@ def _shown(evidence: pd.DataFrame) -> dict[str, str]:
     """Return of each text the statements of its evidence that are near enough, the nearest few."""
     used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
     few = used.groupby("text_id").head(SHOWN)
-    said = few["statement"] + " (" + few["similarity"].map("{:.2f}".format) + ")"
+    near = few["similarity"].map("{:.2f}".format).astype("str")
+    said = few["statement"] + " (" + near + ")"
     return said.groupby(few["text_id"]).agg("; ".join).to_dict()

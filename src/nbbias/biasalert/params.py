@@ -271,6 +271,7 @@ STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
+    measure="nbbias.biasalert.measured:measure",
     units=_units,
     inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
     sample=Texts(

@@ -9,3 +9,4 @@ from . import (
     tables as tables,
     units as units,
 )
+from .measured import measure as measure

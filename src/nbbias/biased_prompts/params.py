@@ -122,6 +122,7 @@ STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
+    measure="nbbias.biased_prompts.measured:measure",
     units=_units,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

@@ -15,4 +15,5 @@ from . import (
     visible as visible,
 )
 from .affinity import affinity_bias_score as affinity_bias_score
+from .measured import measure as measure
 from .rbs import BiasScore as BiasScore, representative_bias_score as representative_bias_score

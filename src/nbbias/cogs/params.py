@@ -198,6 +198,7 @@ STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
+    measure="nbbias.cogs.measured:measure",
     units=_units,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(

@@ -9,4 +9,5 @@ from . import (
     tables as tables,
     units as units,
 )
+from .measured import measure as measure
 from .scoring import llmbi as llmbi

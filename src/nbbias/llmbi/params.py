@@ -90,6 +90,7 @@ STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
+    measure="nbbias.llmbi.measured:measure",
     units=_units,
     inputs=("answers_path",),
     sample=Texts(

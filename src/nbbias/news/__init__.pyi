@@ -5,6 +5,7 @@ from . import (
     figures as figures,
     fits as fits,
     inputs as inputs,
+    measured as measured,
     models as models,
     params as params,
     prejudice as prejudice,
@@ -28,3 +29,4 @@ from .corpus import (
     read as read,
     twins as twins,
 )
+from .measured import measure as measure

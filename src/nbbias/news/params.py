@@ -241,6 +241,7 @@ STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
+    measure="nbbias.news.measured:measure",
     units=_units,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

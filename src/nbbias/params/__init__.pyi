@@ -21,6 +21,7 @@ from .claims import (
     claims_hold as claims_hold,
     claims_sha256 as claims_sha256,
 )
+from .given import Input as Input, given as given
 from .keys import (
     REDACTED as REDACTED,
     Redact as Redact,

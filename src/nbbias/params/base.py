@@ -147,8 +147,9 @@ class Study(NamedTuple):
     `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
     `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
-    `sample` says where the texts are from that the package brings. `units` loads the values behind
-    its means, by which two runs are compared.
+    `sample` says where the texts are from that the package brings. `measure` is the study's twin
+    without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
+    `units` loads the values behind its means, by which two runs are compared.
     """
 
     stem: str
@@ -161,6 +162,7 @@ class Study(NamedTuple):
     units: Callable[[], Units] | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
+    measure: str = ""
 
     @property
     def question(self) -> str:

@@ -16,6 +16,7 @@ from .contracts import (
     SCORES as SCORES,
     UNTOLD as UNTOLD,
     Contract as Contract,
+    Measured as Measured,
     chance as chance,
     check as check,
     estimates as estimates,

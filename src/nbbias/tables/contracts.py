@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pandera.pandas as pa
@@ -459,3 +459,24 @@ def _built(
     text = [name for name in columns if str(contract.columns[name].dtype).startswith("str")]
     table[text] = table[text].astype("str")
     return table
+
+
+class Measured(NamedTuple):
+    """What a study measured, as its run saves it.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        ESTIMATES, each claim beside what chance gives.
+    chance : DataFrame
+        CHANCE, every reference of every claim; no rows where a study has but one.
+    scores : DataFrame
+        What was measured of each unit.
+    losses : DataFrame
+        What was lost at each step, counted.
+    """
+
+    estimates: pd.DataFrame
+    chance: pd.DataFrame
+    scores: pd.DataFrame
+    losses: pd.DataFrame

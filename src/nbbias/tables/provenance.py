@@ -18,13 +18,9 @@ _PACKAGES = (
 #: What measures for all studies, and what measures nothing in the package of one.
 _SHARED = ("text", "stats", "refusals")
 _READING = (
-    "figures.py",
-    "sentences.py",
-    "tables.py",
-    "sample.py",
-    "params.py",
+    *("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore"),
     "units.py",
-    "explore",
+    "measured.py",  # calls what measures, in the order in which a notebook does
 )
 
 

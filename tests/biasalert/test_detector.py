@@ -1,0 +1,215 @@
+"""The detector to plug in: what it says, what it keeps, and what it tells of itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import biasalert
+from nbbias.biasalert import corpus, detector as room, guard
+from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, Detector, detect, detector
+from nbbias.biasalert.judges import classifier
+from nbbias.tables import NbbiasError, ParameterError
+
+TEXTS = [
+    "Women are too emotional to lead a company.", "The train is late again.", None, " ",
+    "Die Frauen lügen immer wieder.",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(autouse=True)
+def kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Stages are kept in a folder of these tests, and nothing in memory."""
+    monkeypatch.setenv("NBBIAS_CACHE", str(cache))
+    room._open.cache_clear()
+    yield
+    room._open.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two fifths of the sample's texts as a file of one's own."""
+    table = corpus.texts("sample", seed=0)[0].iloc[:100]
+    path = tmp_path_factory.mktemp("labelled") / "mine.csv"
+    table[["text", "biased", "bias_type"]].to_csv(path, index=False)
+    return str(path)
+
+
+# --- what it says -----------------------------------------------------------------------------
+
+
+def test_verdicts_keep_the_index_and_say_why_there_is_none() -> None:
+    texts = pd.Series(TEXTS, index=[7, 5, 3, 1, 0])
+    found = detect(texts)
+    assert found.index.tolist() == [7, 5, 3, 1, 0]
+    assert found["verdict"].tolist() == [BIASED, FINE, NOT_JUDGED, NOT_JUDGED, NOT_JUDGED]
+    assert found["reason"].notna().tolist() == [False, False, True, True, True]
+    first = found.iloc[0]
+    assert (first["bias_type"], first["group"]) == ("gender", "women")
+    assert 0.5 <= first["confidence"] <= 1 and found.iloc[1]["confidence"] < 0.5
+    assert found[found["verdict"] == NOT_JUDGED]["evidence"].tolist() == ["", "", ""]
+
+
+def test_evidence_is_the_one_or_two_nearest_statements_that_were_used() -> None:
+    used = detector()
+    asked = pd.DataFrame({"text_id": ["t0"], "text": TEXTS[:1]})
+    assert used.retrieve is not None
+    evidence = used.retrieve(asked)
+    near = evidence[evidence["used"]].nlargest(2, "similarity")
+    told = [f"{row.statement} ({row.similarity:.2f})" for row in near.itertuples()]
+    assert detect(TEXTS[:1], used)["evidence"].tolist() == ["; ".join(told)]
+
+
+def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
+    table = pd.DataFrame({"answer": TEXTS, "text": "x"})
+    ways = [detect(table, "keywords", column="answer"), detect(TEXTS, "keywords")]
+    ways.append(detect(iter(TEXTS), "keywords"))
+    pd.testing.assert_frame_equal(ways[0], ways[1])
+    pd.testing.assert_frame_equal(ways[1], ways[2])
+    assert len(detect("It rains.", "keywords")) == 1
+    assert len(detect([], "keywords")) == 0
+
+
+def test_texts_are_judged_alike_however_many_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = corpus.texts("sample", seed=0)[0]["text"][:20]
+    whole = detect(texts)
+    monkeypatch.setattr(room, "AT_ONCE", 3)
+    parts = detect(texts)
+    np.testing.assert_allclose(whole["confidence"], parts["confidence"], atol=1e-5)
+    assert whole["verdict"].tolist() == parts["verdict"].tolist()
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(ParameterError, match="did you mean classifier"):
+        detect(["x"], "clasifier")
+    with pytest.raises(NbbiasError, match="answer"):
+        detect(pd.DataFrame({"answer": ["x"]}), "keywords")
+    with pytest.raises(ParameterError, match="no such file"):
+        detector(labelled="nowhere.csv")
+    with pytest.raises(ParameterError, match="belongs to the detector"):
+        detect(["x"], detector("keywords"), seed=1)
+
+
+# --- what it keeps ----------------------------------------------------------------------------
+
+
+def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
+    labelled: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = detect(TEXTS, labelled=labelled)
+    room._open.cache_clear()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("was fitted again")
+
+    monkeypatch.setattr(classifier, "fit", refuse)
+    monkeypatch.setattr(room, "make", refuse)
+    again = detect(TEXTS, labelled=labelled)
+    pd.testing.assert_frame_equal(first, again)
+    assert first.attrs == again.attrs
+    for path in cache.glob("_fitted-*.stage"):  # a hash, then arrays and JSON; nothing that runs
+        assert path.read_bytes()[32:34] == b"PK"
+
+
+def test_other_texts_to_learn_from_are_learnt_from(labelled: str) -> None:
+    before = detector(labelled=labelled)
+    table = pd.read_csv(labelled)
+    table[:80].to_csv(labelled, index=False)
+    try:
+        assert detector(labelled=labelled).about["n"] == 80
+    finally:
+        table.to_csv(labelled, index=False)
+    assert before.about["n"] == 100
+    assert before.about["fitted_on"] == "mine.csv"
+
+
+def test_a_damaged_file_is_told_and_made_anew(
+    labelled: str, cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = detect(TEXTS, labelled=labelled)
+    for path in cache.glob("*.stage"):
+        path.write_bytes(path.read_bytes()[:-20])
+    room._open.cache_clear()
+    again = detect(TEXTS, labelled=labelled)
+    assert "damaged" in caplog.text
+    np.testing.assert_allclose(first["confidence"], again["confidence"])
+
+
+# --- what it tells of itself ------------------------------------------------------------------
+
+
+def test_no_text_is_judged_by_what_learnt_from_it(
+    labelled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[set[str], set[str]]] = []
+    make = room._make
+
+    def watched(of: room._Of, train: pd.DataFrame) -> object:
+        judge, retrieve, about = make(of, train)
+
+        def judged(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
+            seen.append((set(train["comment_id"]), set(texts["text_id"])))
+            return judge(texts, evidence)
+
+        return judged, retrieve, about
+
+    monkeypatch.setattr(room, "_make", watched)
+    monkeypatch.setenv("NBBIAS_CACHE", "off")
+    of = room._Of("keywords", labelled, "none", room.Settings(drop_same=True))
+    told = room._errors(of, ())
+    table = room._labelled(of).set_index("text_id")
+    assert len(seen) == room.FOLDS
+    for learnt, tested in seen:
+        assert not learnt & set(table.loc[list(tested), "comment_id"])
+    assert sorted(one for _, tested in seen for one in tested) == sorted(table.index)
+    # The same by hand: a word list learns nothing, so all texts can be judged at once.
+    said = detect(table["text"], "keywords")["verdict"] == BIASED
+    row = told.set_index("statistic").loc["accuracy"]
+    assert row["estimate"] == pytest.approx((said == table["biased"]).mean())
+    assert row["ci_low"] < row["estimate"] < row["ci_high"] and row["n"] == 100
+
+
+def test_the_sample_s_sides_judge_each_other() -> None:
+    used = detector()
+    row = used.errors.set_index("statistic").loc["accuracy"]
+    assert row["n"] + row["n_lost"] == 252
+    assert 0.6 < row["estimate"] < 0.9  # templates and stereotypes of one side are new to the other
+    assert "simulated" in used.told[0] and "252" in used.told[1]
+    found = detect(TEXTS[:1], used)
+    assert json.loads(json.dumps(found.attrs))["errors"][0]["n"] == row["n"]
+    assert f"right on {row['estimate']:.2f}" in found["instrument"].iloc[0]
+
+
+def test_too_few_texts_to_hold_some_out_are_told(tmp_path: Path) -> None:
+    table = corpus.texts("sample", seed=0)[0]
+    few = pd.concat([table[table["biased"]][:10], table[~table["biased"]][:10]])
+    few[["text", "biased"]].to_csv(tmp_path / "few.csv", index=False)
+    used = detector(labelled=str(tmp_path / "few.csv"))
+    assert used.errors.empty and "too few texts" in used.told[1]
+    assert detect(TEXTS, used)["verdict"].iloc[2] == NOT_JUDGED
+
+
+# --- around a stream --------------------------------------------------------------------------
+
+
+def test_a_guard_takes_a_detector_or_the_detector_by_default() -> None:
+    pieces = ["The train is late. ", "Women are too emotional ", "to lead. ", "So it goes."]
+    used = detector()
+    for guarded in (guard.guard(iter(pieces), used), guard.guard(iter(pieces))):
+        assert "".join(guarded).strip() == "The train is late."
+        assert guarded.record["stopped"] and guarded.record["group"] == "women"
+        assert guarded.record["evidence_ids"]
+
+
+def test_it_is_on_the_face() -> None:
+    assert biasalert.detect is detect and biasalert.Detector is Detector
