@@ -173,7 +173,7 @@ def reach(declared: pd.DataFrame) -> list[str]:
     >>> from nbbias import news, tables
     >>> row = {"measure": "word", "statistic": "share_difference_common", "group": "female",
     ...        "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "df": 70, "n": 71, "p_value": 1.0,
-    ...        "p_adjusted": 1.0}
+    ...        "p_adjusted": 1.0, "instrument": "word list"}
     >>> news.sentences.reach(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
     "Women's share of the words: 71 articles show differences"
     """

@@ -13,7 +13,7 @@ from . import (
     reach as reach,
 )
 from .figures import Drawn as Drawn
-from .forest import forest as forest
+from .keyfigure import forest as forest
 from .lead import Lead as Lead
 from .sentences import (
     CORRECTIONS as CORRECTIONS,

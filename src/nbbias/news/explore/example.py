@@ -120,7 +120,8 @@ def answers(
 def shortest(found: pd.DataFrame, *, sign: float) -> dict[str, Any]:
     """Return, of the rows that lie furthest on one side of 0, the one with the shortest texts."""
     far = found["difference"] * (-1 if sign < 0 else 1)
-    most = found.loc[far.nlargest(_MOST).index]
+    most = found.loc[far[far > 0].nlargest(_MOST).index]
+    most = most if len(most) else found
     return most.loc[most["length"].idxmin()].to_dict()
 
 
@@ -130,7 +131,7 @@ def _with_length(found: pd.DataFrame, texts: Sequence[str], read: Read) -> pd.Da
 
 
 def _told(claim: Mapping[str, str], statistic: str, value: float, study: str) -> str:
-    row = {"study": study, "measure": claim["measure"], "group": claim["group"]}
+    row: dict[str, Any] = {"study": study, **{key: claim[key] for key in ("measure", "group")}}
     row |= {"statistic": statistic, "estimate": value}
     return f"{reading.plain.capital(names.measure(row))}: {names.quantity(row)}"
 

@@ -4,8 +4,8 @@
 >>> from nbbias import tables
 >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.1,
 ...        "ci_low": 0.0, "ci_high": 0.2, "null": 0.0, "n": 9}
->>> drawn = forest(tables.estimates([row], study="mine"), reference="in the originals")
->>> drawn.rows["panel"].tolist()
+>>> found = tables.estimates([row], study="mine", confidence=0.95)
+>>> forest(found, reference="in the originals").rows["panel"].tolist()
 ['My share']
 """
 
@@ -38,6 +38,14 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     -------
     Drawn
         With `panel` and `cell` in its rows; of more than four panels those with what is shown.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "estimate": 0.1, "n": 9}
+    >>> drawn = forest(tables.estimates([row], study="mine"), reference="in the originals")
+    >>> drawn.rows["cell"].tolist()
+    ['m']
     """
     own = rows[rows["estimate"].notna()]
     own = own.assign(panel=[_panel(row) for row in own.to_dict("records")])
