@@ -273,6 +273,83 @@ def _say_end(one: run_plan.Run, message: Any) -> None:
     logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
 
 
+@app.command("gate")
+def gate_command(
+    run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/mine.")],
+    baseline: Annotated[
+        Path, typer.Option("--baseline", help="The run that was accepted, or a folder of such.")
+    ],
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--margin", metavar="[CLAIM=]SIZE",
+            help="How much worse is accepted, in the unit of the claim; of one claim as 2=0.05.",
+        ),
+    ] = None,
+    claims: Annotated[
+        str | None, typer.Option("--claims", help="Numbers of the declared claims, such as 1,3.")
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML there.")] = None,
+    markdown: Annotated[
+        Path | None, typer.Option("--markdown", help="Write a summary there.")
+    ] = None,
+) -> None:  # fmt: skip
+    """Exit 1 when a declared claim got worse than in an accepted run.
+
+    Exit 0: every claim is shown to be not worse by more than its margin. 1: one is worse. 3: there
+    are too few units to tell; how many could is said. 2: a mistake in what was asked.
+    """
+    from nbbias.pages import gate  # statsmodels takes a while to import
+
+    margins, every = _margins(margin or [])
+    numbers = _numbers(claims) if claims else None
+    found = gate.gate(run, baseline, margins=margins, margin=every, claims=numbers)
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    for path, text in ((junit, gate.junit(found)), (markdown, gate.markdown(found))):
+        if path is not None:
+            tables.write(path, text)
+    if summary:
+        with open(summary, "a", encoding="utf-8") as file:
+            file.write(gate.markdown(found))
+    colours = {"worse": "red", "not worse": "green", "cannot tell": "yellow"}
+    out_console.print(f"[bold]{escape.terminal(gate.headline(found))}[/]", soft_wrap=True)
+    for verdict, name, told in gate.lines(found):
+        told = f"{escape.terminal(name)}\n    {escape.terminal(told)}"
+        colour = colours.get(verdict, "dim")
+        out_console.print(f"  [{colour}]{verdict}[/]  {told}", soft_wrap=True)
+    for one in gate.small_print(found):
+        out_console.print(f"[dim]{escape.terminal(one)}[/]", soft_wrap=True)
+    raise typer.Exit(found.status)
+
+
+def _margins(given: list[str]) -> tuple[dict[int, float], float | None]:
+    """Read margins: of one claim as ``2=0.05``, of all others as ``0.05``."""
+    own: dict[int, float] = {}
+    every = None
+    for one in given:
+        number, _, size = one.rpartition("=")
+        try:
+            value = float(size)
+            if not 0 < value < float("inf"):
+                raise ValueError
+            if number:
+                own[int(number)] = value
+            else:
+                every = value
+        except ValueError:
+            told = f"{one!r} is no size above 0, such as 0.05, or 2=0.05 of claim 2"
+            raise NbbiasError("--margin", told) from None
+    return own, every
+
+
+def _numbers(given: str) -> list[int]:
+    try:
+        return [int(one) for one in given.split(",")]
+    except ValueError:
+        told = f"{given!r} is no list of numbers, such as 1,3"
+        raise NbbiasError("--claims", told) from None
+
+
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
@@ -323,6 +400,27 @@ def site(
     from nbbias.pages import gallery  # nbconvert takes seconds to import
 
     out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
+
+
+@app.command("report")
+def report_command(
+    runs: Annotated[list[Path], typer.Argument(help="Runs' folders, or a folder of runs.")],
+    out: Annotated[Path, typer.Option("--out", help="The page.")] = Path("report.html"),
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", help="Print it, too; this needs nbbias[browser].")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Say what was found of this model.")
+    ] = None,
+) -> None:
+    """Write one page over several studies for somebody who decides: one screen a study."""
+    from nbbias.pages import report  # nbconvert takes seconds to import
+
+    if pdf is not None:
+        report.printable()
+    out_console.print(str(report.write(runs, out, model=model).absolute()), markup=False)
+    if pdf is not None:
+        out_console.print(str(report.pdf(out, pdf).absolute()), markup=False)
 
 
 @app.command()

@@ -264,7 +264,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.biasalert import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE)
+    return Units(units.values, units.WORSE, "texts")
 
 
 STUDY = Study(

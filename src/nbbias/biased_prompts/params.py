@@ -115,7 +115,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.biased_prompts import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE)
+    return Units(units.values, units.WORSE, "articles")
 
 
 STUDY = Study(

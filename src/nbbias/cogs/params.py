@@ -191,7 +191,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.cogs import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE)
+    return Units(units.values, units.WORSE, "instances (task and theme)")
 
 
 STUDY = Study(

@@ -234,7 +234,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.news import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE)
+    return Units(units.values, units.WORSE, "articles")
 
 
 STUDY = Study(

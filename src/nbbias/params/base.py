@@ -130,10 +130,12 @@ class Units(NamedTuple):
     `values` is given the run's folder and its parameters, and returns a table as of
     `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
+    `called` is what people call the units.
     """
 
     values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
     worse: Mapping[str, str]
+    called: str = "units"
 
 
 class Study(NamedTuple):

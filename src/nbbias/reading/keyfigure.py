@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import pandas as pd
-from matplotlib.axes import Axes
 
 from nbbias.reading import figures, names, plain
 from nbbias.reading.figures import Drawn
@@ -22,6 +21,7 @@ from nbbias.tables import escape
 _PANELS = 4
 
 
+@figures.twice
 def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Drawn:
     """Draw what leads a page: every row with its interval, beside what it is compared with.
 
@@ -57,14 +57,11 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     drawn = own.assign(**{end: own[end] * in_points for end in ends})
 
-    def zero(_: pd.DataFrame, ax: Axes) -> None:
-        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-
     n = sorted({int(one) for one in own["n"]})
     counted = f"N = {n[0]:,}" + (f" to {n[-1]:,}" if len(n) > 1 else "") if n else "N = 0"
     level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
     return Drawn(
-        figures.claims(drawn, _axis, draw=zero), own,
+        figures.claims(drawn, _axis, draw=figures.zero, hue="group"), own,
         f"Estimates with their intervals by model, a panel a measure; 0: as {reference}.",
         escape.without_markdown(plain.heading(own, none="No difference could be shown")),
         f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
