@@ -220,8 +220,12 @@ def shown(path: Path) -> list[str]:
     title = words.get("title") or path.stem.replace("_", " ")
     alt = " ".join(words.get("alt", title).split())
     at = f"../../{path.relative_to(ROOT).with_suffix('').as_posix()}"
-    # One file for light and dark: it follows the page's colour scheme.
-    lines = [f"### {plain(title)}", "", f"```{{image}} {at}.svg", f":alt: {alt}"]
-    lines += [":class: dark-light", "```", ""]
+    lines = [f"### {plain(title)}", ""]
+    narrow = path.with_name(f"{path.stem}-narrow.svg").is_file()
+    # A file follows the page's colours by itself, so the theme is to leave it as it is.
+    twins = {"": " drawn-wide", "-narrow": " drawn-narrow"} if narrow else {"": ""}
+    for ending, seen in twins.items():
+        lines += [f"```{{image}} {at}{ending}.svg", f":alt: {alt}"]
+        lines += [f":class: dark-light{seen}", "```", ""]
     told = [plain(words["caption"])] if words.get("caption") else []
     return [*lines, " ".join([*told, f"{{download}}`Its table <{at}.csv>`."]), ""]

@@ -190,3 +190,10 @@ def test_one_unit_says_nothing_of_how_many_it_takes() -> None:
     one = pd.DataFrame({"first": [1.0], "second": [2.0]})
     assert units_needed(one, worse="higher", margin=0.05, alpha=0.05) is None
     assert np.isnan(gate(one, worse="higher", margin=0.1)["p_worse"])
+
+
+def test_where_no_unit_changed_so_many_would_have_shown_one() -> None:
+    values = np.tile([0.1, 0.3, 0.2, 0.4], 5)
+    both = pd.DataFrame({"first": values, "second": values})
+    n = units_needed(both, worse="higher", margin=0.02, alpha=0.05)
+    assert n == pytest.approx(np.log(0.05) / np.log(1 - 0.02 / 0.3), abs=1.5)

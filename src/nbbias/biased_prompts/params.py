@@ -115,7 +115,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.biased_prompts import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE)
+    return Units(units.values, units.WORSE, "articles")
 
 
 STUDY = Study(
@@ -124,6 +124,7 @@ STUDY = Study(
     check=_check,
     measure="nbbias.biased_prompts.measured:measure",
     units=_units,
+    own=news.params.few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

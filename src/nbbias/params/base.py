@@ -130,10 +130,16 @@ class Units(NamedTuple):
     `values` is given the run's folder and its parameters, and returns a table as of
     `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
+    `called` is what people call the units.
     """
 
     values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
     worse: Mapping[str, str]
+    called: str = "units"
+
+
+#: What a run on texts of one's own sets: a value, and why.
+Own = dict[str, tuple[Any, str]]
 
 
 class Study(NamedTuple):
@@ -149,7 +155,8 @@ class Study(NamedTuple):
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
     `sample` says where the texts are from that the package brings. `measure` is the study's twin
     without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
-    `units` loads the values behind its means, by which two runs are compared.
+    `units` loads the values behind its means, by which two runs are compared. `own` says what else
+    texts of one's own take, by the rows of each input that is given: values of parameters, and why.
     """
 
     stem: str
@@ -163,6 +170,7 @@ class Study(NamedTuple):
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""
+    own: Callable[[Mapping[str, int]], Own] = lambda _: {}
 
     @property
     def question(self) -> str:

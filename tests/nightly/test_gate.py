@@ -1,0 +1,132 @@
+"""What the gate does in thousands of pairs of runs whose truth is known, and its power by N.
+
+Runs are drawn as units: articles with a value of their own, that both runs share, and what each run
+adds by chance, correlated as two runs of one model are. Skewed and binary values, too.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from nbbias.stats import changes
+from nbbias.stats.changes import Means, Worse
+
+pytestmark = pytest.mark.nightly
+
+GUIDE = Path(__file__).parents[2] / "docs" / "howto" / "gate.md"
+
+#: Pairs of runs; claims of each, corrected together.
+PAIRS, CLAIMS = 4000, 5
+ALPHA = 0.05
+
+
+def drawn(
+    rng: np.random.Generator, n: int, *, first: float, second: float, alike: float = 0.5,
+    skewed: bool = False, pairs: int = PAIRS,
+) -> Means:  # fmt: skip
+    """Draw the means of pairs of runs of n articles, whose values vary by 1."""
+
+    def noise() -> np.ndarray:
+        drawn = rng.gamma(1.0, 1.0, (pairs, n)) - 1 if skewed else rng.normal(size=(pairs, n))
+        return np.asarray(drawn, dtype=float)
+
+    common = noise()
+    sides = [
+        mean + np.sqrt(alike) * common + np.sqrt(1 - alike) * noise() for mean in (first, second)
+    ]
+    off = [side - side.mean(axis=1, keepdims=True) for side in sides]
+    (a, b), size = off, n * (n - 1)
+    spread = [(x * y).sum(axis=1) / size for x, y in ((a, a), (b, b), (a, b))]
+    return Means(sides[0].mean(axis=1), sides[1].mean(axis=1), *spread, n - 1, n, 10.0)
+
+
+def holm_rejects(p: np.ndarray) -> np.ndarray:
+    """Say of each pair of runs whether any of its claims is called worse."""
+    return np.asarray(p.min(axis=0) * len(p) <= ALPHA)
+
+
+@pytest.mark.parametrize("worse", ["higher", "apart"])
+@pytest.mark.parametrize("n", [20, 72, 300])
+@pytest.mark.parametrize("true", ["no change", "at the margin"])
+@pytest.mark.parametrize("bias", [0.0, 0.4])
+@pytest.mark.parametrize("skewed", [False, True])
+def test_false_alarms_of_all_claims_together_are_a_twentieth_at_most(
+    worse: Worse, n: int, true: str, bias: float, skewed: bool
+) -> None:
+    rng = np.random.default_rng([n, bias > 0, skewed, worse == "apart"])
+    margin = 0.2
+    shift = margin if true == "at the margin" else 0.0
+    p = [
+        changes.one_sided(
+            drawn(rng, n, first=bias, second=bias + shift, skewed=skewed), worse, margin
+        )[0]
+        for _ in range(CLAIMS)
+    ]
+    # Three standard errors of so many pairs above 5%.
+    assert holm_rejects(np.array(p)).mean() <= ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
+
+
+@pytest.mark.parametrize("worse", ["higher", "apart"])
+@pytest.mark.parametrize("n", [20, 72, 300])
+@pytest.mark.parametrize("bias", [0.0, 0.1, 0.4])
+def test_a_run_that_is_worse_by_the_margin_rarely_passes(worse: Worse, n: int, bias: float) -> None:
+    rng = np.random.default_rng([n, int(10 * bias), worse == "apart"])
+    for side in (1, -1) if worse == "apart" else (1,):
+        found = drawn(rng, n, first=bias, second=side * (bias + 0.2))
+        passed = changes.one_sided(found, worse, 0.2)[1] <= ALPHA
+        assert passed.mean() <= ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
+
+
+@pytest.mark.parametrize("n", [15, 30, 100, 400])
+@pytest.mark.parametrize("margin", [0.02, 0.05, 0.1])
+@pytest.mark.parametrize("changed", [0.0, 0.05, 0.3])
+def test_of_verdicts_too(n: int, margin: float, changed: float) -> None:
+    # Every outcome with its probability: of units that change sides, so many upwards.
+    up, down = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    possible = up + down <= n
+    up, down = up[possible], down[possible]
+    chances = [margin + changed / 2, changed / 2, 1 - margin - changed]
+    p = scipy_stats.multinomial(n, chances).pmf(np.column_stack([up, down, n - up - down]))
+    p_worse, p_not_worse = changes.of_verdicts(up, down, n, margin)
+    assert p[p_worse <= ALPHA].sum() <= ALPHA
+    assert p[p_not_worse <= ALPHA].sum() <= ALPHA
+
+
+# --- the table of power in the guide -------------------------------------------------------------
+
+
+def power_table() -> dict[int, list[int]]:
+    """Return, by N, how often in a hundred the gate opens, and how often it is shut, by shift.
+
+    One claim whose values vary by 1 from article to article and by 0.5 in both runs together
+    (`alike`), with a margin of 0.2: opened where nothing changed; shut where it got worse by 0.4
+    and by 0.6.
+    """
+    found = {}
+    for n in (25, 50, 100, 200, 400, 800):
+        rng = np.random.default_rng(n)
+        pairs = {0.0: 1, 0.4: 0, 0.6: 0}
+        found[n] = [
+            round(
+                100 * float((changes.one_sided(
+                    drawn(rng, n, first=0.5, second=0.5 + shift), "apart", 0.2
+                )[which] <= ALPHA).mean())
+            )
+            for shift, which in pairs.items()
+        ]  # fmt: skip
+    return found
+
+
+def test_the_guide_prints_the_power_that_is_found() -> None:
+    rows = re.findall(r"^\| ([\d,]+) \| (\d+)% \| (\d+)% \| (\d+)% \|$", GUIDE.read_text("utf-8"),
+                      re.MULTILINE)  # fmt: skip
+    printed = {int(n.replace(",", "")): [int(a), int(b), int(c)] for n, a, b, c in rows}
+    found = power_table()
+    assert printed.keys() == found.keys()
+    for n, shares in found.items():
+        assert printed[n] == pytest.approx(shares, abs=3), n
