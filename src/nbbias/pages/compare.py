@@ -24,6 +24,9 @@ from nbbias.tables import NbbiasError, escape
 #: Rows in the figure and the table.
 _FIRST = 12
 
+#: What names a row beside its measure, in this order.
+_NAMED = ("model", "prompt", "bias", "group", "dimension", "task", "topic", "evaluator", "judge")
+
 
 def settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what differs between two manifests: parameters, data, versions and the commit.
@@ -92,12 +95,16 @@ def shown(first: Path, second: Path, *, name: str, out: Path) -> dict[str, Any]:
     if moved.empty:
         return parts
     labels = (f"{first.name} (before)", f"{second.name} (after)")
-    parts["figure"] = _figure(moved.head(_FIRST), labels, name=name, out=out)
-    rows = _readable(moved, (first.name, second.name))
-    parts["table"] = _table(rows.head(_FIRST))
-    if len(rows) > _FIRST:
-        rest = markup.fold(f"The other {len(rows) - _FIRST} that moved", _table(rows[_FIRST:]))
-        parts["rest"] = rest
+    alike = {key for key in _NAMED if moved[key].nunique() == 1}
+    tested = int(moved["p_adjusted"].notna().sum())
+    first_rows = min(tested or len(moved), _FIRST)
+    drawn = moved.head(first_rows)
+    parts["figure"] = _figure(drawn.assign(**dict.fromkeys(alike, "")), labels, name=name, out=out)
+    rows = _readable(moved.assign(**dict.fromkeys(alike, "")), labels)
+    parts["table"] = _table(rows.head(first_rows))
+    if len(rows) > first_rows:
+        left = _table(rows[first_rows:])
+        parts["rest"] = markup.fold(f"The other {len(rows) - first_rows:,} that moved", left)
     return parts
 
 
@@ -137,8 +144,8 @@ def sentences(table: pd.DataFrame, called: str) -> list[str]:
     tested = moved[moved["p_adjusted"].notna()]
     same = every - len(moved)
     first = f"{len(moved):,} of {every:,} numbers that both runs measured changed; "
-    first += f"{same:,} {'is' if same == 1 else 'are'} the same." if same else "none is the same."
-    told = [first]
+    first += f"{same:,} {'is' if same == 1 else 'are'} the same."
+    told = [first if same else f"All {every:,} numbers that both runs measured changed."]
     if len(tested):
         more = "are more than chance explains" if len(sure) != 1 else "is more than chance explains"
         told.append(
@@ -171,10 +178,9 @@ def _name(row: Mapping[str, Any]) -> str:
 
 def _named(row: Mapping[str, Any]) -> tuple[str, str]:
     said = names.measure({key: row[key] or None for key in tables.UNIT_KEYS})
-    keys = ("model", "prompt", "bias", "group", "dimension", "task", "topic", "evaluator", "judge")
     left = {row["bias"]} if row["group"] else set()
     left |= {row["group"]} if row["group"] and names.of_people(row["group"]) in said else set()
-    rest = [names.people(str(row[key])) for key in keys if row[key] and row[key] not in left]
+    rest = [names.people(str(row[key])) for key in _NAMED if row[key] and row[key] not in left]
     return said, ", ".join(dict.fromkeys(rest))
 
 
@@ -263,7 +269,7 @@ def _marks(ax: Axes, rows: pd.DataFrame, name: str, *, label: str = "", move: fl
 # --- table --------------------------------------------------------------------------------------
 
 
-def _readable(moved: pd.DataFrame, runs: tuple[str, str]) -> pd.DataFrame:
+def _readable(moved: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
     """Write the changes as a reader needs them: what, both numbers, the difference, p and N."""
     written = []
     for row in moved.to_dict("records"):
@@ -272,17 +278,13 @@ def _readable(moved: pd.DataFrame, runs: tuple[str, str]) -> pd.DataFrame:
         written.append({
             "what": measure, "of": rest, **{
                 label: _interval(row, name, f"{name}_low", f"{name}_high")
-                for label, name in zip(_two(runs), ("first", "second"), strict=True)
+                for label, name in zip(labels, ("first", "second"), strict=True)
             },
             "difference": _interval(row, "estimate", "ci_low", "ci_high"),
             "p (Holm)": p.removeprefix("= ") or "not tested", "N": f"{row['n']:,}" if row["n"] else "",
         })  # fmt: skip
-    return pd.DataFrame(written)
-
-
-def _two(runs: tuple[str, str]) -> tuple[str, str]:
-    first, second = runs
-    return (f"{first} (before)", f"{second} (after)")
+    table = pd.DataFrame(written)
+    return table if table["of"].any() else table.drop(columns="of")
 
 
 def _interval(row: Mapping[str, Any], of: str, low: str, high: str) -> str:

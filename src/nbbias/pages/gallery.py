@@ -28,7 +28,7 @@ _COMPARED = 10
 _LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
-_IMAGES = "'self' file:"
+_IMAGES = "'self' file: data:"
 
 #: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
 _DRAWN = ("-narrow.svg", ".svg", ".png")
