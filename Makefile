@@ -5,8 +5,7 @@ BIN    := $(VENV)/bin
 NBBIAS := $(BIN)/nbbias
 STAMP  := $(VENV)/.set-up
 # Those of tools/results.py, the quick ones first.
-CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake \
-	biased_prompts/llmfake_methods biasalert/redditbias
+CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake
 
 .DEFAULT_GOAL := help
 .PHONY: help setup studies test test-ci test-all lint types docs results figures notebooks lab constraints clean
@@ -51,7 +50,7 @@ docs: setup      ## build the documentation site from docs/, with no network
 	@$(BIN)/python -m sphinx -b html -n -q -W --keep-going docs docs/_build/html
 	@echo docs/_build/html/index.html
 
-results: setup   ## run the corpora in NBBIAS_DATA (an hour), and write docs/results/ from them
+results: setup   ## run the corpora in NBBIAS_DATA (half an hour), and write docs/results/
 	@$(NBBIAS) run $(CORPORA:%=params/%.yaml)
 	@$(BIN)/python tools/results.py
 

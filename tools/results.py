@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import refusals, stats, tables
+from nbbias.biasalert import sentences
 from nbbias.reading import figures, names, number
 from nbbias.running import place
-from nbbias.tables import ESTIMATE_KEYS, files
+from nbbias.tables import ESTIMATE_KEYS, escape, files
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs/results"
@@ -34,29 +35,42 @@ _LONGEST = 120
 _ROWS = 20
 
 
+def pairs(run: Path) -> tuple[list[str], str]:
+    """Return what a run found on minimal pairs, which is not what leads its page."""
+    estimates = pd.read_csv(run / "tables/estimates.csv")
+    own = estimates[estimates["measure"] == "pairs"]
+    told = escape.without_markdown(sentences.pairs(own)[-1])
+    return [f"{sentences.twins(own)}.", f"{told[0].upper()}{told[1:]}"], "pairs"
+
+
+#: Between these, the README says what the first page found.
+BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
+
+
 class Result(NamedTuple):
-    """A page: the run that it tells of, what people call its corpus, and what else is drawn."""
+    """A page: the run that it tells of, what people call its corpus, and what else is drawn.
+
+    `found` returns sentences and a figure in the place of those that lead the run's own page.
+    """
 
     params: str
     title: str
     figures: tuple[str, ...] = ()
+    found: Callable[[Path], tuple[list[str], str]] | None = None
 
 
 #: In the order of the studies; the first one leads the README.
 PAGES = {
     "gpt4": Result("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI", ("printed",)),
     "llmfake": Result("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
-    "llmfake_methods": Result("biased_prompts/llmfake_methods", "LLMFake: two ways of asking"),
     "marked_personas": Result("cogs/marked_personas", "Marked Personas: people of named groups"),
     "redditbias": Result(
-        "biasalert/redditbias", "RedditBias: comments that people judged", ("types",)
+        "biasalert/crows_pairs", "RedditBias: comments that people judged", ("types",)
     ),
     "crows_pairs": Result(
-        "biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?", ("pairs",)
+        "biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?", found=pairs
     ),
-}  # fmt: skip
-
-BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
+}
 
 
 def main(runs: Path) -> None:
@@ -78,8 +92,8 @@ def index(table: list[str]) -> list[str]:
     return [
         "# Results", "",
         "What the studies find in public corpora. Every sentence and number is written from a run "
-        "by `make results`, which takes an hour and needs the corpora in `NBBIAS_DATA`. No text of "
-        "a corpus is shown, only counts and means. A finding is of its corpus, its models at their "
+        "by `make results` (half an hour), which needs the corpora in `NBBIAS_DATA`. No text of a "
+        "corpus is shown, only counts and means. A finding is of its corpus, its models at their "
         "time, and its instrument: none of these pages ranks models.",
         "", *table, "",
         "```{toctree}", ":hidden:", "", *(f"results/{name}" for name in PAGES), "results/xstest",
@@ -92,20 +106,22 @@ def write(name: str, page: Result, run: Path) -> tuple[str, str, str]:
     told = files.read_finding(run)
     folder = RESULTS / name
     shutil.rmtree(folder, ignore_errors=True)
-    lines = [f"# {page.title}", "", *(plain(one) + "\n" for one in told["plain"])]
-    lines += drawn(run, told["figure"], folder)
-    lines += numbers(told["numbers"])
-    if told["technical"]:
+    said, figure = page.found(run) if page.found else (told["plain"], told["figure"])
+    lines = [f"# {page.title}", "", *(plain(one) + "\n" for one in said)]
+    lines += drawn(run, figure, folder)
+    if page.found is None:
+        lines += numbers(told["numbers"])
         lines += [plain(told["technical"]), ""]
     lines += ["## What this is", "", *card(told), ""]
-    lines += claims(run, folder)
+    if page.found is None:
+        lines += claims(run, folder)
     for one in page.figures:
-        if one != told["figure"]:
+        if one != figure:
             lines += drawn(run, one, folder)
     lines += again(page)
     tables.write(RESULTS / f"{name}.md", "\n".join(lines))
     stem = page.params.split("/")[0]
-    return f"[{page.title}](results/{name}.md)", f"`{stem}`", plain(told["sentence"])
+    return f"[{page.title}](results/{name}.md)", f"`{stem}`", plain(" ".join(said))
 
 
 def plain(text: object) -> str:

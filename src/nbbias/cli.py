@@ -402,6 +402,27 @@ def site(
     out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
 
 
+@app.command("report")
+def report_command(
+    runs: Annotated[list[Path], typer.Argument(help="Runs' folders, or a folder of runs.")],
+    out: Annotated[Path, typer.Option("--out", help="The page.")] = Path("report.html"),
+    pdf: Annotated[
+        Path | None, typer.Option("--pdf", help="Print it, too; this needs nbbias[browser].")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Say what was found of this model.")
+    ] = None,
+) -> None:
+    """Write one page over several studies for somebody who decides: one screen a study."""
+    from nbbias.pages import report  # nbconvert takes seconds to import
+
+    if pdf is not None:
+        report.printable()
+    out_console.print(str(report.write(runs, out, model=model).absolute()), markup=False)
+    if pdf is not None:
+        out_console.print(str(report.pdf(out, pdf).absolute()), markup=False)
+
+
 @app.command()
 def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/sample.")],

@@ -62,9 +62,12 @@ def labels(ax: plt.Axes) -> list[str]:
 
 
 def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
-    figure, rows, alt = figures.detection(
+    drawn = figures.detection(
         FOUND, dataset="RedditBias", statistics=("accuracy", "classification_score")
     )
+    figure, rows, alt = drawn[:3]
+    assert drawn.title.startswith("Accuracy is highest for the one, ")
+    assert drawn.narrow is not None and "Rings: printed" in drawn.caption
     assert rows["panel"].unique().tolist() == [figures.OURS, figures.PRINTED]
     assert alt.startswith("Accuracy")
     ours, kinds, below, printed_kinds = figure.axes[:4]
@@ -114,7 +117,7 @@ def test_a_curve_shows_its_bins_with_their_counts_and_no_judge_without_probabili
     own = curve[(curve["judge"] == "one") & (curve["n"] > 0)]
     ax = figure.axes[0]
     assert dots(ax) == pytest.approx(own["mean_confidence"].tolist())
-    assert [t.get_text() for t in ax.texts] == [f"{n:,}" for n in own["n"]]
+    assert [t.get_text() for t in ax.texts] == [*(f"{n:,}" for n in own["n"]), "kept exactly"]
     assert figures.calibration(curve[curve["judge"] == "plain"]).figure.axes
 
 
@@ -131,20 +134,22 @@ def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
     checks = errors.checks()
     found = errors.estimates(simulated(checks))
     figure = figures.errors(found).figure
-    assert [ax.get_xlabel() for ax in figure.axes if ax.get_xlabel()] == ["misses", "false alarms"]
+    named = [ax.get_title(loc="right") for ax in figure.axes if ax.axison]
+    assert named == ["false alarms", "misses"] * 3 + ["false alarms"]
     assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
 
 
 def test_levels_stand_over_the_printed_ones() -> None:
     figure = figures.levels(LEVELS, dataset="BOLD").figure
-    share, alone, both, below, *off = figure.axes
+    share, alone, below = figure.axes
     models = ["careful", "careless", "blunt"]
     own = LEVELS[LEVELS["topic"].isna()]
     assert labels(share) == models
-    assert dots(share) == pytest.approx([value(own, "biased_share", model=m) for m in models])
-    assert [ax.get_xlabel() for ax in (alone, both)] == ["labels alone", "labels and verdicts"]
+    shares = [value(own, "biased_share", model=m) for m in models]
+    both = [value(own, "biased_share_two_phase", model=m) for m in models]
+    assert dots(share) == pytest.approx([*shares, *both])  # small and grey below the judge's own
+    assert alone.get_title(loc="left") == "people's labels alone"
     assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
-    assert not any(ax.axison for ax in off)
 
 
 def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:

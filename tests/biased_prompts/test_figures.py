@@ -42,7 +42,7 @@ def xs(ax: plt.Axes) -> list[float]:
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     drawn = figures.refusals(rates())
     rows, found = drawn.rows, panels(drawn.figure)
-    assert list(found) == ["all headlines", "nyt", "gender: female", "gender: nobody"]
+    assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
         assert sorted(xs(ax)) == sorted(own["estimate"])
@@ -56,10 +56,10 @@ def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
     other = OURS.assign(instrument="Other 1.0 (a fallback)")
     drawn = figures.effects(pd.concat([OURS, other], ignore_index=True))
     rows, found = drawn.rows, panels(drawn.figure)
-    assert list(found) == ["x: female, i", "x: female, Other"]
-    assert names(found["x: female, i"]) == ["m", "n"]
+    assert list(found) == ["women: tone by i", "women: tone by Other"]
+    assert names(found["women: tone by i"]) == ["m", "n"]
     measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
-    assert xs(found["x: female, i"]) == pytest.approx(measured.tolist())
+    assert xs(found["women: tone by i"]) == pytest.approx(measured.tolist())
 
 
 def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
@@ -68,7 +68,7 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     levels.append(levels[0].assign(measure="document"))
     drawn = figures.effects(pd.concat(levels, ignore_index=True))
     found = panels(drawn.figure)
-    assert list(found) == ["x: female, words", "x: female, i", "x: female, topics"]
+    assert list(found) == ["women: words", "women: tone by i", "women: topics"]
     assert [ax.get_xlabel() for ax in found.values()] == [
         "change of the group's share", "change of tone", "change of the group's share",
     ]  # fmt: skip
@@ -89,8 +89,8 @@ def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> Non
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
     drawn = figures.prejudice(OURS)
     found = panels(drawn.figure)
-    assert list(found) == ["sentiment, female: share", "sentiment, female: extent"]
-    told = names(found["sentiment, female: share"])
+    assert list(found) == ["women, tone: share", "women, tone: extent"]
+    told = names(found["women, tone: share"])
     assert told == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
     for title, ax in found.items():
         own = drawn.rows[drawn.rows["panel"] == title]
@@ -102,8 +102,8 @@ def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_pan
     word = OURS.assign(measure="word")
     drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
     assert list(panels(drawn.figure)) == [
-        "sentiment, female: share", "word, female: share",
-        "sentiment, female: extent", "word, female: extent",
+        "women, tone: share", "women, words: share",
+        "women, tone: extent", "women, words: extent",
     ]  # fmt: skip
     assert set(drawn.rows["instrument"]) == {"i"}
 
@@ -113,19 +113,18 @@ def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
     assert [t.get_text() for t in ax.texts] == ["not measured"]
 
 
-def test_printed_changes_are_in_panels_of_their_own_and_marked() -> None:
+def test_printed_changes_share_a_row_below_ours_as_rings() -> None:
     ours = OURS.replace({"bias": {"x": "gender"}})
-    axes = figures.changes(ours, PRINTED).figure.axes
-    assert [ax.get_title(loc="left") for ax in axes] == [
-        "sentiment, female: ours", "", "sentiment, female: printed, other corpus", "",
-    ]  # fmt: skip
+    drawn = figures.changes(ours, PRINTED)
     own = PRINTED[PRINTED["measure"] == "sentiment"]
-    for ax, statistic in zip(axes[2:], ("share", "extent"), strict=True):
+    found = panels(drawn.figure)
+    assert list(found) == ["tone, women · Δ share", "tone, women · Δ extent"]
+    for ax, statistic in zip(found.values(), ("share", "extent"), strict=True):
         printed = own[own["statistic"] == f"prejudice_{statistic}_change"]
-        assert sorted(xs(ax)) == pytest.approx(sorted(printed["estimate"]))
-        assert ax.get_xlabel() == f"Δ {statistic}"
-    assert names(axes[2]) == printed["model"].tolist()
-    assert axes[0].get_xlim() == axes[2].get_xlim()
+        last = [x for x, y in markers(ax) if y == 0]
+        assert set(last) == set(printed["estimate"])
+        assert names(ax) == ["m", "n", f"{len(printed)} printed models"]
+    assert set(PRINTED["model"]) >= set(drawn.rows.loc[drawn.rows["side"] != "ours", "cell"])
 
 
 def test_printed_changes_of_another_group_are_not_drawn() -> None:

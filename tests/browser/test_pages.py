@@ -163,7 +163,8 @@ def test_a_table_is_saved_as_it_is_shown(page: Page, runs: Path) -> None:
 
 def test_every_leading_estimate_of_a_sample_stands_side_by_side(page: Page, runs: Path) -> None:
     opened(page, runs, "leaders.html")
-    shown = page.locator("table .gt_title").all_inner_texts()
+    assert page.locator(".side figure img").count() == len(registry.leads())
+    shown = page.locator("table .gt_title").all_text_contents()  # folded below the figures
     named = registry.leads()
     assert [what for what in named["what"] if f"{what}, sample" not in shown] == []
 

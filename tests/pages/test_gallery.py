@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import reading, studies as registry, tables
-from nbbias.pages import compare, gallery, leaders, manifest
+from nbbias import reading, tables
+from nbbias.pages import compare, gallery, manifest
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
 from tests.pages.test_page import HOSTILE, allowed, hashed, soup
@@ -196,9 +196,6 @@ def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     assert (tmp_path / unquote(href.path)).is_file()
 
 
-# --- models side by side ----------------------------------------------------------------------
-
-
 def claims(*rows: dict[str, Any]) -> pd.DataFrame:
     whole = [
         {"source": "s", "prompt": "p", "measure": "llmbi", "statistic": "index", "n": 18,
@@ -216,103 +213,6 @@ def finished(out: Path, name: str, table: pd.DataFrame, **described: Any) -> Pat
 
 PLAIN = {"model": "plain", "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "null": 0.1}
 WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null": 0.1}
-
-
-def test_every_study_names_what_leads_it() -> None:
-    assert set(STUDIES) <= set(registry.leads()["study"])
-
-
-def test_models_stand_side_by_side_with_interval_and_chance(tmp_path: Path) -> None:
-    finished(tmp_path, "a", claims(WARM, PLAIN, {**WARM, "statistic": "prompt_mean"}))
-    found = leaders.table(tmp_path, gallery.runs(tmp_path))
-    assert list(found["model"]) == ["warm", "plain"]
-    assert list(found["null"]) == [0.1, 0.1]
-    gallery.write(tmp_path)
-    shown = soup(tmp_path / "leaders.html")
-    cells = [[td.get_text() for td in row.find_all("td")] for row in shown.tbody.find_all("tr")]
-    assert cells == [
-        ["plain", "0.300 [0.200, 0.400]", "18", "0.100"],
-        ["warm", "0.800 [0.700, 0.900]", "18", "0.100"],
-    ]
-    assert "rank" not in shown.table.get_text()
-    heads = [th.get_text() for th in shown.select("table .gt_col_heading")]
-    assert heads == ["model", "estimate [95% CI]", "N", "neutral prose"]
-
-
-def test_a_table_of_leaders_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
-    row = {"model": "m", "measure": "rbs", "statistic": "rbs", "estimate": 0.1, "ci_low": 0.0,
-           "ci_high": 0.4, "null": 0.1, "null_low": 0.0, "null_high": 0.2, "n": 9,
-           "n_lost": 0}  # fmt: skip
-    judged = row | {"measure": "abs", "statistic": "abs"}
-    rows = [
-        *(row | {"bias": "race", "group": "asian"}, row | {"bias": "gender", "group": "man"}),
-        judged | {"bias": "race", "group": "black", "evaluator": "j", "estimate": 0.3},
-        judged | {"bias": "race", "group": "white", "evaluator": "j", "estimate": 0.2},
-        judged | {"bias": "race", "group": "white", "evaluator": "i", "estimate": 0.2},
-    ]
-    finished(tmp_path, "a", tables.estimates(rows, study="cogs", confidence=0.95), study="cogs")
-    sections = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
-    shown = {one["what"].split()[0]: BeautifulSoup(one["table"], "html.parser") for one in sections}
-    heads = {
-        what: [th.get_text() for th in table.select(".gt_col_heading")]
-        for what, table in shown.items()
-    }
-    numbers = ["estimate [95% CI]", "N", "by chance"]
-    assert heads["Representative"] == ["bias", "nearest identity", *numbers]
-    assert heads["Affinity"] == ["evaluator", "most chosen", *numbers]
-    assert all("All rows:" in table.get_text() for table in shown.values())
-    rows_shown = [
-        [td.get_text() for td in row.find_all("td")][:3]
-        for row in shown["Affinity"].tbody.find_all("tr")
-    ]
-    # Whoever was chosen most is a finding, and no order.
-    assert rows_shown == [
-        ["i", "white", "0.200 [0.000, 0.400]"],
-        ["j", "white", "0.200 [0.000, 0.400]"],
-        ["j", "black", "0.300 [0.000, 0.400]"],
-    ]
-
-
-def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:
-    row = {name: value for name, value in PLAIN.items() if name != "null"}
-    finished(tmp_path, "a", claims(row))
-    (section,) = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
-    assert "this statistic has no level" in section["table"]
-
-
-def test_a_judge_stands_for_a_model(tmp_path: Path) -> None:
-    row = {"judge": "keywords", "measure": "detection", "statistic": "accuracy", "estimate": 0.7,
-           "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
-    # Over all types; a type of its own is finer, unless there are types alone.
-    typed = row | {"bias": "race", "judge": "keywords, type unseen"}
-    finished(
-        tmp_path,
-        "a",
-        tables.estimates([row, typed], study="biasalert", confidence=0.95),
-        study="biasalert",
-    )
-    finished(
-        tmp_path,
-        "b",
-        tables.estimates([typed], study="biasalert", confidence=0.95),
-        study="biasalert",
-    )
-    found = leaders.table(tmp_path, gallery.runs(tmp_path))
-    assert list(found["model"]) == ["keywords", "keywords, type unseen"]
-    assert list(found["run"]) == ["a", "b"]
-
-
-def test_no_run_is_no_leader(tmp_path: Path) -> None:
-    assert leaders.table(tmp_path, []).empty
-    gallery.write(tmp_path)
-    assert "No finished run yet." in soup(tmp_path / "leaders.html").get_text()
-
-
-def test_what_was_not_measured_shows_its_reason(tmp_path: Path) -> None:
-    finished(tmp_path, "a", claims({"model": "m", "estimate": None, "n": 0, "reason": "no words"}))
-    (section,) = leaders.sections(leaders.table(tmp_path, gallery.runs(tmp_path)))
-    assert "not measured" in section["table"]
-    assert "no words" in section["table"]
 
 
 # --- two runs compared ------------------------------------------------------------------------
@@ -421,6 +321,9 @@ def test_hostile_runs_are_compared_as_text(tmp_path: Path) -> None:
     (made,) = (tmp_path / "compare").iterdir()
     for path in (made, tmp_path / "leaders.html"):
         found = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        for figure in found.find_all("figure"):  # an image of ours, and its words
+            assert figure.img["src"].startswith("data:image/svg")
+            figure.decompose()
         assert found.main.find(["script", "img", "b"]) is None
         assert HOSTILE in found.main.get_text()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from io import BytesIO
 from typing import Any
 
@@ -14,7 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
-from nbbias.reading import figures
+from nbbias import reading
+from nbbias.reading import Drawn, figures
 
 pytestmark = pytest.mark.usefixtures("style")
 
@@ -54,7 +56,7 @@ def estimates(**columns: Any) -> pd.DataFrame:
     table = {
         "statistic": "dimension_mean", "model": "m", "dimension": ["a", "b", "c"],
         "estimate": [0.5, -0.2, 0.9], "ci_low": [0.4, -0.4, 0.6], "ci_high": [0.6, 0.0, 1.2],
-        "null": 0.3, "null_low": 0.1, "null_high": 0.5,
+        "null": 0.3, "null_low": 0.1, "null_high": 0.5, "p_adjusted": np.nan, "confidence": 0.95,
     }  # fmt: skip
     return pd.DataFrame(table | columns)
 
@@ -162,9 +164,8 @@ def test_shares_are_a_dot_and_a_ring(ax: Axes) -> None:
 
 def test_two_instruments_are_one_point_a_text(ax: Axes) -> None:
     table = pd.DataFrame({"x": [0.1, -0.2, 0.4], "y": [0.3, 0.0, -0.5], "model": ["a", "b", "a"]})
-    figures.agreement(table, ax, x="x", y="y", hue="model")
-    (points,) = ax.collections
-    assert points.get_offsets().tolist() == table[["x", "y"]].to_numpy().tolist()
+    figures.agreement(table, ax, x="x", y="y")
+    assert markers(ax) == list(table[["x", "y"]].itertuples(index=False, name=None))
 
 
 # --- panels -----------------------------------------------------------------------------------
@@ -212,14 +213,16 @@ def test_panels_share_their_scales() -> None:
     assert one.get_ylim() == other.get_ylim()
 
 
-def test_the_legend_names_every_handle_once() -> None:
+def test_the_key_names_every_mark_once_above_the_panels() -> None:
     table = pd.DataFrame({"model": ["a", "b"], "x": [1.0, 2.0]})
     figure = figures.panels(
         table, lambda own, ax: ax.plot(own["x"], own["x"], "o", label="point"), by="model"
     )
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
-    (legend,) = figure.legends
-    assert [t.get_text() for t in legend.get_texts()] == ["point", "mean with its interval"]
+    figures.key_above(figure, figure.axes[0])
+    (key,) = figure.legends
+    assert [t.get_text() for t in key.get_texts()] == ["point"]
+    figure.draw_without_rendering()
+    assert key.get_window_extent().y0 > figure.axes[0].get_window_extent().y1
 
 
 HOSTILE = r"cost $\frac{ of $5 \$"
@@ -233,16 +236,10 @@ def test_dollar_signs_in_names_are_no_mathematics() -> None:
     assert rendered(figure)
 
 
-def test_dollar_signs_in_the_models_of_an_agreement_are_no_mathematics(ax: Axes) -> None:
-    table = pd.DataFrame({"x": [0.1, 0.2], "y": [0.1, 0.2], "model": [HOSTILE, "$x$"]})
-    figures.agreement(table, ax, x="x", y="y", hue="model")
-    assert rendered(ax.figure)
-
-
 def test_a_style_of_its_own_does_not_depend_on_the_style_before() -> None:
     with mpl.rc_context({"axes.labelsize": 40, "svg.hashsalt": "x"}):
         figures.use_style()
-        assert (mpl.rcParams["axes.labelsize"], mpl.rcParams["svg.hashsalt"]) == (10, "nbbias")
+        assert (mpl.rcParams["axes.labelsize"], mpl.rcParams["svg.hashsalt"]) == (9, "nbbias")
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -256,19 +253,23 @@ CLAIMS = pd.DataFrame(
 ).assign(null=[0.0, np.nan, 0.1], null_low=[-0.1, np.nan, np.nan], null_high=[0.1, np.nan, np.nan])
 
 
-def legend(figure: Figure) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()]
+def notes(figure: Figure) -> list[str]:
+    """What is written in panels, but for what was not measured."""
+    texts = [text.get_text().replace("\n", " ") for ax in figure.axes for text in ax.texts]
+    return [text for text in texts if not text.startswith("not ")]
 
 
-def test_claims_are_drawn_in_panels_and_the_legend_names_what_is_there() -> None:
+def test_claims_are_drawn_in_panels_and_the_band_is_named_where_it_is() -> None:
     figure = figures.claims(CLAIMS, "share")
     one, other = filled(figure)
     assert (labels(one), markers(one)) == (["m", "n"], [(0.1, 1)])
     assert (labels(other), markers(other)) == (["m"], [(0.3, 0)])
     assert {ax.get_xlabel() for ax in figure.axes} == {"share"}
     assert one.get_xlim() == other.get_xlim()
-    assert legend(figure) == ["mean with its interval", "by chance"]
-    assert legend(figures.claims(CLAIMS.iloc[2:], words={"estimate": "score"})) == ["score"]
+    assert notes(figure) == ["by chance"] and not figure.legends
+    (named,) = [text for text in one.texts if text.get_text() == "by chance"]
+    assert named.xy[0] == 0.0 and named.xy[1] > 1  # at the band, above the first row
+    assert notes(figures.claims(CLAIMS.iloc[2:])) == []
 
 
 def test_panels_that_measure_different_things_share_no_scale() -> None:
@@ -285,33 +286,144 @@ def test_chance_without_a_range_is_a_tick_where_it_has_a_name() -> None:
 
     named = figures.claims(CLAIMS, words={"tick": "false alarms"})
     assert ticks(named) == [0.1]
-    assert "false alarms" in legend(named)
+    assert notes(named) == ["by chance", "false alarms"]
     assert ticks(figures.claims(CLAIMS)) == []
 
 
-def test_printed_values_have_their_colour_and_a_gap_of_their_own() -> None:
+def test_printed_values_are_rings_and_have_a_gap_of_their_own() -> None:
     rows = CLAIMS.assign(side=["ours", "ours", "printed"], column="x").iloc[[0, 2, 2]]
     rows.iloc[2, rows.columns.get_loc("estimate")] = np.nan
-    figure = figures.claims(rows, by=("panel", "column"), words={"printed": "elsewhere"})
-    ours, theirs = filled(figure)
-    assert {line.get_color() for line in theirs.lines if line.get_marker() == "o"} == {
-        figures.PRINTED
-    }
-    assert figures.PRINTED not in {line.get_color() for line in ours.lines}
-    assert "not printed" in [text.get_text() for text in theirs.texts]
-    assert legend(figure) == ["mean with its interval", "by chance", "elsewhere"]
+    figure = figures.claims(rows, by=("panel", "column"))
+    for ax, fill in zip(filled(figure), (figures.INK, figures.PAPER), strict=True):
+        dots = [line for line in ax.lines if line.get_marker() == "o"]
+        assert {line.get_markerfacecolor() for line in dots} == {fill}
+        assert {line.get_markeredgecolor() for line in dots} == {figures.INK}
+    assert "not printed" in [text.get_text() for text in figure.axes[-1].texts]
+
+
+def test_printed_values_of_a_panel_may_share_a_row() -> None:
+    theirs = CLAIMS.iloc[[0]].assign(side="printed", ci_low=np.nan, null_low=np.nan)
+    many = [CLAIMS.assign(side="ours"), theirs, theirs.assign(estimate=0.7, cell="other")]
+    rows = pd.concat(many, ignore_index=True)
+    one = figures.in_one_row(rows, "{n} printed")
+    figure = figures.claims(one, draw=figures.rings(rows))
+    assert [labels(ax) for ax in filled(figure)] == [["m", "n", "2 printed"], ["m", "2 printed"]]
+    assert {x for x, y in markers(figure.axes[0]) if y == 0} == {0.1, 0.7}
+    assert "not printed" in [text.get_text() for text in figure.axes[1].texts]
+
+
+def test_a_group_has_its_colour_and_whoever_has_none_is_drawn_in_ink() -> None:
+    figure = figures.claims(CLAIMS.assign(group=["women", "women", "a group"]), hue="group")
+    colours = [
+        {line.get_color() for line in ax.lines if line.get_marker() == "o"} for ax in figure.axes
+    ]
+    assert colours == [{reading.names.colour("woman")}, {figures.INK}]
+
+
+# --- on a phone -------------------------------------------------------------------------------
+
+
+def on_a_phone(table: pd.DataFrame, **how: Any) -> Figure:
+    drawn = figures.twice(lambda: Drawn(figures.claims(table, **how), table, ""))()
+    assert drawn.figure.get_figwidth() == figures.WIDE
+    assert drawn.narrow is not None and drawn.narrow.get_figwidth() == figures.PHONE
+    return drawn.narrow
+
+
+def test_on_a_phone_panels_stand_below_one_another() -> None:
+    both = CLAIMS.assign(column=["x", "x", "y"])
+    for figure in (on_a_phone(CLAIMS), on_a_phone(both, by=("panel", "column"))):
+        places = [ax.get_subplotspec() for ax in filled(figure)]
+        assert [place.rowspan.start for place in places] == [0, 1]
+        assert {place.get_gridspec().ncols for place in places} == {1}
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["a · x", "b · y"]
+    assert figures.claims(CLAIMS).get_figwidth() == figures.WIDE  # what was set is set back
+
+
+def test_on_a_phone_long_names_stand_above_their_rows() -> None:
+    long = CLAIMS.replace({"cell": {"m": "a model of a name that takes much room" * 2}})
+    ax = on_a_phone(long).axes[0]
+    assert labels(ax) == ["", ""]
+    above = [text for text in ax.texts if text.get_text().startswith("a model")]
+    assert above[0].xy[1] > 1 and "\n" in above[0].get_text()
+    assert labels(on_a_phone(CLAIMS).axes[0]) == ["m", "n"]
+
+
+@pytest.mark.parametrize("name", ["m", "a-model-of-a-maker/with-a-long-name-7b-instruct-v0.2"])
+@pytest.mark.parametrize(("models", "groups"), [(1, 1), (8, 5)])
+def test_nothing_is_cut_and_no_name_lies_on_another(name: str, models: int, groups: int) -> None:
+    rows = pd.concat([
+        CLAIMS.iloc[[0]].assign(panel=f"group {g}", cell=f"{name} {m}")
+        for g in range(groups) for m in range(models)
+    ], ignore_index=True)  # fmt: skip
+    drawn = figures.twice(lambda: Drawn(figures.claims(rows, "share"), rows, ""))()
+    for figure in (drawn.figure, drawn.narrow):
+        assert figure is not None
+        figure.draw_without_rendering()
+        page = figure.get_tightbbox()
+        assert page.width <= figure.get_figwidth() * 1.02
+        for ax in filled(figure):
+            shown = [*ax.get_yticklabels(), *ax.texts] if ax.yaxis.get_tick_params()[
+                "labelleft"] else list(ax.texts)  # fmt: skip
+            boxes = [t.get_window_extent() for t in shown if t.get_text() and t.get_visible()]
+            boxes.sort(key=lambda box: box.y0)
+            assert all(
+                low.y1 <= high.y0 + 1.5 or low.x1 < high.x0 or high.x1 < low.x0
+                for low, high in itertools.pairwise(boxes)
+            )
+            assert all(t.get_fontsize() >= 8.5 for t in shown)
+
+
+def test_a_hostile_name_is_drawn_on_both(ax: Axes) -> None:
+    hostile = CLAIMS.assign(panel=HOSTILE, cell=[HOSTILE * 3, "<script>x</script>", "\x00"])
+    drawn = figures.twice(lambda: Drawn(figures.claims(hostile), hostile, ""))()
+    for figure in (drawn.figure, drawn.narrow):
+        assert figure is not None
+        assert b"<script" not in rendered(figure)
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def test_a_title_states_of_whom_most_lie_apart() -> None:
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        return f"{'larger' if up else 'smaller'} for {row['group']}"
+
+    rows = pd.DataFrame({"group": list("aaabb"), "estimate": [1.0, -1.0, 2.0, -1.0, np.nan]})
+    rows = rows.assign(
+        ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5, confidence=0.95,
+        p_adjusted=np.nan, null=0.0, null_low=np.nan, null_high=np.nan,
+    )  # fmt: skip
+    say: dict[str, Any] = {"by": "group", "told": told, "otherwise": "None"}
+    assert (
+        figures.stated(rows, **say)
+        == "Larger for a in 2 of 3 models; smaller for a in 1 of 3 models"
+    )
+    assert figures.stated(rows, sides=(False,), **say).endswith("smaller for b in the one model")
+    by_p = rows.assign(p_adjusted=[0.2, 0.2, 0.01, 0.2, np.nan])
+    assert figures.stated(by_p, **say) == "Larger for a in 1 of 3 models"
+    by_band = rows.assign(null_low=-3, null_high=3)
+    assert figures.stated(by_band, **say) == "None"
+
+
+def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
+    rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
+    told = figures.caption(rows, "shares", of="texts", band="dealt anew")
+    assert told == "Dots: shares; lines: 90% intervals; grey: dealt anew. N = 3 to 1,200 texts."
+    bare = rows.assign(ci_low=np.nan, null_low=np.nan).drop(columns="n")
+    assert figures.caption(bare, "shares", band="dealt anew") == "Dots: shares."
 
 
 def test_a_reference_is_a_dashed_line_and_a_panel_may_hold_more() -> None:
     rows = CLAIMS.assign(reference=[0.5, 0.5, np.nan])
-    figure = figures.claims(rows, words={"line": "best"}, draw=lambda _, ax: ax.axvline(0, ls=":"))
+    figure = figures.claims(rows, words={"line": "best"}, draw=figures.zero)
     one, other = filled(figure)
     dashed = [
         [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in (one, other)
     ]
     assert dashed == [[0.5], []]
     assert all(any(line.get_ls() == ":" for line in ax.lines) for ax in (one, other))
-    assert legend(figure)[-1] == "best"
+    assert notes(figure)[-1] == "best"
     shown = figures.claims(CLAIMS, draw=figures.unit).axes[0].get_xlim()
     assert shown == (-0.03, 1.03)
 

@@ -16,17 +16,18 @@ Every function returns what it drew beside the figure. Judges that read nothing 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.biasalert.unseen import UNSEEN
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, names
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -40,10 +41,11 @@ NAMES = {
     "biased_share_corrected": "corrected by known error rates",
 }  # fmt: skip
 
+_LABELLED = "biased_share_labelled"
+
 OURS, PRINTED = "ours", "printed, other system or data"
 
-#: What the legends say.
-_WORDS = {"estimate": "score with its interval", "printed": "printed, no interval"}
+_PRINTED = " Rings: printed, without intervals."
 
 
 def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
@@ -54,6 +56,12 @@ def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
     return own.assign(column=own["statistic"].map(NAMES))
 
 
+def _judges(rows: pd.DataFrame) -> pd.Series:
+    """Name judges as people do; what is said of one behind a comma stays."""
+    parts = rows["judge"].astype(object).map(lambda judge: str(judge).partition(","))
+    return parts.map(lambda part: names.judge(part[0]) + part[1] + part[2])
+
+
 def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Put printed values below ours; what of ESTIMATES the paper does not print is empty."""
     empty = dict.fromkeys(("ci_low", "ci_high", "null", "null_low", "null_high", "reference"))
@@ -61,12 +69,13 @@ def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table.assign(side="ours"), below], ignore_index=True)
 
 
-def _grid(rows: pd.DataFrame, words: dict[str, str], *, width: float = 9) -> Figure:
+def _grid(rows: pd.DataFrame, words: dict[str, str]) -> Figure:
     return figures.claims(
-        rows, by=("panel", "column"), words=_WORDS | words, draw=figures.unit, width=width
+        rows, "share or score", by=("panel", "column"), words=words, draw=figures.unit
     )
 
 
+@figures.twice
 def detection(
     estimates: pd.DataFrame,
     *,
@@ -89,7 +98,7 @@ def detection(
     blind = own["judge"].isin([ALWAYS, NEVER])
     best = own[blind].groupby("statistic")["estimate"].max()
     rows = own[~blind].assign(
-        panel=OURS, cell=own["judge"], reference=own["statistic"].map(best).astype(float)
+        panel=OURS, cell=_judges(own), reference=own["statistic"].map(best).astype(float)
     )
     if dataset is not None:
         scores = printed.scores(dataset)
@@ -102,15 +111,26 @@ def detection(
             for system, value in wide[metric].items()
         ]
         rows = _over_printed(rows, _of(pd.DataFrame(below), *statistics))
-    words = {"band": "by chance: verdicts dealt to other texts", "line": "best without reading"}
-    figure = _grid(rows, words)
-    return Drawn(figure, rows, (
+    words = {"band": "verdicts dealt to other texts", "line": "best without reading"}
+    told = statistics[0]
+    best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
+    best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
+    title = "".join(
+        f"{NAMES[told].capitalize()} is highest for the {row['cell']}, {row['estimate']:.2f}" + (
+            f"; without reading {row['reference']:.2f} is reached"
+            if np.isfinite(row["reference"]) else ""
+        ) for row in best_judge.tail(1).to_dict("records")
+    )  # fmt: skip
+    return Drawn(_grid(rows, words), rows, (
         "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
         "texts would give, the better of two judges that read nothing, and printed scores of "
         "other systems."
-    ))  # fmt: skip
+    ), title, figures.caption(
+        rows, "scores of a judge", of="texts", band="what its verdicts dealt to other texts give"
+    ) + (_PRINTED if dataset is not None else ""))  # fmt: skip
 
 
+@figures.twice
 def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
     """Draw a score by bias type over chance, a panel a judge; no panel where all types are alike.
 
@@ -126,13 +146,29 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
     unlike = own.groupby("judge")["estimate"].transform("nunique") > 1
     own = own[unlike] if unlike.any() else own
     rows = own.assign(cell=own["bias"])
-    words = {"band": "by chance: verdicts dealt within a type"}
     name = NAMES.get(statistic, statistic)
     figure = figures.claims(
-        rows, name, by="judge", words=_WORDS | words, draw=figures.unit, width=10
+        rows.assign(panel=_judges(rows)),
+        name,
+        words={"band": "verdicts dealt within a type"},
+        draw=figures.unit,
     )
-    alt = f"{name.capitalize()} of each judge by type of bias with intervals, beside chance."
-    return Drawn(figure, rows, alt)
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        begin = f"{name} of " if first else "of "
+        return f"{begin}the {names.judge(row['judge'])} lies {'above' if up else 'below'} chance"
+
+    return Drawn(
+        figure, rows,
+        f"{name.capitalize()} of each judge by type of bias with intervals, beside chance.",
+        figures.stated(rows, by="judge", told=told, of="types", otherwise=(
+            f"No type's {name} is told apart from chance"
+        )),
+        figures.caption(
+            rows, f"{name} on the texts of a type", of="texts",
+            band="what verdicts dealt within a type give",
+        ),
+    )  # fmt: skip
 
 
 def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
@@ -147,12 +183,19 @@ def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
     """
     names = set(estimates["judge"].str.removesuffix(UNSEEN))
     drawn = types(pd.concat([seen[seen["judge"].isin(names)], estimates]))
-    return drawn._replace(alt=(
-        "Accuracy by type of bias of judges that learnt from all types, and of the same judges "
-        "where the type was held out, with intervals, beside chance."
-    ))  # fmt: skip
+    both = drawn.rows.assign(name=drawn.rows["judge"].str.removesuffix(UNSEEN))
+    held = both["judge"].str.endswith(UNSEEN)
+    pairs = both[~held].merge(both[held], on=["name", "bias"], suffixes=("", "_held"))
+    pairs = pairs.dropna(subset=["estimate", "estimate_held"])
+    worse = int((pairs["estimate_held"] < pairs["estimate"]).sum())
+    return drawn._replace(
+        alt="Accuracy by type of bias of judges that learnt from all types, and of the same "
+        "judges where the type was held out, with intervals, beside chance.",
+        title=f"Where a type was held out accuracy is lower in {worse} of {len(pairs)} types",
+    )
 
 
+@figures.twice
 def calibration(curve: pd.DataFrame) -> Drawn:
     """Draw the table of `biasalert.calibration.curve`: a panel a judge, its texts by each dot.
 
@@ -169,22 +212,34 @@ def calibration(curve: pd.DataFrame) -> Drawn:
         for row in known.itertuples():
             ax.annotate(
                 f"{row.n:,}", (row.mean_confidence, 1.0), xytext=(0, 6), ha="center",
-                textcoords="offset points", fontsize=7, color=figures.MUTED,
+                textcoords="offset points", fontsize=8.5, color=figures.MUTED,
             )  # fmt: skip
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
         ax.set_ylabel("share biased")
 
-    figure = figures.panels(measured, draw, by="judge", width=10, height=3.4)
+    measured = measured.assign(panel=_judges(measured))
+    figure = figures.panels(measured, draw, by="panel", height=3.0)
     if len(measured):
-        line = Line2D([], [], color=figures.MUTED, ls="--", lw=1, label="kept exactly")
-        key = figures.interval_key(label="share with its interval; number of texts")
-        figures.legend_below(figure, figure.axes[0], extra=[key, line])
-    return Drawn(figure, curve, (
-        "Share of biased texts against the mean probability that each judge gave, by bins, with "
-        "intervals; the diagonal is a judge whose probabilities are kept."
-    ))  # fmt: skip
+        figure.axes[0].annotate(
+            "kept exactly", (0.72, 0.66), color=figures.MUTED, fontsize=8.5, fontstyle="italic"
+        )
+    within = measured[measured["n"] > 0].assign(
+        kept=lambda bins: bins["mean_confidence"].between(bins["ci_low"], bins["ci_high"])
+    )
+    counts = within.groupby("panel", sort=False)["kept"].agg(["sum", "size"])
+    told = "; ".join(f"{row.sum} of {row.size} bins of {row.Index}" for row in counts.itertuples())
+    return Drawn(
+        figure, curve, (
+            "Share of biased texts against the mean probability that each judge gave, by bins, "
+            "with intervals; the diagonal is a judge whose probabilities are kept."
+        ),
+        f"The probability given lies within the interval of the share in {told}" if told else "",
+        "Dots: share of biased texts in a bin of probabilities; lines: their intervals; numbers: "
+        "texts of a bin; dashed: probabilities that are kept exactly.",
+    )  # fmt: skip
 
 
+@figures.twice
 def pairs(estimates: pd.DataFrame) -> Drawn:
     """Draw recall, the flag rate of the twins and the pairs told apart, by direction.
 
@@ -192,16 +247,26 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     """
     own = _of(estimates[estimates["bias"].isna()], "recall", "flag_rate_less", "pair_share")
     panel = own["dimension"].astype("object").where(own["dimension"].notna(), "all pairs")
-    rows = own.assign(panel=panel, cell=own["judge"])
-    words = {"band": "by chance: sentences of each pair swapped at random"}
-    figure = _grid(rows, words, width=11)
-    return Drawn(figure, rows, (
+    rows = own.assign(panel=panel, cell=_judges(own))
+    words = {"band": "sentences of each pair swapped"}
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        begin = "the sentence that stereotypes more scores " if first else ""
+        return f"{begin}{'higher' if up else 'lower'} by the {names.judge(row['judge'])}"
+
+    higher = rows[rows["statistic"] == "pair_share"]
+    return Drawn(_grid(rows, words), rows, (
         "For each judge and direction: the share of sentences flagged, the share of their twins "
         "flagged, and the share of pairs in which the sentence scores higher, with intervals and "
         "chance."
+    ), figures.stated(higher, by="judge", told=told, of="directions", otherwise=(
+        "No judge tells the sentences of a pair apart beyond chance"
+    )), figures.caption(
+        rows, "shares of a judge", of="pairs", band="what swapping the sentences of a pair gives"
     ))  # fmt: skip
 
 
+@figures.twice
 def errors(estimates: pd.DataFrame) -> Drawn:
     """Draw how often judges err on each kind of check, beside their own rate over all checks.
 
@@ -209,20 +274,31 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     """
     own = _of(estimates, "false_alarm_rate", "miss_rate")
     order = {name: i for i, name in enumerate(estimates["dimension"].dropna().unique())}
-    rows = own.assign(panel=own["dimension"], cell=own["judge"])
+    rows = own.assign(panel=own["dimension"], cell=_judges(own))
     rows = rows.sort_values("panel", kind="stable", key=lambda names: names.map(order))
-    words = {"band": "by chance: as many flags, whatever the check"}
-    figure = figures.claims(
-        rows, by=("panel", "column"), words=_WORDS | words, draw=figures.unit, width=8
-    )
-    return Drawn(figure, rows, (
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        what = "false alarms" if row["statistic"] == "false_alarm_rate" else "misses"
+        return f"{what} are {'more' if up else 'fewer'} than by chance on {row['dimension']}"
+
+    both = rows.assign(kind=rows["statistic"] + rows["dimension"])
+    return Drawn(_grid(rows, {"band": "as many flags, whatever the check"}), rows, (
         "Shares of false alarms and of misses of each judge by kind of sentence, with intervals, "
         "beside the judge's own rate over all sentences."
+    ), figures.stated(both, by="kind", told=told, of="judges", otherwise=(
+        "On no kind of sentence do a judge's errors differ from its errors on all"
+    )), figures.caption(
+        rows, "share of a judge's errors on a kind of sentence", of="sentences",
+        band="as many flags, dealt over all kinds",
     ))  # fmt: skip
 
 
+@figures.twice
 def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
-    """Draw the share of biased answers by model, as judged and labelled, printed ones below.
+    """Draw the share of biased answers by model, as judged and labelled, printed ones beside.
+
+    A panel a judge, one for people's labels alone; what is corrected by labels or by known error
+    rates stands below a judge's own.
 
     Parameters
     ----------
@@ -233,19 +309,31 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     """
     own = _of(estimates[estimates["topic"].isna()], *SHARES)
     own = own[own.groupby("statistic")["estimate"].transform("count") > 0]  # what was measured
-    # The labels are the same whoever judges: they stand beside the first judge alone.
-    alone = own["statistic"] == "biased_share_labelled"
-    own = own[~alone | ~own.duplicated(["model", "statistic"])]
-    rows = own.assign(panel=own["judge"], cell=own["model"], reference=np.nan)
+    # The labels are the same whoever judges: they stand once.
+    labelled = own["statistic"] == _LABELLED
+    own = own[~labelled | ~own.duplicated(["model", "statistic"])]
+    labelled = own["statistic"] == _LABELLED
+    panel = _judges(own).where(~labelled, "people's labels alone")
+    rows = own.assign(panel=panel, cell=own["model"], reference=np.nan)
     if dataset is not None:
         below = printed.levels(dataset)[["model", "bias_level"]].set_axis(
             ["cell", "estimate"], axis=1
         )
-        share = "biased_share"
-        rows = _over_printed(rows, below.assign(statistic=share, column=NAMES[share]))
-    words = {"estimate": "share with its interval", "tick": "the judge's false alarms"}
-    figure = _grid(rows, words)
+        rows = _over_printed(rows, below.assign(statistic=SHARES[0], column=NAMES[SHARES[0]]))
+    first = rows["statistic"].isin([SHARES[0], _LABELLED])
+    called = rows[(rows["statistic"] == SHARES[0]) & (rows["panel"] != PRINTED)]
+    ends = called.dropna(subset=["estimate"]).groupby("cell", sort=False)["estimate"]
+    ends = ends.agg(["min", "max"])
+    told = "; ".join(f"{row.min:.0%} to {row.max:.0%} of {row.Index}"
+                     for row in ends.itertuples())  # fmt: skip
+    others = ", ".join(rows.loc[~first, "column"].unique())
+    figure = figures.claims(
+        rows[first], "share called biased", words={"tick": "the judge's false alarms"},
+        draw=figures.together(figures.unit, figures.also(rows[~first])),
+    )  # fmt: skip
     return Drawn(figure, rows, (
         "Share of biased answers by model under each judge, as judged, by people's labels alone, "
         "and from both, with intervals."
-    ))  # fmt: skip
+    ), f"Called biased, by judge: {told}" if 0 < len(ends) < 5 else "", figures.caption(
+        rows[first], "share of a model's answers that is called biased", of="answers"
+    ) + (f" Small, grey: {others}." if others else "") + (_PRINTED if dataset else ""))  # fmt: skip

@@ -11,87 +11,100 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from nbbias import news
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.sentences import EFFECTS
-from nbbias.reading import Drawn, figures
-from nbbias.tables import escape
+from nbbias.reading import Drawn, figures, names
+
+_MEASURES = {"word": "words", "sentiment": "tone", "toxicity": "toxicity", "document": "topics"}
 
 
+@figures.twice
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
     The first panel holds all headlines; then come outlets, where there are several, and whom
-    headlines name. In grey behind a rate as told stands the corrected one.
+    headlines name. In grey below a rate as told stands the corrected one.
     """
     kinds = ["refusal_rate_corrected", "refusal_rate"]
     own = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
     named = own["group"].replace({"nobody named": "nobody"})
-    panel = (own["bias"] + ": " + named).where(named.notna(), own["source"])
-    panel = panel.replace({"all": "all headlines"})
-    rank = np.select([panel == "all headlines", named.isna()], [0, 1], 2)
+    people = named.astype(object).map(
+        lambda group: f"naming {names.people(group)}", na_action="ignore"
+    )
+    panel = people.where(named.notna(), own["source"]).replace({"all": "all headlines"})
+    rank = np.select([panel == "all headlines", named.isna(), named == "nobody"], [0, 1, 3], 2)
     table = own.assign(panel=panel, cell=own["model"], rank=rank)
     rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
     told = rows["statistic"] == kinds[1]
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        for kind, colour in zip(kinds, (figures.MUTED, figures.INK), strict=True):
-            drawn = own[own["statistic"] == kind]
-            if len(drawn):
-                figures.intervals(drawn, ax, label="cell", colour=colour)
-        ax.set_xlabel("share refused")
-        ax.set_xlim(-0.03, 1.03)
-
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows[told]))
-    keys = [figures.interval_key(label="share as told, with its interval")]
-    if not told.all():
-        label = "corrected for the detector's errors"
-        keys.append(figures.interval_key(colour=figures.MUTED, label=label))
-    figures.legend_below(figure, figure.axes[0], extra=keys)
+    most = rows[told & (rows["panel"] == "all headlines") & rows["estimate"].notna()]
+    most = most.sort_values("estimate", kind="stable")
+    if len(most) > 1:
+        low, high = most.iloc[0], most.iloc[-1]
+        title = (
+            f"Refused under the {prompt} prompt: from {low['estimate']:.0%} of headlines "
+            f"({low['cell']}) to {high['estimate']:.0%} ({high['cell']})"
+        )
+    else:
+        title = "".join(f"Refused under the {prompt} prompt: {one:.0%} of headlines"
+                        for one in most["estimate"])  # fmt: skip
     return Drawn(
-        figure, rows,
+        figures.claims(
+            rows[told], "share refused",
+            draw=figures.together(figures.unit, figures.also(rows[~told])),
+        ), rows,
         "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
         "and corrected for the detector's errors with wider ones: a panel for all headlines, one "
         "an outlet where there are several, and one for each group that headlines name.",
+        title,
+        figures.caption(rows[told], "share of headlines refused, as told", of="headlines") + (
+            "" if told.all() else " Small, grey: corrected for the detector's errors."
+        ),
     )  # fmt: skip
 
 
+@figures.twice
 def effects(estimates: pd.DataFrame) -> Drawn:
     """Draw the effect of the prompt on articles answered under both: a panel a level.
 
     Within a level a panel a group and instrument.
     """
     table = estimates[estimates["statistic"].isin(EFFECTS)]
-    panel = table["bias"] + ": " + table["group"] + ", " + _levels(table)
-    rows = table.assign(panel=panel, cell=_names(table))
+    people = table["group"].astype(object).map(names.people)
+    rows = table.assign(panel=people + ": " + _levels(table), cell=_names(table))
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
+    def axis(own: pd.DataFrame) -> str:
         share = own["statistic"].iloc[0] == EFFECTS[0]
-        ax.set_xlabel("change of the group's share" if share else "change of tone")
+        return "change of the group's share" if share else "change of tone"
 
-    alike = rows["measure"].nunique() < 2
-    figure = figures.panels(
-        rows, draw, by="panel", width=11, height=_height(rows), share_x=alike
-    )  # fmt: skip
-    which = escape.drawn(str(rows["prompt"].iloc[0])) if len(rows) else "difference"
-    key = figures.interval_key(label=f"{which}, same articles, with its interval")
-    figures.legend_below(figure, figure.axes[0], extra=[key])
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        what = _MEASURES.get(row["measure"], row["measure"])
+        if row["statistic"] != EFFECTS[0]:
+            side = "colder" if not up else "warmer"
+            return f"the {what} towards {names.people(row['group'])} turns {side}"
+        return f"{names.of_people(row['group'])} share of {what} {'rises' if up else 'falls'}"
+
+    which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
+    of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
     return Drawn(
-        figure, rows,
+        figures.claims(rows, axis, draw=figures.zero, hue="group"), rows,
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
+        figures.stated(rows, by="panel", told=told, otherwise=(
+            "No effect of the prompt is told apart from none"
+        )),
+        f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )  # fmt: skip
 
 
+@figures.twice
 def prejudice(
     estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
 ) -> Drawn:
@@ -104,34 +117,47 @@ def prejudice(
     own = own[own["prompt"].isin([neutral, biased])]
     what = own["statistic"].str.removeprefix("prejudice_")
     several = own["bias"].nunique() > 1
-    panel = own["measure"] + ", " + (own["bias"] + " " if several else "") + own["group"]
+    people = own["group"].astype(object).map(names.people)
+    measure = own["measure"].map(_MEASURES).fillna(own["measure"])
+    panel = (own["bias"] + ", " if several else "") + people + ", " + measure
     rows = own.assign(panel=panel + ": " + what, cell=_names(own) + ", " + own["prompt"])
     # Both prompts of a model stand together, neutral above biased.
     keys = ("statistic", "measure", "bias", "source", "model")
     order = [figures.first_seen(rows[key]) for key in keys]
     rows = rows.iloc[np.lexsort([rows["prompt"] != neutral, *order[::-1]])]
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+    def axis(own: pd.DataFrame) -> str:
         share = own["statistic"].iloc[0] == news.prejudice.KINDS[0]
-        ax.set_xlabel("share of articles" if share else "mean change")
+        return "share of articles" if share else "mean change"
 
-    figure = figures.panels(rows, draw, by="panel", width=12, height=_height(rows), share_x=False)
-    band = Patch(color=figures.BAND, label="the reference in null")
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key(), band])
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        people, by = names.people(row["group"]), _MEASURES.get(row["measure"], row["measure"])
+        if not first:
+            return f"by {by}"
+        return f"under the {biased} prompt {people} fare worse more often than chance, by {by}"
+
+    under = rows[(rows["prompt"] == biased) & (rows["statistic"] == news.prejudice.KINDS[0])]
     return Drawn(
-        figure, rows,
+        figures.claims(rows, axis, words={"band": "by chance"}), rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
         "range that the reference gives; a panel a measure.",
+        figures.stated(under, by="panel", told=told, sides=(True,), otherwise=(
+            f"Under the {biased} prompt no group fares worse more often than by chance"
+        )),
+        figures.caption(
+            rows, "in how many articles the group fares worse than in the original (share), and "
+            "the mean change in those (extent)", of="articles", band="what the reference gives",
+        ),
     )  # fmt: skip
 
 
+@figures.twice
 def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     """Draw the changes that the paper prints, ours above the printed ones, on one scale.
 
     Of the same measures and groups. Extents are Student's, as printed; ours are those of the first
-    instrument. Printed changes have no interval.
+    instrument. Printed changes have no interval, and share a row.
     """
     kinds = {
         f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in news.prejudice.KINDS
@@ -144,7 +170,8 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
         [
             own[own["test"] != "Welch's t"].assign(
                 cell=_names(own) if side == "ours" else own["model"], side=side,
-                panel=own["measure"] + ", " + own["group"] + ": " + side,
+                panel=own["measure"].map(_MEASURES).fillna(own["measure"]) + ", "
+                + own["group"].astype(object).map(names.people) + ": " + side,
                 column=own["statistic"].map(kinds),
             )
             for side, own in sides.items()
@@ -153,22 +180,25 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     ).assign(null_low=np.nan)  # fmt: skip
     order = [figures.first_seen(rows[key]) for key in ("measure", "bias", "side")]
     rows = rows.iloc[np.lexsort(order[::-1])]
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        colour = figures.INK if (own["side"] == "ours").all() else figures.PRINTED
-        figures.intervals(own, ax, label="cell", colour=colour)
-        ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
-
-    figure = figures.grid(rows, draw, rows="panel", columns="column", width=11)
-    keys = [figures.interval_key(label="ours, with its interval")]
-    if (rows["side"] != "ours").any():
-        label = "printed: other corpus, no interval"
-        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
-    figures.legend_below(figure, figure.axes[0], extra=keys)
+    shown = rows.assign(panel=rows["panel"].str.removesuffix(": ours").str.removesuffix(
+        ": printed, other corpus") + " · " + rows["column"])  # fmt: skip
+    shown = shown.sort_values("column", kind="stable", key=figures.first_seen)
+    mine = shown[shown["side"] == "ours"]
+    ends = shown[shown["side"] != "ours"].groupby("panel")["estimate"].agg(["min", "max"])
+    mine = mine[mine["panel"].isin(ends.index) & mine["estimate"].notna()]
+    ends = ends.reindex(mine["panel"])
+    within = mine["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
     return Drawn(
-        figure, rows,
+        figures.claims(
+            figures.in_one_row(shown, "{n} printed models"), "change, biased less neutral",
+            draw=figures.together(figures.rings(shown), figures.zero),
+        ), rows,
         "Change of the share and of the extent of prejudice from the neutral to the biased prompt, "
         "ours with intervals above the printed values of seven models (Figures 8 to 10).",
+        f"{within} of our {len(mine)} changes lie between those that the paper prints"
+        if len(mine) else "Nothing of this is printed in the paper",
+        figures.caption(rows, "ours", of="articles")
+        + (" Rings: printed values, of another corpus." if len(mine) else ""),
     )  # fmt: skip
 
 
@@ -176,9 +206,10 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
 
 
 def _levels(table: pd.DataFrame) -> pd.Series:
-    """Say by what a row was measured: words, topics, or the short name of an instrument."""
+    """Say by what a row was measured: words, topics, or tone by an instrument's short name."""
     short = table["instrument"].map(lambda name: re.split(r" [\d(]", name)[0])
-    return table["measure"].map({"word": "words", "document": "topics"}).fillna(short)
+    tone = table["measure"].map(_MEASURES).fillna(table["measure"]) + " by " + short
+    return table["measure"].map({"word": "words", "document": "topics"}).fillna(tone)
 
 
 def _names(own: pd.DataFrame) -> pd.Series:
@@ -186,7 +217,3 @@ def _names(own: pd.DataFrame) -> pd.Series:
     if own["source"].nunique() > 1:
         return own["source"].astype(str) + " · " + own["model"].astype(str)
     return own["model"].astype(str)
-
-
-def _height(rows: pd.DataFrame) -> float:
-    return 1.6 + 0.32 * int(rows["panel"].value_counts().max() if len(rows) else 1)

@@ -10,21 +10,96 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-import matplotlib.pyplot as plt
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, names
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
-_WORDS = {"band": "if identities meant nothing"}
+_MEANT = "if identities meant nothing"
+_WORDS = {"band": _MEANT}
+
+#: The two scores: what they are of, and what their scale says.
+_SCORES = {
+    "RBS": ("writers", "RBS (0: all identities alike)"),
+    "ABS": ("judges", "ABS (0: none preferred)"),
+}
 
 
+@figures.twice
+def both(estimates: pd.DataFrame) -> Drawn:
+    """Draw both halves: how unlike each writer writes of identities, how unevenly judges choose.
+
+    A panel a half and axis; what lies beyond chance is named by its identity: the nearest to the
+    default, the favourite.
+
+    Parameters
+    ----------
+    estimates
+        All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
+        of all writers together. People's choices are not drawn.
+    """
+    own = whole(estimates[estimates["instrument"] != "people"])
+    writers = by_setting(own[(own["measure"] == "rbs") & (own["statistic"] == "rbs")])
+    judges = together(own[(own["measure"] == "abs") & (own["statistic"] == "abs")])
+    halves = [
+        writers.assign(score="RBS", cell=writers["model"]),
+        judges.assign(score="ABS", cell=judges["evaluator"]),
+    ]
+    rows = pd.concat(halves, ignore_index=True)
+    out = figures.apart(rows)
+    rows = rows.assign(
+        panel=rows["score"].map({name: whose for name, (whose, _) in _SCORES.items()})
+        + ": " + rows["bias"], identity=rows["group"].where(out),
+    )  # fmt: skip
+    ends = rows.groupby("score")[["ci_high", "null_high", "estimate"]].max().max(axis=1)
+
+    def name(own: pd.DataFrame, ax: Axes) -> None:
+        ax.set_xlim(0, 1.08 * ends[own["score"].iloc[0]])
+        _name_identities(own, ax)
+
+    counts = []
+    for score, own in rows.assign(out=out).groupby("score", sort=False):
+        beyond = own.groupby("cell", sort=False)["out"].any()
+        of = f"{beyond.sum()} of {len(beyond)}"
+        counts.append(
+            f"unlike in the texts of {of} writers" if score == "RBS"
+            else f"preferred in the choices of {of} judges"
+        )  # fmt: skip
+    return Drawn(
+        figures.claims(
+            rows, lambda own: _SCORES[own["score"].iloc[0]][1], words=_WORDS, draw=name,
+            hue="identity",
+        ), rows,
+        "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
+        "intervals and chance, by axis; the identity is named where the score is beyond chance.",
+        f"Beyond chance, identities are {' and '.join(counts)}" if counts else "",
+        figures.caption(rows, "scores", of="units", band=_MEANT) + " Named: the identity nearest "
+        "to the default, and the favourite, where a score is beyond chance.",
+    )  # fmt: skip
+
+
+def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
+    """Write at each dot the identity at the end of its score."""
+    measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate", "identity"])
+    low, high = ax.get_xlim()
+    for row in measured.to_dict("records"):
+        at = (row["estimate"] - low) / (high - low)
+        side = "left" if at < 0.15 else "right" if at > 0.8 else "center"
+        ax.annotate(
+            figures.drawn(names.people(row["identity"])), (row["estimate"], row["y"] + 0.2),
+            xytext=(0, 1), textcoords="offset points", ha=side, fontsize=8.5,
+            color=figures.INK, zorder=6,
+        )  # fmt: skip
+
+
+@figures.twice
 def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
@@ -39,27 +114,39 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     own = by_setting(whole(estimates))
     floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
     rows = own[own["statistic"] == "distance"]
-    rows = rows.assign(cell=rows["group"], reference=rows["model"].map(floors))
+    rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "two default answers"}
-    figure = figures.claims(
-        rows, _DISTANCE, by="model", words=words, draw=_few_ticks, width=_width(rows)
-    )
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        side = "further from" if up else "nearer to"
+        if not first:
+            return f"{names.people(row['group'])} {side.split()[0]}"
+        return f"answers for {names.people(row['group'])} lie {side} the default than others"
+
     return Drawn(
-        figure, estimates[estimates["statistic"].isin(["distance", "floor"])],
+        figures.claims(
+            rows, _DISTANCE, by="model", words=words, draw=_few_ticks, hue="group"
+        ), estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
         "names give, and the distance between two default answers, by model.",
+        figures.stated(rows, by="group", told=told, otherwise=(
+            "No identity's distance to the default is told apart from the others'"
+        )),
+        figures.caption(
+            rows, "mean distance of an identity's answers to the default", of="units", band=_MEANT
+        ),
     )  # fmt: skip
+
+
+def _people(rows: pd.DataFrame) -> pd.Series:
+    return rows["group"].astype(object).map(names.people)
 
 
 def _few_ticks(_: pd.DataFrame, ax: Axes) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def _width(rows: pd.DataFrame) -> float:
-    """Return inches that leave room for names of models with their temperature."""
-    return 4.0 * min(max(rows["model"].nunique(), 2), 4)
-
-
+@figures.twice
 def spreads(estimates: pd.DataFrame) -> Drawn:
     """Draw the RBS of each axis, and task or topic, with its interval and its chance level.
 
@@ -72,15 +159,22 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     rows = by_setting(own)
     part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
     rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
-    figure = figures.claims(
-        rows, "RBS (0: all identities alike)", by="model", words=_WORDS, draw=_few_ticks,
-        width=_width(rows),
-    )  # fmt: skip
+    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS, draw=_few_ticks)
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
+    parts = f"axes by {part}" if part else "axes"
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        begin = "identities are unlike beyond chance in the texts of " if first else ""
+        return f"{begin}{row['model']}"
+
     return Drawn(
         figure, own,
         f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
         "interval and what permuted identities give, by model.",
+        figures.stated(rows, by="model", told=told, of=parts, sides=(True,), otherwise=(
+            "No score lies beyond chance"
+        )),
+        figures.caption(rows, "RBS", of="units", band=_MEANT),
     )  # fmt: skip
 
 
@@ -95,6 +189,7 @@ def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
     )
 
 
+@figures.twice
 def references(estimates: pd.DataFrame) -> Drawn:
     """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
     model.
@@ -108,23 +203,37 @@ def references(estimates: pd.DataFrame) -> Drawn:
     told = own["instrument"].str.split("reference: ").str[-1]
     panel = own["bias"].str.replace("_", " and ") + ": to " + told
     rows = _aligned(own.assign(cell=own["group"], panel=panel), "panel", "model")
-    words = {"band": "if groups meant nothing", "estimate": _DISTANCE, "missing": "no texts"}
+    words = {"band": "if groups meant nothing", "missing": "no texts"}
+
+    def found(row: dict[str, Any], up: bool, first: bool) -> str:
+        side = "further" if up else "nearer"
+        begin = f"texts of {row['group']} lie {side}" if first else f"of {row['group']} {side}"
+        return f"{begin} ({row['panel']})"
+
+    measured = rows[rows["estimate"].notna()].assign(both=lambda t: t["panel"] + t["cell"])
     return Drawn(
-        figures.claims(rows, by=("panel", "model"), words=words), own,
+        figures.claims(rows, _DISTANCE, by=("panel", "model"), words=words, hue="cell"), own,
         "Mean distance of each group's texts to the centroid of all groups, and to a reference "
         "group, with intervals and what shuffled names give, by model.",
+        figures.stated(measured, by="both", told=found, otherwise=(
+            "No group's distance is told apart from what shuffled names give"
+        )),
+        figures.caption(
+            own, "mean distance of a group's texts", of="texts", band="what shuffled names give"
+        ),
     )  # fmt: skip
 
 
-#: What sets the printed values apart, and what is printed.
+#: What is printed, and what sets it apart.
 _PRINTED = {
-    "RBS": ("printed: other models, other embedding", "Representative Bias Scores with intervals "
+    "RBS": ("of other models, by another embedding", "Representative Bias Scores with intervals "
             "and chance, above those that the paper prints for three models, with the nearest"),
-    "ABS": ("printed: other judges, one order", "Affinity Bias Scores as published, with intervals "
+    "ABS": ("of other judges, in one order", "Affinity Bias Scores as published, with intervals "
             "and chance, above those that the paper prints for three judges, with the favourite"),
 }  # fmt: skip
 
 
+@figures.twice
 def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     """Draw our scores and the printed ones on one scale, with the identity at the end of each.
 
@@ -137,20 +246,24 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
 
     def name(own: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(left=0)
-        measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate"])
-        for row in measured.itertuples():
-            ax.annotate(
-                figures.plain(str(row.identity)), (row.estimate, row.y + 0.34), xytext=(0, 2),
-                textcoords="offset points", ha="left", fontsize=7, color=figures.MUTED,
-            )  # fmt: skip
+        _name_identities(own, ax)
 
-    label, what = _PRINTED[score]
-    words = {**_WORDS, "estimate": "ours, with its interval", "printed": label}
+    other, what = _PRINTED[score]
     aligned = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
-    figure = figures.claims(aligned, by=("side", "axis"), words=words, draw=name)
-    return Drawn(figure, rows, f"Our {what} identity, by axis.")
+    printed = rows[rows["side"] == "printed"].groupby("axis")["estimate"].max()
+    ours = rows[(rows["side"] == "ours") & rows["estimate"].notna()]
+    above = int((ours["estimate"] > ours["axis"].map(printed)).sum())
+    return Drawn(
+        figures.claims(
+            aligned, _SCORES[score][1], by=("side", "axis"), words=_WORDS, draw=name
+        ), rows,
+        f"Our {what} identity, by axis.",
+        f"{above} of our {len(ours)} scores are above all that the paper prints",
+        figures.caption(rows, "our scores", band=_MEANT) + f" Rings: printed scores, {other}.",
+    )  # fmt: skip
 
 
+@figures.twice
 def visibility(table: pd.DataFrame) -> Drawn:
     """Draw the shares of obvious, nuanced and imperceptible answers, a panel a model.
 
@@ -159,21 +272,31 @@ def visibility(table: pd.DataFrame) -> Drawn:
     table
         Of `cogs.visible.visibility`.
     """
-    colours = [figures.INK, "#8c8c8c", figures.BAND]
+    colours = [figures.INK, figures.PALETTE[7], figures.BAND]
     terms = {name: name for name in ("obvious", "nuanced", "imperceptible")}
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.stacked_terms(own, ax, label="identity", terms=terms, colours=colours)
+        named = own.assign(identity=own["identity"].map(names.people))
+        figures.stacked_terms(named, ax, label="identity", terms=terms, colours=colours)
         figures.unit(own, ax)
         ax.set_xlabel("share of answers")
 
-    height = 1.4 + 0.27 * table.groupby("model").size().max()
-    figure = figures.panels(table, draw, by="model", height=height)
-    figures.legend_below(figure, figure.axes[0])
+    figure = figures.panels(
+        table,
+        draw,
+        by="model",
+        height=lambda own: figures.rows_height(own["identity"].map(names.people)),
+    )
+    if len(table):
+        figures.key_above(figure, figure.axes[0])
+    known = table["obvious"].dropna()
     return Drawn(
         figure, table,
         "Shares of answers in which the identity is obvious, nuanced or imperceptible, by identity "
         "and model.",
+        f"The identity is obvious in {known.min():.0%} to {known.max():.0%} of answers"
+        if len(known) else "",
+        "Bars: shares of an identity's answers.",
     )  # fmt: skip
 
 
@@ -187,6 +310,7 @@ _PREFERRED = {
 }
 
 
+@figures.twice
 def preferences(
     estimates: pd.DataFrame, *, statistic: Literal["share", "position_share"] = "share"
 ) -> Drawn:
@@ -203,13 +327,31 @@ def preferences(
     own = together(whole(estimates))
     own = own[own["statistic"] == statistic]
     places = statistic == "position_share"
-    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else own["group"])
-    figure = figures.claims(
-        rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit
-    )
-    return Drawn(figure, own, _PREFERRED["people" if "kind" in own else statistic])
+    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else _people(own))
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        what = f"the text at {row['group']}" if places else f"texts of {names.people(row['group'])}"
+        side = "preferred" if up else "passed over"
+        return (
+            f"{what} {'is' if places else 'are'} {side} beyond chance"
+            if first
+            else (f"{what} {side}")
+        )
+
+    return Drawn(
+        figures.claims(
+            rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit,
+            hue=None if places else "group",
+        ), own, _PREFERRED["people" if "kind" in own else statistic],
+        figures.stated(rows, by="group", told=told, of="choices by axis" if places else "judges",
+                       otherwise="No share is told apart from chance"),
+        figures.caption(
+            rows, "share of judgements in which it was preferred", of="units", band=_MEANT
+        ),
+    )  # fmt: skip
 
 
+@figures.twice
 def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     """Draw the ABS in two ways and the spread over positions: a row an axis, a column a judge.
 
@@ -233,18 +375,27 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     def scaled(_: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
-    words = {"estimate": "spread of shares (0: all alike)"}
-    figure = figures.claims(rows, by=("bias", "evaluator"), words=words, draw=scaled)
-    for ax in figure.axes:
-        if ax.get_xlabel():
-            ax.set_xlabel(f"spread of shares,\n{ax.get_xlabel()}")
+    beyond = rows[figures.apart(rows)]
+    judges = rows["evaluator"].nunique()
+    by = {name: beyond.loc[beyond["statistic"] == name, "evaluator"].nunique()
+          for name in ("abs", "position")}  # fmt: skip
     return Drawn(
-        figure, own,
+        figures.claims(
+            rows, "spread of shares (0: all alike)", by=("bias", "evaluator"), words=_WORDS,
+            draw=scaled,
+        ), own,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and chance levels.",
+        f"Of {judges} judges {by['abs']} go by identity beyond chance, and {by['position']} by "
+        "position",
+        figures.caption(
+            rows, "spread of the shares over identities, as published and with orders balanced, "
+            "and over positions", of="units", band=_MEANT,
+        ),
     )  # fmt: skip
 
 
+@figures.twice
 def grid(estimates: pd.DataFrame) -> Drawn:
     """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
 
@@ -254,35 +405,44 @@ def grid(estimates: pd.DataFrame) -> Drawn:
         Of `cogs.affinity.abs_estimates`. A cell that was not measured is left blank and says so.
     """
     table = who_judged_whom(estimates).rows
-    axes = list(table["axis"].unique())
     judges, writers = list(table["evaluator"].unique()), list(table["model"].unique())
-    figure, panels = plt.subplots(
-        1, len(axes), figsize=(3.2 * len(axes), 1.2 + 0.5 * len(judges)), squeeze=False, sharey=True
-    )
     top = float(np.nanmax([0.01, *table["excess"].abs()]))
-    image = None
-    for name, ax in zip(axes, panels.flat, strict=True):
-        own = table[table["axis"] == name].set_index(["evaluator", "model"])
-        cells = own["excess"].unstack().reindex(index=judges, columns=writers)
-        image = ax.imshow(cells, cmap="PuOr_r", vmin=-top, vmax=top, aspect="auto")
+    shade = mpl.colormaps["PuOr_r"]
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        own = own.set_index(["evaluator", "model"])
         for (judge, writer), row in own.iterrows():
+            x, y = writers.index(writer), len(judges) - 1 - judges.index(judge)
             measured = np.isfinite(row["excess"])
-            text = str(row["favourite"]) if measured else "not\nmeasured"
-            strong = measured and abs(row["excess"]) > 0.6 * top
+            # Tints, on which ink is read on paper and in the dark.
+            paint = shade(0.5 + 0.22 * row["excess"] / top) if measured else figures.PAPER
+            ax.barh(
+                y, 1, left=x - 0.5, height=1, color=paint, edgecolor=figures.PAPER, linewidth=1.5
+            )
+            excess = f"{row['excess']:+.2f}".replace("-", "−")
+            said = f"{row['favourite']}\n{excess}"
             ax.text(
-                writers.index(writer), judges.index(judge), figures.plain(text), ha="center",
-                va="center", fontsize=8, color="white" if strong else figures.INK,
+                x, y, figures.drawn(said if measured else "not\nmeasured"), ha="center",
+                va="center", fontsize=8.5, color=figures.INK,
                 fontweight="bold" if row["own"] == "yes" else "normal",
             )  # fmt: skip
-        ax.set_xticks(range(len(writers)), [figures.plain(w) for w in writers], rotation=20)
-        ax.set_yticks(range(len(judges)), [figures.plain(j) for j in judges])
-        ax.set_title(figures.plain(name))
+        ax.set_xlim(-0.5, len(writers) - 0.5)
+        ax.set_xticks(range(len(writers)), [figures.wrapped(name, 14) for name in writers])
+        ax.tick_params(length=0)
+        figures.name_rows(ax, pd.Series(judges))
+        ax.set_ylim(-0.5, len(judges) - 0.5)
         ax.set_xlabel("who wrote")
-    panels.flat[0].set_ylabel("who judged")
-    if image is not None:
-        figure.colorbar(image, ax=list(panels.flat), label="ABS beyond chance")
+
+    figure = figures.panels(table, draw, by="axis", height=1.0 + 0.42 * len(judges))
+    best = table[table["excess"] == table["excess"].max()].head(1).to_dict("records")
     return Drawn(
         figure, table,
         "Affinity Bias Score beyond chance of every judge on the texts of every writer, with the "
         "favourite identity in each cell, by axis.",
+        "".join(
+            f"The strongest preference: {one['evaluator']} for {one['favourite']} in the texts of "
+            f"{one['model']}" for one in best
+        ),
+        "Cells: the favourite of a judge (row) in the texts of a writer (column), and ABS less "
+        "what chance gives; bold: its own texts.",
     )  # fmt: skip

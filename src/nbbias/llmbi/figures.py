@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -16,6 +16,7 @@ _TERMS = {
 }
 
 
+@figures.twice
 def components(table: pd.DataFrame) -> Drawn:
     """Draw the three terms of each dimension's score, a panel a model.
 
@@ -23,26 +24,40 @@ def components(table: pd.DataFrame) -> Drawn:
     --------
     >>> table = pd.DataFrame({"model": "m", "dimension": ["Age"], "penalty": [0.2],
     ...                       "weighted_bias": [0.1], "sentiment_term": [0.15]})
-    >>> [text.get_text() for text in components(table).figure.legends[0].get_texts()]
+    >>> drawn = components(table)
+    >>> drawn.title
+    'The penalty, the same in every bar, is 44% of the index of m'
+    >>> [text.get_text() for text in drawn.figure.legends[0].get_texts()]
     ['penalty P', 'weighted bias wB', 'sentiment term λS']
     """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(
             own, ax, label="dimension", terms=_TERMS,
-            colours=["#bdbdbd", figures.PALETTE[0], figures.PALETTE[9]],
+            colours=[figures.PALETTE[7], figures.PALETTE[0], figures.PALETTE[1]],
         )  # fmt: skip
         ax.set_xlabel("mean score")
 
-    figure = figures.panels(table, draw, by="model", height=3.7)
-    figures.legend_below(figure, figure.axes[0])
+    figure = figures.panels(
+        table, draw, by="model", height=lambda own: figures.rows_height(own["dimension"])
+    )
+    if len(table):
+        figures.key_above(figure, figure.axes[0])
+    means = table.groupby("model", sort=False)[list(_TERMS)].mean()
+    parts = (means["penalty"] / means.sum(axis=1)).dropna()
+    told = " and ".join(f"{part:.0%} of the index of {model}" for model, part in parts.items())
+    if len(parts) > 3:
+        told = f"{parts.min():.0%} to {parts.max():.0%} of the index"
     return Drawn(
         figure, table,
         "Stacked bars, one a dimension, of the three terms of the index for each model. The "
         "penalty is equal in every bar.",
+        f"The penalty, the same in every bar, is {told}" if told else "",
+        "Bars: the three terms of the mean score of each dimension, which add up to it.",
     )  # fmt: skip
 
 
+@figures.twice
 def dimensions(estimates: pd.DataFrame) -> Drawn:
     """Draw each dimension's mean with its interval, its prompts, and what neutral prose gives."""
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
@@ -59,23 +74,49 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         "LLMBI score (higher: stronger sentiment)", by="model", draw=draw,
         words={"band": "neutral prose of the same length"},
     )  # fmt: skip
+
+    def told(row: dict[str, object], up: bool, first: bool) -> str:
+        side = "stronger" if up else "milder"
+        if not first:
+            return f"those of {row['model']} {side}"
+        return f"answers of {row['model']} are worded {side} than neutral prose"
+
     return Drawn(
         figure, of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range that neutral prose gives as a grey band, for each model.",
+        figures.stated(of_dimension, by="model", told=told, of="dimensions", otherwise=(
+            "No dimension's score is told apart from that of neutral prose"
+        )),
+        figures.caption(
+            of_dimension, "mean score of a dimension", of="prompts",
+            band="what neutral prose of the same length gives",
+        ) + (" Rings: single prompts." if len(of_prompt) else ""),
     )  # fmt: skip
 
 
+@figures.twice
 def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
-    """Draw the signed polarity of every answer by two instruments."""
-    figure, ax = plt.subplots(figsize=(8.0, 4.0))
-    figures.agreement(measured, ax, x=f"polarity_{first}", y=f"polarity_{second}", hue="model")
-    ax.set_xlabel(f"polarity by {sentiment.instrument(first)}")
-    ax.set_ylabel(f"polarity by {sentiment.instrument(second)}")
-    told = "Signed polarity of every answer by the two instruments, one point an answer."
-    return Drawn(figure, measured.drop(columns="text", errors="ignore"), told)
+    """Draw the signed polarity of every answer by two instruments, a panel a model."""
+    x, y = f"polarity_{first}", f"polarity_{second}"
+    named = f"by {sentiment.instrument(first)}", f"by {sentiment.instrument(second)}"
+
+    def draw(own: pd.DataFrame, ax: Axes) -> None:
+        figures.agreement(own, ax, x=x, y=y)
+        ax.set(xlabel=f"polarity {named[0]}", ylabel=f"polarity {named[1]}", ylim=(-1.08, 1.08))
+
+    both = measured[[x, y]].dropna()
+    alike = int((np.sign(both[x]) == np.sign(both[y])).sum())
+    return Drawn(
+        figures.panels(measured, draw, by="model", height=3.2),
+        measured.drop(columns="text", errors="ignore"),
+        "Signed polarity of every answer by the two instruments, one point an answer.",
+        f"The two instruments agree on the sign of {alike} of {len(both)} answers",
+        f"Dots: answers, by their signed polarity {named[0]} and {named[1]}.",
+    )  # fmt: skip
 
 
+@figures.twice
 def ranking_swaps(table: pd.DataFrame) -> Drawn:
     """Draw the share of pairs of dimensions that change order, by what was changed.
 
@@ -83,29 +124,41 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
     --------
     >>> table = pd.DataFrame({"model": "m", "factor": ["prompts"], "swapped": [0.2],
     ...                       "swapped_worst": [0.5], "no_difference": [0.25]})
-    >>> ranking_swaps(table).figure.axes[0].get_xlabel()
-    'share of pairs that change order'
+    >>> drawn = ranking_swaps(table)
+    >>> drawn.figure.axes[0].get_xlabel(), drawn.title
+    ('share of pairs that change order', 'Another choice of prompts swaps up to 50% of the pairs')
     """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
         at = len(own) - 1 - own.reset_index()["no_difference"].dropna().index.to_numpy()
         ax.plot(
-            own["no_difference"].dropna(), at, "|", color=figures.PRINTED, ms=16, mew=2,
+            own["no_difference"].dropna(), at, "|", color=figures.PALETTE[3], ms=14, mew=2,
             label="if dimensions did not differ",
         )  # fmt: skip
-        ax.set_xlim(-0.03, 1.03)
+        figures.unit(own, ax)
         ax.set_xlabel("share of pairs that change order")
 
-    figure = figures.panels(table, draw, by="model", height=2.9)
-    figures.legend_below(figure, figure.axes[0])
+    figure = figures.panels(
+        table, draw, by="model", height=lambda own: figures.rows_height(own["factor"])
+    )
+    if len(table):
+        figures.key_above(figure, figure.axes[0])
+    worst = table.dropna(subset=["swapped_worst"]).sort_values("swapped_worst", kind="stable")
     return Drawn(
         figure, table,
         "For each choice behind the index, the mean and the largest share of pairs of dimensions "
         "that change order, for each model.",
+        "".join(
+            f"Another choice of {row['factor']} swaps up to {row['swapped_worst']:.0%} of the pairs"
+            for row in worst.tail(1).to_dict("records")
+        ),
+        "Dots: mean over the settings of a choice; rings: the worst setting; pairs are of "
+        "dimensions, by rank.",
     )  # fmt: skip
 
 
+@figures.twice
 def printed(table: pd.DataFrame) -> Drawn:
     """Draw our score and the printed one for every prompt, a panel a model."""
     writer = table["printed_model"].iloc[0]
@@ -114,10 +167,18 @@ def printed(table: pd.DataFrame) -> Drawn:
         figures.beside(own, ax, label="prompt", printed=f"printed, {writer}")
         ax.set_xlabel("LLMBI score")
 
-    figure = figures.panels(table, draw, by="model", width=9.5, height=5.2)
-    figures.legend_below(figure, figure.axes[0])
+    figure = figures.panels(
+        table, draw, by="model", height=lambda own: figures.rows_height(own["prompt"])
+    )
+    first = table[table["model"] == table["model"].iloc[0]].iloc[0]
+    marks = [(first["ours"], "ours"), (first["printed"], f"printed, {writer}")]
+    figures.name_marks(figure.axes[0], [(x, text) for x, text in marks if np.isfinite(x)])
+    both = table[["ours", "printed"]].dropna()
+    above = int((both["ours"] > both["printed"]).sum())
     return Drawn(
         figure, table,
-        "Our score of every prompt as a dot and the printed score of GPT-4 as a diamond, on one "
+        "Our score of every prompt as a dot and the printed score of GPT-4 as a ring, on one "
         "scale, for each model.",
+        f"{above} of our {len(both)} scores are above the printed ones",
+        f"Dots: our scores; rings: those printed for {writer}, whose answers are others.",
     )  # fmt: skip

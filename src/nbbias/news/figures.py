@@ -5,75 +5,100 @@
 ...        "statistic": "share_difference_common", "estimate": -0.1, "n": 9}
 >>> drawn = news.figures.share_differences(tables.estimates([row], study="news_bias"))
 >>> drawn.rows["panel"].tolist()
-['gender: female']
+['women']
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from nbbias import tables
 from nbbias.news import claims, replicates
 from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, names
 
-#: The references, the leading one first, and what they are called in a legend.
+#: The references, the leading one first, and what they are called in a figure.
 _BY = {
     "replicate": "texts without a difference between writers", "sentences": "sentences dealt anew",
     "words": "words dealt anew", "topics": "words of a pair dealt anew",
 }  # fmt: skip
 
-_WHAT = {"word": "words", "document": "topics"}
+#: What a level measures, as people say it: of a group, and by itself.
+_WHAT = {"word": "group words", "document": "topics"}
+_MEASURES = _WHAT | {"sentiment": "tone", "toxicity": "toxicity"}
 
 
+@figures.twice
 def share_differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> Drawn:  # fmt: skip
     """Draw how far each group's share is from that in the originals, a panel a group."""
     rows = claims.unmirrored(_cells(estimates[estimates["statistic"] == statistic]))
-    rows = rows.assign(panel=rows["bias"] + ": " + rows["group"])
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        _zero(ax)
-        ax.set_xlabel("difference of shares")
-
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
+    rows = rows.assign(panel=_group_names(rows))
     of = _WHAT[rows["measure"].iloc[0]] if len(rows) else "words"
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        side, whose = "larger" if up else "smaller", names.of_people(row["group"])
+        if not first:
+            return f"{whose} {side}"
+        return f"{whose} share of the {of} is {side} than in the originals"
+
+    common = " that all models answered" if statistic.endswith("common") else ""
     return Drawn(
-        figure, rows,
+        figures.claims(rows, "difference of shares", draw=figures.zero, hue="group"), rows,
         f"Mean difference of each group's share of {of} between answer and original on common "
         "articles, with intervals, by model and prompt; one panel a group.",
+        figures.stated(rows, by="panel", told=told, of=_of(rows), otherwise=(
+            f"No group's share of the {of} is told apart from that in the originals"
+        )),
+        figures.caption(
+            rows, "mean difference of the group's share, answer less original", of="articles"
+        ).removesuffix(".") + f"{common}; 0: as in the originals."
+        + _mirror(rows),
     )  # fmt: skip
 
 
+def _mirror(rows: pd.DataFrame) -> str:
+    """Say whose share is not drawn, since it mirrors another's."""
+    alone = rows.drop_duplicates(["bias", "group"])
+    alone = alone[alone.groupby("bias")["group"].transform("size") == 1]
+    told = [f"the other group of {bias} mirrors it" for bias in alone["bias"]]
+    return f" {figures.upper('; '.join(told))}." if told else ""
+
+
+@figures.twice
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     """Draw the mean distance of each cell beside its leading reference, a panel a bias."""
     rows = _beside(estimates[estimates["statistic"] == "bias"], chance)
     rows = _cells(rows).assign(panel=rows["bias"])
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
-        ax.set_xlabel("mean distance")
-
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
     by = _by(rows)
+
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        if not first:
+            return f"by {row['bias']}"
+        return f"by {row['bias']}, answers are further from their originals than {by}"
+
     return Drawn(
-        _with_chance(figure, by), rows,
+        figures.claims(_unreferenced(rows), "mean distance", words={"band": by or "by chance"}),
+        rows,
         "Mean distance of each model and prompt with its interval, and the range that "
         f"{by} would give, for each bias.",
+        figures.stated(rows, by="panel", told=told, of=_of(rows), sides=(True,), otherwise=(
+            f"No answers are shown to be further from their originals than {by}"
+        )),
+        figures.caption(
+            rows, "mean distance of an answer's shares from the original's (0: the same)",
+            of="articles", band=by,
+        ),
     )  # fmt: skip
 
 
+@figures.twice
 def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[str, str]) -> Drawn:
     """Draw share and extent of prejudice against one group of each bias, beside a reference."""
     own = _beside(estimates[estimates["statistic"].isin(KINDS)], chance)
@@ -81,23 +106,34 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
     rows = _cells(own[own["group"] == own["bias"].map(_focus(own, focus))])
     what = rows["statistic"].str.removeprefix("prejudice_")
     rows = rows.assign(panel=_group_names(rows) + ": " + what)
+    by, of = _by(rows), _WHAT[measure]
+    often = rows[rows["statistic"] == KINDS[0]]
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.intervals(own, ax, label="cell")
+    def axis(own: pd.DataFrame) -> str:
         share = own["statistic"].iloc[0].startswith("prejudice_share")
-        ax.set_xlabel("share of answers" if share else "mean change of share")
+        return "share of answers" if share else "mean change of share"
 
-    figure = figures.panels(
-        rows, draw, by="panel", width=11, height=_height(rows), share_x=False
-    )  # fmt: skip
-    by = _by(rows)
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        whose = names.of_people(row["group"])
+        return f"{whose} share of the {of} falls more often than {by}" if first else whose
+
     return Drawn(
-        _with_chance(figure, by), rows,
-        f"Share of answers in which a group's share of {_WHAT[measure]} is smaller than in the "
+        figures.claims(
+            _unreferenced(rows), axis, words={"band": by or "by chance"}, hue="group"
+        ), rows,
+        f"Share of answers in which a group's share of {of} is smaller than in the "
         f"original, and the mean change in those, with the ranges that {by} would give.",
+        figures.stated(often, by="panel", told=told, of=_of(rows), sides=(True,), otherwise=(
+            f"No group's share of the {of} is shown to fall more often than {by}"
+        )),
+        figures.caption(
+            rows, "in how many answers the group's share is smaller than in the original, and the "
+            "mean change in those", of="articles", band=by,
+        ),
     )  # fmt: skip
 
 
+@figures.twice
 def tone(estimates: pd.DataFrame) -> Drawn:
     """Draw the shift of each group's tone beyond that of the sentences that name no group.
 
@@ -107,20 +143,32 @@ def tone(estimates: pd.DataFrame) -> Drawn:
     wanted &= estimates["instrument"] == estimates["instrument"].iloc[0]
     rows = _cells(estimates[wanted])
     rows = rows.assign(panel=_group_names(rows))
+    # A few articles would stretch the scale and say nothing; they stay in the table.
+    shown = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
+    known = shown.groupby("panel")["estimate"].transform("count") > 0
+    few = shown.loc[~known, "panel"].unique()
+    shown = shown[known] if known.any() else shown
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        # A few articles would stretch the scale and say nothing; they stay in the table.
-        shown = own.assign(estimate=own["estimate"].where(own["ci_low"].notna()))
-        figures.intervals(shown, ax, label="cell", missing="too few articles differ")
-        _zero(ax)
-        ax.set_xlabel("shift of sentiment")
+    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+        side, whom = "warmer" if up else "colder", names.people(row["group"])
+        if not first:
+            return f"towards {whom} {side}"
+        return f"the tone towards {whom} turns {side} than in the originals"
 
-    figure = figures.panels(rows, draw, by="panel", width=11, height=_height(rows))
-    figures.legend_below(figure, figure.axes[0], extra=[figures.interval_key()])
     return Drawn(
-        figure, rows,
+        figures.claims(
+            shown, "shift of sentiment", draw=figures.zero, hue="group",
+            words={"missing": "too few articles differ"},
+        ), rows,
         "Mean shift of each group's sentiment between answer and original beyond the shift of "
         "sentences without a group, with intervals, by model and prompt; one panel a group.",
+        figures.stated(shown, by="panel", told=told, of=_of(rows), otherwise=(
+            "No shift of tone is told apart from that of sentences without a group"
+        )),
+        figures.caption(
+            shown, "mean shift of the tone of sentences about the group, answer less original, "
+            "beyond that of sentences without a group", of="articles",
+        ) + (f" Not drawn, as too few articles differ: {', '.join(few)}." if len(few) else ""),
     )  # fmt: skip
 
 
@@ -163,36 +211,42 @@ def printed_rows(
     return rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
 
 
+@figures.twice
 def printed(rows: pd.DataFrame) -> Drawn:
-    """Draw our mean distances and the printed ones on one scale, a panel a measure and bias.
+    """Draw our mean distances above the printed ones on one scale, a panel a measure and bias.
 
-    `rows` are those of `printed_rows`.
+    `rows` are those of `printed_rows`. The printed models share a row: it is their range that
+    ours are seen against.
     """
     own = rows[rows["statistic"] == "bias"]
-    own = own.assign(panel=own["measure"] + ": " + own["bias"]).reset_index(drop=True)
+    panel = own["measure"].map(_MEASURES).fillna(own["measure"]) + ": " + own["bias"]
+    own = own.assign(panel=panel).reset_index(drop=True)
+    ends = own[own["side"] == "printed"].groupby("panel")["estimate"].agg(["min", "max"])
+    ours = own[(own["side"] == "ours") & own["estimate"].notna() & own["panel"].isin(ends.index)]
+    ends = ends.reindex(ours["panel"])
+    within = ours["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
+    title = (
+        f"{within} of our {len(ours)} mean distances lie between those that the paper prints"
+        if len(ours) else "Nothing of this is printed in the paper"
+    )  # fmt: skip
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        colours = {"ours": figures.INK, "printed": figures.PRINTED}
-        figures.intervals(own, ax, label="cell")
-        theirs = own["side"] == "printed"
-        at = np.arange(len(own))[::-1]
-        ax.plot(own["estimate"][theirs], at[theirs], "o", color=colours["printed"], ms=5, zorder=5)
-        ax.set_xlabel("mean distance")
+    def axis(one: pd.DataFrame) -> str:
+        return f"mean distance of {_MEASURES.get(one['measure'].iloc[0], 'measures')}"
 
-    figure = figures.panels(
-        own, draw, by="panel", width=13, height=0.9 + 0.24 * _most(own), share_x=False
+    figure = figures.claims(
+        figures.in_one_row(own, "{n} printed models"),
+        axis,
+        draw=figures.rings(own),
+        words={"band": "by chance", "unprinted": "by another instrument"},
     )
-    keys: list[Artist] = [figures.interval_key(label="ours, with its interval")]
-    if own["null_low"].notna().any():
-        keys.append(_band("the leading reference of chance"))
-    if (own["side"] == "printed").any():
-        label = "printed: other corpus, other human side"
-        keys.append(figures.interval_key(colour=figures.PRINTED, label=label))
-    figures.legend_below(figure, figure.axes[0], extra=keys)
     return Drawn(
         figure, own,
         "Mean distance of our models with chance above the printed values of seven models (Figures "
         "2, 4 and 6 of the paper, A.1 where toxicity is by Detoxify), a panel a measure and bias.",
+        title,
+        figures.caption(
+            own, "ours", of="articles", band="the leading reference of chance"
+        ) + (" Rings: printed values, of another corpus and other originals." if len(ours) else "")
     )  # fmt: skip
 
 
@@ -201,18 +255,13 @@ def printed(rows: pd.DataFrame) -> Drawn:
 
 def _cells(estimates: pd.DataFrame) -> pd.DataFrame:
     """Name the rows by what tells cells apart: only the keys that vary."""
-    keys = [key for key in ("source", "model", "prompt") if estimates[key].nunique() > 1]
-    names = estimates[keys or ["model"]].astype(str).agg(" · ".join, axis=1)
-    return estimates.assign(cell=names)
+    return estimates.assign(cell=figures.cells(estimates))
 
 
-def _height(estimates: pd.DataFrame) -> float:
-    rows = len(estimates.drop_duplicates(["source", "model", "prompt"]))
-    return 1.6 + 0.32 * rows
-
-
-def _most(rows: pd.DataFrame) -> int:
-    return int(rows["panel"].value_counts().max()) if len(rows) else 1
+def _of(rows: pd.DataFrame) -> str:
+    """Say what rows of a panel are: models, unless sources or prompts vary, too."""
+    varies = any(rows[key].nunique() > 1 for key in ("source", "prompt"))
+    return "settings" if varies else "models"
 
 
 def _focus(rows: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
@@ -222,13 +271,10 @@ def _focus(rows: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
 
 
 def _group_names(table: pd.DataFrame) -> pd.Series:
-    """Name a panel by its group; where biases have a group of one name, by the bias too."""
+    """Name a panel by its people; where biases have a group of one name, by the bias too."""
     shared = table.groupby("group")["bias"].transform("nunique") > 1
-    return table["group"].where(~shared, table["bias"] + " " + table["group"])
-
-
-def _zero(ax: Axes) -> None:
-    ax.axvline(0, color=figures.MUTED, lw=1, ls=":", zorder=0)
+    people = table["group"].astype(object).map(names.people)
+    return people.where(~shared, table["bias"] + ": " + people)
 
 
 def _beside(estimates: pd.DataFrame, chance: pd.DataFrame) -> pd.DataFrame:
@@ -236,9 +282,14 @@ def _beside(estimates: pd.DataFrame, chance: pd.DataFrame) -> pd.DataFrame:
     keys = ["bias", "statistic", "group", "instrument", *CELL]
     rank = chance["reference"].map({name: i for i, name in enumerate(_BY)})
     first = chance.assign(rank=rank).sort_values("rank", kind="stable").drop_duplicates(keys)
-    names = estimates[keys].merge(first[[*keys, "reference"]], on=keys, how="left")["reference"]
+    named = estimates[keys].merge(first[[*keys, "reference"]], on=keys, how="left")["reference"]
     rows = tables.with_chance(estimates, chance, lead=list(_BY))
-    return rows.assign(reference=names.to_numpy())
+    return rows.assign(reference=named.to_numpy())
+
+
+def _unreferenced(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out the names of references, which `figures.claims` would take for values."""
+    return rows.drop(columns="reference")
 
 
 def _by(rows: pd.DataFrame) -> str:
@@ -246,13 +297,3 @@ def _by(rows: pd.DataFrame) -> str:
     replicated = rows["reference"] == "replicate"
     kinds = rows.loc[replicated, "test"].map(replicates.named).unique()
     return " or ".join([*kinds, *rows.loc[~replicated, "reference"].dropna().map(_BY).unique()])
-
-
-def _with_chance(figure: Figure, by: str) -> Figure:
-    extra = [figures.interval_key(), _band(by or "chance alone")]
-    figures.legend_below(figure, figure.axes[0], extra=extra)
-    return figure
-
-
-def _band(by: str) -> Patch:
-    return Patch(color=figures.BAND, label=by)

@@ -7,5 +7,6 @@ from . import (
     leaders as leaders,
     manifest as manifest,
     page as page,
+    report as report,
     share as share,
 )

@@ -28,6 +28,7 @@ _COMPARED = 10
 _LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
+#: Those of models side by side, and of two runs, stand in their page.
 _IMAGES = "'self' file: data:"
 
 #: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
@@ -51,17 +52,24 @@ def runs(out: Path) -> list[dict[str, Any]]:
     found = []
     for path in sorted(out.glob(f"*/*/{manifest.NAME}")):
         folder = path.parent
-        described = manifest.read(folder)
-        if described is None or folder.name.startswith("."):
-            continue
-        if folder.name.endswith(FAILED):
-            described["run"] = folder.name
-        lead = tables.read_finding(folder)
-        found.append({
-            **described, "finding": lead["sentence"], "lead": lead,
-            "page": (folder / "index.html").is_file(), "folder": folder.relative_to(out).as_posix(),
-        })  # fmt: skip
+        described = None if folder.name.startswith(".") else run(folder)
+        if described is not None:
+            found.append({**described, "folder": folder.relative_to(out).as_posix()})
     return found
+
+
+def run(folder: Path) -> dict[str, Any] | None:
+    """Return what a run's manifest says, its `finding`, all that leads its page (`lead`), and
+    whether it has a `page`; None where there is no run.
+    """
+    described = manifest.read(folder)
+    if described is None:
+        return None
+    if folder.name.endswith(FAILED):
+        described["run"] = folder.name
+    lead = tables.read_finding(folder)
+    there = (folder / "index.html").is_file()
+    return {**described, "finding": lead["sentence"], "lead": lead, "page": there}
 
 
 def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +114,8 @@ def write(out: Path) -> Path:
     finished = [one for one in every if one["status"] == "ok"]
     links = _compare(out, finished)
     table = leaders.table(out, finished)
-    _render(out / "leaders.html", "leaders.html.j2", root=".", sections=leaders.sections(table))
+    shown = leaders.sections(table, out)
+    _render(out / "leaders.html", "leaders.html.j2", root=".", sections=shown)
     every.sort(key=lambda one: str(one["started"]), reverse=True)
     cards = [{**one, **_card(out, one), "compared": links.get(one["folder"], [])} for one in every]
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
@@ -212,13 +221,13 @@ def _render(target: Path, template: str, *scripts: str, **values: Any) -> Path:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
-    environment.filters |= {"plain": escape.without_markdown, "day": _day}
+    environment.filters |= {"plain": escape.without_markdown, "day": day}
     ours = page.own(*scripts, images=_IMAGES)
     text = environment.get_template(template).render(**ours, scripts=scripts, **values)
-    return tables.write(target, visible(page.slim(text)))
+    return tables.write(target, visible(page.reached(page.slim(text))))
 
 
-def _day(started: object) -> str:
+def day(started: object) -> str:
     """Write when a run began as people do: 2024-05-01T10:20:30+00:00 is 1 May 2024, 10:20 UTC."""
     try:
         when = datetime.fromisoformat(str(started))

@@ -172,7 +172,10 @@ def write_page(
     if "</h1>" in body:
         body = _CLAIMS.sub("", body).replace("</h1>", "\n".join(["</h1>", *lead]), 1)
     body = _numbered(body)
-    # Code, what it printed and figures scroll on a phone, so a keyboard must reach them.
-    body = body.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
-    return tables.write(target, visible(body))
+    return tables.write(target, visible(reached(body)))
+
+
+def reached(text: str) -> str:
+    """Let a keyboard reach what scrolls on a phone: code, what it printed, and figures."""
+    return text.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')

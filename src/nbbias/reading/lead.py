@@ -70,13 +70,22 @@ def told(lead: Lead) -> dict[str, Any]:
     return {
         "sentence": " ".join(plain), "plain": plain,
         "technical": escape.without_markdown(lead.technical), "figure": lead.figure,
-        "numbers": [_number(row) for row in lead.numbers.head(_LEADING).to_dict("records")],
+        "numbers": [number(row) for row in lead.numbers.head(_LEADING).to_dict("records")],
         "card": {name: escape.without_markdown(text) for name, text in lead.card.items()},
         "texts": lead.texts._asdict(),
     }  # fmt: skip
 
 
-def _number(row: Mapping[str, Any]) -> dict[str, Any]:
+def number(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of ESTIMATES with a `name` as it leads a page: its values, and in words.
+
+    Examples
+    --------
+    >>> row = {"study": "llmbi", "measure": "llmbi", "statistic": "index", "name": "gpt-4"}
+    >>> row |= {"estimate": 0.5, "ci_low": 0.25, "ci_high": 0.75, "confidence": 0.95, "n": 18}
+    >>> number(row)["interval"]
+    '95% CI 0.25 to 0.75'
+    """
     values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
     kept = {key: None if pd.isna(value) else value for key, value in values.items()}
     known = kept["ci_low"] is not None

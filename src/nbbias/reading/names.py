@@ -8,12 +8,17 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import seaborn as sns
 
 from nbbias.reading.sentences import number
 from nbbias.tables import shipped_table
 
-PALETTE = sns.color_palette("colorblind").as_hex()
+_COLOURS = shipped_table("words/colours.csv", role="str")
+
+#: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
+PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "light"].to_list()
+
+#: What is paper, ink, small print, and the band of chance.
+ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["light"].to_dict()
 
 
 @cache

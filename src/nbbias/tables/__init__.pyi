@@ -44,6 +44,7 @@ from .files import (
     save_latex as save_latex,
     save_table as save_table,
     saved_table as saved_table,
+    svg as svg,
     unwritable as unwritable,
     write as write,
     write_parquet as write_parquet,

@@ -17,6 +17,7 @@ EXTRAS = {
     "inspect_ai": "llm",
     "openai": "llm",
     "tenacity": "llm",
+    "playwright": "browser",
 }
 
 

@@ -13,6 +13,8 @@ import re
 import secrets
 import tempfile
 from collections.abc import Mapping
+from colorsys import hls_to_rgb, rgb_to_hls
+from functools import cache
 from io import BytesIO
 from numbers import Real
 from pathlib import Path
@@ -26,9 +28,14 @@ from IPython.display import HTML
 from matplotlib.figure import Figure
 
 from nbbias.tables import escape
+from nbbias.tables.read import shipped_table
 
 #: What may stand in the address of an image as it is.
 _PLAIN = " ;/:@=+$,-_.!~*()"
+#: The same in a list of images, where a gap ends an address.
+_NO_GAP = _PLAIN.replace(" ", "")
+#: Where the drawing for a phone is shown: never on paper.
+_PHONE = "screen and (max-width: 40rem)"
 
 
 def folder(stem: str, differs: str = "") -> Path:
@@ -223,11 +230,10 @@ def save_figure(
     True
     """
     folder = out / "figures"
-    undated = {"svg": {"Date": None}, "png": {"Software": None}, "pdf": {"CreationDate": None}}
-    for kind, metadata in undated.items():
-        write(folder / f"{name}.{kind}", _printed(figure, kind, metadata))
+    for kind, content in _printed(figure, *_UNDATED).items():
+        write(folder / f"{name}.{kind}", content)
     if narrow is not None:
-        write(folder / f"{name}-narrow.svg", _printed(narrow, "svg", undated["svg"]))
+        write(folder / f"{name}-narrow.svg", _printed(narrow, "svg")["svg"])
         plt.close(narrow)
     write(folder / f"{name}.csv", csv(data))
     write(folder / f"{name}.json", json.dumps(dict(words), ensure_ascii=False, indent=2) + "\n")
@@ -235,10 +241,86 @@ def save_figure(
     return HTML(figure_html(out, name))
 
 
-def _printed(figure: Figure, kind: str, metadata: Mapping[str, Any]) -> bytes:
-    buffer = BytesIO()
-    figure.savefig(buffer, format=kind, metadata=dict(metadata), dpi=150)
-    return buffer.getvalue()
+#: What a file would say of when and with what it was made.
+_UNDATED: dict[str, dict[str, None]] = {
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")), "png": {"Software": None},
+    "pdf": {"CreationDate": None},
+}  # fmt: skip
+
+_PAINT = re.compile(rb"(fill|stroke): (#[0-9a-f]{6})")
+
+
+def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
+    """Return a figure as files; where its parts stand is found once for all of them."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    edge = plt.rcParams["savefig.pad_inches"]
+    box = figure.get_tightbbox().padded(edge)
+    files = {}
+    for kind in kinds:
+        buffer = BytesIO()
+        figure.savefig(
+            buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box, pad_inches=0
+        )
+        files[kind] = buffer.getvalue()
+    if "svg" in files:
+        files["svg"] = in_the_dark(files["svg"])
+    return files
+
+
+def svg(figure: Figure) -> bytes:
+    """Return a figure as SVG that goes dark with its page; it is closed.
+
+    Examples
+    --------
+    >>> svg(plt.figure())[:5]
+    b'<?xml'
+    """
+    drawn = _printed(figure, "svg")["svg"]
+    plt.close(figure)
+    return drawn
+
+
+def in_the_dark(svg: bytes) -> bytes:
+    """Give an SVG a style by which it goes dark with its page, or with the reader's system.
+
+    An image follows the colour scheme of the element that shows it, so a page needs no twin.
+
+    Examples
+    --------
+    >>> in_the_dark(b'<svg><defs></defs><path style="fill: #ffffff"/></svg>').decode()[18:90]
+    '@media (prefers-color-scheme: dark){[style*="fill: #ffffff"]{fill:#16181'
+    """
+    rules = "".join(
+        f'[style*="{of}: {colour}"]{{{of}:{_in_the_dark(colour)}!important}}'
+        for of, colour in sorted({(of.decode(), c.decode()) for of, c in _PAINT.findall(svg)})
+    )
+    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style></defs>"
+    return svg.replace(b"</defs>", style.encode(), 1)
+
+
+@cache
+def _in_the_dark(colour: str) -> str:
+    """Return a colour's twin: of the shipped list, else as light as it was dark."""
+    known = shipped_table("words/colours.csv").set_index("light")["dark"]
+    if colour in known:
+        return str(known[colour])
+    hue, light, much = rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    dark = hls_to_rgb(hue, 0.95 - 0.85 * light, 0.7 * much)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in dark)
+
+
+def svg(figure: Figure) -> bytes:
+    """Return a figure as SVG; it is closed.
+
+    Examples
+    --------
+    >>> b"<svg" in svg(plt.figure())
+    True
+    """
+    drawn = _printed(figure, "svg", {"Date": None})
+    plt.close(figure)
+    return drawn
 
 
 def figure_html(out: Path, name: str) -> str:
@@ -262,6 +344,10 @@ def figure_html(out: Path, name: str) -> str:
     title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
     told = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
     image = inline(path.read_bytes(), alt=str(words.get("alt", "")))
+    narrow = path.with_name(f"{name}-narrow.svg")
+    if narrow.is_file():
+        phone = f'<source media="{_PHONE}" srcset="{_address(narrow.read_bytes(), plain=_NO_GAP)}">'
+        image = f"<picture>{phone}{image}</picture>"
     below = f"<figcaption>{told}</figcaption>" if told else ""
     return f'<figure class="drawn" style="margin:0">{image}{below}</figure>'
 
@@ -274,12 +360,15 @@ def inline(svg: bytes, *, alt: str) -> str:
     >>> inline(b"<svg/>", alt="Nothing.").split('"')[1]
     'data:image/svg+xml,%3Csvg/%3E'
     """
-    # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
-    encoded = quote(re.sub(rb"\s+", b" ", svg), safe=_PLAIN)
     return (
-        f'<img src="data:image/svg+xml,{encoded}" alt="{escape.attribute(alt)}" '
+        f'<img src="{_address(svg)}" alt="{escape.attribute(alt)}" '
         'style="max-width:100%;height:auto">'
     )
+
+
+def _address(svg: bytes, *, plain: str = _PLAIN) -> str:
+    # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
+    return "data:image/svg+xml," + quote(re.sub(rb"\s+", b" ", svg), safe=plain)
 
 
 def save_finding(told: Mapping[str, Any], *, out: Path) -> None:
