@@ -138,32 +138,38 @@ def sentences(table: pd.DataFrame, called: str) -> list[str]:
     every, most = len(table), int(table["n"].max())
     on = f"on up to {most:,} {called}" if most else f"though they share no {called}"
     if moved.empty:
-        return [f"Nothing changed: all {every:,} numbers that both runs measured are the same, {on}."]
-    level = 1 - table["confidence"].iloc[0]
-    sure = moved[moved["p_adjusted"] <= level]
+        same = f"all {every:,} numbers that both runs measured are the same"
+        return [f"Nothing changed: {same}, {on}."]
     tested = moved[moved["p_adjusted"].notna()]
-    same = every - len(moved)
-    first = f"{len(moved):,} of {every:,} numbers that both runs measured changed; "
-    first += f"{same:,} {'is' if same == 1 else 'are'} the same."
-    told = [first if same else f"All {every:,} numbers that both runs measured changed."]
-    if len(tested):
-        more = "are more than chance explains" if len(sure) != 1 else "is more than chance explains"
-        told.append(
-            f"{len(sure):,} of the {len(tested):,} changes that could be tested {more} "
-            f"(paired tests {on} that both runs have, Holm's correction)."
-            if most else
-            f"{len(sure):,} of the {len(tested):,} changes {more}; the runs share no {called}, so "
-            "they are compared as two samples."
-        )
-    if len(sure):
-        row = sure.iloc[sure["p_value"].argmin()].to_dict()
-        told.append(f"Most surely changed: {_name(row)}, {_from_to(row)}.")
+    sure = tested[tested["p_adjusted"] <= 1 - tested["confidence"]]
+    told = [_surely(sure, len(tested))]
+    same, how = every - len(moved), f"Tests are paired, {on} that both runs have, Holm's correction"
+    if not most:
+        how = f"The runs share no {called}: they are compared as two samples, Holm's correction"
+    numbers = f"{len(moved):,} of {every:,} numbers that both runs measured changed"
+    numbers = numbers if same else f"All {every:,} numbers that both runs measured changed"
+    told.append(f"{numbers}. {how}.")
     untested = len(moved) - len(tested)
     if untested:
         reason = moved.loc[moved["p_adjusted"].isna(), "reason"].dropna()
         why = f" ({reason.mode().iloc[0]})" if len(reason) else ""
         told.append(f"{untested:,} changed without a test{why}.")
     return told
+
+
+def _surely(sure: pd.DataFrame, tested: int) -> str:
+    """Say how many changes chance does not explain, and name the one that it explains least."""
+    if not tested:
+        return "What changed could not be tested."
+    if sure.empty:
+        return f"None of {tested:,} changes is more than chance explains."
+    row = sure.iloc[sure["p_value"].argmin()].to_dict()
+    many = f"{len(sure):,} of {tested:,} changes are" if len(sure) > 1 else f"1 of {tested:,} is"
+    many = "The one change is" if tested == 1 else many
+    least = "least of all for" if len(sure) > 1 else ""
+    return f"{many} more than chance explains: {least} {_name(row)}, {_from_to(row)}.".replace(
+        ":  ", ": "
+    )
 
 
 def _from_to(row: Mapping[str, Any]) -> str:
