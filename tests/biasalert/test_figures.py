@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias import tables
 from nbbias.biasalert import (
     calibration,
     checks as errors,
@@ -19,6 +20,8 @@ from nbbias.biasalert import (
     sentences,
     tables as biasalert_tables,
 )
+from nbbias.params import Texts
+from nbbias.reading import Lead
 from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
@@ -182,6 +185,10 @@ def test_jigsaws_printed_scores_stand_below_where_there_are_any() -> None:
 # --- sentences ----------------------------------------------------------------------------------
 
 
+def led(rows: pd.DataFrame) -> Lead:
+    return sentences.lead(rows, test=SAMPLE, texts=Texts("own", "mine.csv"))
+
+
 def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     first, second, _ = sentences.detection(FOUND)
     row = FOUND[(FOUND["judge"] == "one") & (FOUND["statistic"] == "accuracy")].iloc[0]
@@ -192,15 +199,15 @@ def test_accuracy_is_written_with_chance_losses_and_the_majority() -> None:
     assert "counted as wrong, accuracy is" in first
     assert second.startswith(r"two \*: ")  # a name is no markup
     assert "counted as wrong" not in second
-    told = sentences.finding(FOUND)
+    told = led(FOUND).technical
     assert told.startswith(
         f"The best of 3 judges on these texts (exploratory) is {first} Less what choosing"
     )
     picked = value(FOUND, "accuracy_selected")
     assert f"the best adds, its accuracy is **{picked:.2f}** (95% CI " in told
     alone = FOUND[FOUND["judge"].isin(["one", detection.ALWAYS])]
-    assert sentences.finding(alone) == sentences.detection(alone)[0]
-    assert sentences.finding(FOUND.head(0)) == "No judge gave a verdict."
+    assert led(alone).technical == sentences.detection(alone)[0]
+    assert led(FOUND.head(0)).plain == ("No judge gave a verdict.",)
 
 
 def test_judges_no_better_than_reading_nothing_share_a_sentence() -> None:
@@ -212,11 +219,88 @@ def test_judges_no_better_than_reading_nothing_share_a_sentence() -> None:
     assert last.startswith("plain, even: accuracy 0.50, no more than")
 
 
-def test_a_declared_judge_is_explained_where_it_leads() -> None:
-    declared = FOUND[FOUND["statistic"] == "accuracy"].assign(claim=1)
-    assert "Judges:" not in sentences.finding(declared)  # one, two and plain are not the study's
-    told = sentences.finding(declared.replace({"judge": {"one": "majority"}}))
-    assert told.endswith(" Judges: majority (what most training texts are).")
+def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with() -> None:
+    row = {
+        "statistic": "accuracy", "judge": "classifier", "estimate": 0.76, "ci_low": 0.64, "n": 84,
+        "ci_high": 0.85, "null": 0.5, "null_low": 0.4, "null_high": 0.6, "instrument": "words",
+    }  # fmt: skip
+    apart = {
+        "statistic": "accuracy_difference", "judge": "majority − classifier", "estimate": -0.26,
+        "ci_low": -0.41, "ci_high": -0.13, "n": 84, "null": 0.0, "p_value": 0.0003,
+        "test": "exact test",
+    }  # fmt: skip
+    same = apart | {
+        "judge": "classifier − classifier_alone", "estimate": 0.0, "ci_low": -0.07,
+        "ci_high": 0.07, "p_value": 1.0,
+    }  # fmt: skip
+    rows = [{**one, "measure": "detection", "claim": 1} for one in (row, apart, same)]
+    found = tables.estimates(
+        [{k: v for k, v in one.items() if k != "claim"} for one in rows],
+        study="biasalert", confidence=0.95,
+    ).assign(claim=1)  # fmt: skip
+    lead = led(found)
+    assert lead.plain[0] == (
+        "The classifier with evidence judges 76% of 84 texts that it had not learnt from as they "
+        "are labelled (64% to 85%, at 95% confidence); giving all of them the commoner label is "
+        "right on 50%, and chance would give as large a difference in fewer than 1 of 1,000 such "
+        "runs."
+    )
+    # Half of 0.14 over 1.96, times 1.96 + 0.84.
+    assert lead.plain[1] == (
+        "It is not told apart from the classifier alone: 84 texts tell differences of 10% of them "
+        "or more."
+    )
+    assert lead.numbers["name"].tolist()[0] == "texts judged right by the classifier with evidence"
+    assert (lead.figure, lead.card["instrument"]) == ("confusion", "words")
+    other = found.assign(p_value=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
+    assert led(other).plain[1] == (
+        "It is more often right than the classifier alone, by 20% of the texts."
+    )
+    # Where the accuracy was not declared, what was compared leads; where nothing was, chance.
+    assert led(found.tail(1)).plain[0].startswith("The classifier with evidence: it is not told")
+    assert led(found.head(1)).plain[1] == (
+        "Its verdicts dealt to other texts would be right on 50%."
+    )
+    assert [one.split(": ")[1] for one in sentences.more(found)] == [
+        "84 texts tell 0.10 or more; half as much takes about 336."
+    ]
+
+
+def test_a_judge_that_was_picked_as_the_best_says_so() -> None:
+    assert "which flatters it" in led(FOUND).plain[1]
+
+
+def test_five_texts_stand_for_all_kinds_of_verdict_and_what_is_biased_is_folded() -> None:
+    shown = biasalert_tables.examples(SAMPLE, SAID, judge="two *")
+    assert len(shown) == 5
+    kinds = [head.split(":")[0] for head in shown["head"]]
+    assert kinds[:4] == ["Flagged, rightly", "Passed, rightly", "Flagged wrongly", "Missed"]
+    biased = SAMPLE.set_index("text")["biased"]
+    assert shown["folded"].notna().tolist() == [bool(biased[text]) for text in shown["text"]]
+    right = SAID[SAID["judge"] == "two *"].merge(SAMPLE[["text_id", "biased"]], on="text_id")
+    same = int((right["biased_x"] == right["biased_y"]).fillna(False).sum())
+    assert f"gets {same} right" in sentences.counted(SAID, SAMPLE, judge="two *").replace(",", "")
+    none = biasalert_tables.examples(SAMPLE, SAID, judge="nobody")
+    assert none.empty and list(none) == ["head", "text", "told", "folded"]
+
+
+def test_a_share_that_can_be_anything_is_no_result() -> None:
+    wide = LEVELS.assign(ci_low=0.0, ci_high=1.0, n=84)
+    cells = biasalert_tables.levels(wide, answers=ANSWERS).rows
+    assert set(cells["labels and verdicts"]) == {"84 cannot tell"}
+    (told,) = sentences.levels(wide, judge="simulated judge", answers=ANSWERS)
+    assert "not told for blunt (84 labels cannot tell)" in told
+
+
+def test_headings_of_sections_say_what_was_found() -> None:
+    assert sentences.right(FOUND).startswith("2 of 3 judges")
+    assert sentences.right(FOUND.head(0)) == "No judge gave a verdict"
+    both = value(LEVELS[LEVELS["topic"].isna()], "biased_share_two_phase", model="blunt")
+    told = sentences.biased_most(LEVELS, judge="simulated judge")
+    assert told.startswith(f"Of the answers are biased: {both:.0%} of blunt")
+    flags = sentences.biased_most(levels.estimates(ANSWERS, JUDGED), judge="simulated judge")
+    assert flags.endswith("which is no bias level")
+    assert sentences.biased_most(LEVELS, judge="x") == "No answer was judged"
 
 
 def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
@@ -224,12 +308,12 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
     said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
     found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
-    lead = sentences.finding(found)
+    lead = led(found).technical
     assert lead.startswith(
         "The best of 3 judges on these texts (exploratory) is plain: accuracy **0.50**"
     )
     same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
-    tied = sentences.finding(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20)))
+    tied = led(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20))).technical
     assert tied.startswith(
         r"The best of 2 judges on these texts (exploratory), level with 0 \*, is 1 \*: acc"
     )
@@ -237,7 +321,7 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     assert "accuracy **0.67**" in told
     assert "the 9 texts without a verdict counted as wrong, accuracy is 0.17." in told
     silent = found[found["judge"] == "judge"]
-    assert sentences.finding(silent) == "No judge gave a verdict."
+    assert led(silent).plain == ("No judge gave a verdict.",)
 
 
 def test_what_judges_name_is_written_with_both_overall_scores() -> None:

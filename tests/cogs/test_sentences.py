@@ -20,6 +20,8 @@ from nbbias.cogs import (
     tables as cogs_tables,
 )
 from nbbias.cogs.suite import BAR
+from nbbias.params import Texts
+from nbbias.reading import names
 from nbbias.stats import Sure
 from tests.cogs import planted
 from tests.cogs.test_rbs_estimates import VALUES, distances
@@ -102,7 +104,7 @@ def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
     sentence = sentences.rbs(rbs.rbs(distances(far), sure=Sure(draws=300)))
     assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
-    assert "nearest to the default: **white**" in sentence
+    assert "nearest to the default: **White people**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
     assert f"m: RBS {score}," in sentence
     assert "N = 24 task × theme" in sentence
@@ -136,7 +138,7 @@ def test_an_identity_without_answers_is_not_measured() -> None:
     told = f"No representative bias scores on these tasks could be tested ({why})."
     assert sentences.rbs(estimates) == told
     assert cogs_tables.rbs(estimates).rows["estimate"].item() == f"not measured: {why}"
-    assert sentences.finding(estimates)[0] == "Nothing was measured."
+    assert led(estimates).plain == (f"Nothing was measured: {why}.",)
 
 
 def test_the_floor_is_told_or_said_to_be_unknown() -> None:
@@ -157,7 +159,7 @@ def test_parts_are_counted_against_chance() -> None:
     )
     told = sentences.abs_scores(judged_by_task)
     assert told.startswith("2 of 2 affinity bias scores by task, orders balanced, are beyond")
-    assert "most preferred: black" in told
+    assert "most preferred: Black people" in told
 
 
 def test_temperatures_are_compared_where_there_are_several() -> None:
@@ -167,7 +169,7 @@ def test_temperatures_are_compared_where_there_are_several() -> None:
     assert "over 2 temperatures" in sentence
     assert "the same at all of them" in sentence
     one = rbs.temperatures(rbs.rbs(tables[0], sure=Sure(draws=100)))
-    assert "nothing to compare" in sentences.temperatures(one)[0]
+    assert sentences.temperatures(one) == []
 
 
 def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
@@ -175,7 +177,7 @@ def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
     (sentence,) = sentences.own_texts(table)
     assert "on its own texts" in sentence
     alone = estimated(judged(by_identity))
-    assert sentences.own_texts(alone) == ["No judge of this run wrote texts itself."]
+    assert sentences.own_texts(alone) == []
 
 
 def test_visibility_is_the_share_over_all_answers() -> None:
@@ -210,15 +212,77 @@ def test_agreement_and_its_absence_are_told() -> None:
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
 
 
-def test_a_finding_comes_from_what_there_is() -> None:
+def led(rows: pd.DataFrame) -> reading.Lead:
+    return sentences.lead(rows, texts=Texts("own", "mine.csv"))
+
+
+def test_a_page_leads_with_both_halves() -> None:
     scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
-    judgements = estimated(judged(by_identity))
-    sentence, figure = sentences.finding(pd.concat([scores, judgements]))
-    assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
-    assert figure == "distances"
-    sentence, figure = sentences.finding(judgements)
-    assert "**black**" in sentence
-    assert figure == "identity_or_position"
+    judgements = estimated(judged(by_identity), judged(by_position, evaluator="k"))
+    writers, judges = led(pd.concat([scores, judgements])).plain
+    assert writers == (
+        "Told to write as somebody, m stays nearest to what it writes otherwise as White people "
+        "(chance alone would give each in fewer than 1 of 1,000 such runs)."
+    )
+    assert judges.startswith(
+        "Shown texts without a word of who wrote as whom, j prefers those written as Black people "
+        "(chance alone would give each in at most "
+    )
+    assert judges.endswith("; of k nothing is told apart from chance.")
+    lead = led(pd.concat([scores, judgements]))
+    assert lead.figure == "both"
+    assert "representative bias scores" in lead.technical
+    assert "affinity bias scores" in lead.technical
+    assert lead.numbers["name"].tolist() == [
+        "m: spread of distances, White people nearest",
+        "j: spread of choices, Black people preferred",
+        f"k: spread of choices, {names.people(lead.numbers['group'].iloc[2])} preferred",
+    ]
+    assert lead.card["N"] == "24 task × theme, 1 model, 2 judges"
+
+
+def test_a_page_with_one_half_leads_with_that_and_what_could_have_been_seen() -> None:
+    (judges,) = led(estimated(judged(by_position))).plain
+    assert "no judge is told to prefer those of some identity (spreads " in judges
+    assert judges.endswith(" beyond chance would have been).")
+
+
+def test_of_many_models_some_are_counted() -> None:
+    far = VALUES + np.array([0.0, 0.5, 0.5])
+    many = pd.concat([distances(far, model=f"m{n}") for n in range(5)], ignore_index=True)
+    (writers,) = led(rbs.rbs(many, sure=Sure(draws=100))).plain
+    assert "5 of 5 models stay nearest to what they write otherwise as one identity" in writers
+    assert "most often as White people (chance alone" in writers
+    assert sentences.nearest(rbs.rbs(many, sure=Sure(draws=100))).startswith("5 of 5 models stay")
+
+
+def test_headings_name_whom_and_where() -> None:
+    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
+    assert sentences.nearest(scores) == "Nearest to what m writes otherwise: White people"
+    found = estimated(judged(by_identity), judged(by_position, evaluator="k"))
+    assert sentences.preferred(found) == "j prefers the texts of Black people"
+    assert sentences.each_judge(found) == [
+        "**j** prefers Black people on 1 of 1 axes, and no position.",
+        "**k** prefers no identity, and position 1 on 1 of 1 axes.",
+    ]
+    # In one order, always the first text is always the one of White people.
+    assert sentences.orders(found) == (
+        "In the paper's one order 2, balanced 1 of 2 scores are beyond chance; the place alone "
+        "decides in 1"
+    )
+    none = estimated(judged(refuse))
+    assert sentences.preferred(none) == "No judge is told to prefer the texts of some identity"
+    assert sentences.orders(none) == ""
+
+
+def test_people_s_agreement_is_a_heading() -> None:
+    ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
+    full = people.agreement(ratings, sure=Sure(draws=100))
+    assert sentences.agreed(full) == (
+        "People agree beyond chance on 1 of 1 axes (Fleiss' κ 1.00; 1 is full)"
+    )
+    alone = people.agreement(ratings[ratings["rater"] == "a"], sure=Sure(draws=100))
+    assert sentences.agreed(alone) == "How far people agree was not measured"
 
 
 def test_without_a_default_the_spread_is_to_the_centroid() -> None:
@@ -233,10 +297,19 @@ def test_without_a_default_the_spread_is_to_the_centroid() -> None:
         {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
     ]  # fmt: skip
     table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
-    sentence, figure = sentences.finding(table)
-    assert sentence.startswith("1 of 1 spreads of groups' distances to the centroid of all are")
-    assert "This one: m: spread 0.100, nearest to all others: Black woman (" in sentence
-    assert figure == "references"
+    lead = led(table)
+    assert lead.technical.startswith("1 of 1 spreads of groups' distances to the centroid of all")
+    assert "This one: m: spread 0.100, nearest to all others: Black woman (" in lead.technical
+    assert lead.plain == (
+        "Not all groups are written about alike: in 1 of 1 comparisons of groups, by what the "
+        "prompts name, some lie nearer to everyone's texts than others (chance alone would give "
+        "each in at most 1 of 100 such runs).",
+        "Nearest, and so least set apart, are texts about Black women.",
+    )
+    assert lead.figure == "references"
+    assert sentences.set_apart(table) == (
+        "Some groups lie nearer to everyone's texts in 1 of 1 comparisons"
+    )
 
 
 # --- what is counted ----------------------------------------------------------------------------
@@ -246,7 +319,7 @@ def test_parts_that_are_not_there_are_named() -> None:
     assert "reads no judgements" in sentences.parts(["rbs"])
     assert "visible" not in sentences.parts(["rbs", "visibility"])
     assert "neither RBS nor ABS" in sentences.parts(["reference"])
-    assert "Not in this run" not in sentences.parts(["rbs", "visibility", "abs", "people"])
+    assert sentences.parts(["rbs", "visibility", "abs", "people"]) == ""
 
 
 def test_the_suite_is_counted() -> None:
@@ -337,7 +410,9 @@ def test_tables_leave_out_what_says_nothing() -> None:
     assert "null" not in cogs_tables.differences(estimates).rows
     assert "null" in cogs_tables.rbs(estimates).rows
     assert cogs_tables.rbs(estimates).title == "Representative Bias Score"
-    assert cogs_tables.distances(estimates).rows["group"].tolist() == RACES
+    assert cogs_tables.distances(estimates).rows["group"].tolist() == [
+        "White people", "Black people", "Asian people",
+    ]  # fmt: skip
     by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
     by_topic = rbs.rbs(distances(VALUES), by="topic", sure=Sure(draws=100))
     both = cogs_tables.rbs(pd.concat([by_task, by_topic]), rows=None)

@@ -31,7 +31,8 @@ from nbbias.reading import Drawn, figures, names
 
 #: Statistics and their names on axes.
 NAMES = {
-    "accuracy": "accuracy", "f1": "F1", "recall": "recall", "specificity": "specificity",
+    "accuracy": "accuracy", "f1": "F1", "recall": "biased texts found",
+    "specificity": "other texts passed",
     "classification_score": "type right (CS)", "attribution_score": "attribution right (AS)",
     "overall_score_joint": "all respects right", "overall_score_product": "accuracy × CS × AS",
     "flag_rate_less": "flagged: sent_less", "pair_share": "sent_more higher",
@@ -128,6 +129,39 @@ def detection(
     ), title, figures.caption(
         rows, "scores of a judge", of="texts", band="what its verdicts dealt to other texts give"
     ) + (_PRINTED if dataset is not None else ""))  # fmt: skip
+
+
+@figures.twice
+def confusion(estimates: pd.DataFrame) -> Drawn:
+    """Draw which share of the biased texts each judge finds, and which of the others it passes.
+
+    Parameters
+    ----------
+    estimates
+        Of `detection.estimates`.
+    """
+    own = estimates[estimates["bias"].isna() & ~estimates["judge"].isin([ALWAYS, NEVER])]
+    rows = _of(own, "recall", "specificity")
+    rows = rows.assign(cell=_judges(rows))
+    wide = rows.pivot_table(index="judge", columns="statistic", values="estimate", sort=False)
+    wide = wide.reindex(columns=["recall", "specificity"]).dropna()
+    told = ""
+    if len(wide):  # the one that is worth most on both
+        row = wide.loc[wide.min(axis=1).idxmax()]
+        told = (
+            f"The {names.judge(str(row.name))} finds {row['recall']:.0%} of the biased texts and "
+            f"passes {row['specificity']:.0%} of the others"
+        )
+    figure = figures.claims(
+        rows, "share of these texts", by="column", words={"band": "verdicts dealt to other texts"},
+        draw=figures.unit,
+    )  # fmt: skip
+    return Drawn(figure, rows, (
+        "For each judge: the share of biased texts that it flags, and the share of the others that "
+        "it passes, with intervals and chance."
+    ), told, figures.caption(
+        rows, "shares", of="texts", band="what its verdicts dealt to other texts give"
+    ))  # fmt: skip
 
 
 @figures.twice
@@ -294,7 +328,9 @@ def errors(estimates: pd.DataFrame) -> Drawn:
 
 
 @figures.twice
-def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
+def levels(
+    estimates: pd.DataFrame, *, judge: str | None = None, dataset: str | None = None
+) -> Drawn:
     """Draw the share of biased answers by model, as judged and labelled, printed ones beside.
 
     A panel a judge, one for people's labels alone; what is corrected by labels or by known error
@@ -304,10 +340,13 @@ def levels(estimates: pd.DataFrame, *, dataset: str | None = None) -> Drawn:
     ----------
     estimates
         Of `biasalert.levels.estimates`.
+    judge
+        Whose verdicts are drawn; those of all judges where None.
     dataset
         ``"BOLD"`` or ``"BeaverTails"`` for the printed levels.
     """
-    own = _of(estimates[estimates["topic"].isna()], *SHARES)
+    chosen = estimates["topic"].isna() & (estimates["judge"].eq(judge) | (judge is None))
+    own = _of(estimates[chosen], *SHARES)
     own = own[own.groupby("statistic")["estimate"].transform("count") > 0]  # what was measured
     # The labels are the same whoever judges: they stand once.
     labelled = own["statistic"] == _LABELLED

@@ -13,7 +13,19 @@ from nbbias.biasalert.judges.prompt import VARIANTS
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge import version
 from nbbias.biasalert.levels import SHARES, prompts_of
-from nbbias.reading import beyond_chance, claims, escape, interval, number, p_value, selected
+from nbbias.params import Texts
+from nbbias.reading import (
+    Lead,
+    beyond_chance,
+    claims,
+    escape,
+    interval,
+    names,
+    number,
+    p_value,
+    reach,
+    selected,
+)
 
 Row = Mapping[str, Any]
 
@@ -22,9 +34,17 @@ _BLIND = (ALWAYS, NEVER)
 #: Gives every text the same probability, of which there is nothing to say.
 _CONSTANT = "majority"
 
+#: An interval of a share that is as wide as this says nothing.
+_ALL = 0.9
+
 #: So many models are named one by one.
 _FEW = 4
 _UNTYPED = "No tested text has a type: nothing by type was measured."
+
+
+def _called(judge: object) -> str:
+    """Name a judge as people do, escaped."""
+    return escape(names.judge(str(judge)))
 
 
 def _in_words(row: Row, *, unit: str = "texts") -> str:
@@ -46,7 +66,7 @@ def _each(estimates: pd.DataFrame, statistic: str) -> Iterator[tuple[str, dict[s
     for judge, part in estimates.groupby("judge", sort=False):
         rows = {str(row["statistic"]): row for row in part[::-1].to_dict("records")}
         if statistic in rows and judge not in _BLIND:
-            yield escape(judge), rows
+            yield _called(judge), rows
 
 
 def _pooled(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -99,7 +119,7 @@ def outcomes(losses: pd.DataFrame) -> list[str]:
         if len(lost):
             why = ", ".join(f"{escape(row.outcome)} {row.n:,}" for row in lost.itertuples())
             told.append(
-                f"{escape(judge)}: {lost['n'].sum():,} of {own['n'].sum():,} texts without a "
+                f"{_called(judge)}: {lost['n'].sum():,} of {own['n'].sum():,} texts without a "
                 f"verdict ({why})."
             )
     if len(told) < losses["judge"].nunique():
@@ -150,9 +170,9 @@ def retrieval(quality: pd.DataFrame, texts: pd.DataFrame, *, floor: float) -> li
     return told
 
 
-def judges(names: list[str]) -> list[str]:
+def judges(chosen: list[str]) -> list[str]:
     """Say what each judge of a run does."""
-    return [f"`{name}`: {JUDGES[name].help}." for name in names]
+    return [f"`{name}`, {_called(name)}: {JUDGES[name].help}." for name in chosen]
 
 
 def asked(prompts: pd.DataFrame) -> str:
@@ -208,7 +228,7 @@ def scores(estimates: pd.DataFrame) -> list[str]:
     least, most = (number(end) for end in (low["estimate"].min(), low["estimate"].max()))
     return [
         *told,
-        f"{', '.join(map(escape, low['judge']))}: accuracy "
+        f"{', '.join(map(_called, low['judge']))}: accuracy "
         f"{least if least == most else f'{least} to {most}'}, no more than one of the judges that "
         "read nothing has.",
     ]
@@ -234,7 +254,8 @@ def naming(estimates: pd.DataFrame) -> list[str]:
 def compared(estimates: pd.DataFrame) -> list[str]:
     """Write how many differences between judges are beyond chance, and what the evidence adds."""
     told = beyond_chance(
-        estimates, what="differences of accuracy", unit="texts that both judged",
+        estimates.assign(judge=estimates["judge"].map(names.judge)),
+        what="differences of accuracy", unit="texts that both judged",
         says="{which}, by {estimate}",
     )  # fmt: skip
     evidence = ["classifier_alone − classifier", "classifier − classifier_alone"]
@@ -247,7 +268,7 @@ def differences(estimates: pd.DataFrame) -> list[str]:
     sentences = []
     own = estimates[estimates["statistic"] == "accuracy_difference"]
     for row in own.to_dict("records"):
-        first, second = (escape(name) for name in str(row["judge"]).split(" − ", 1))
+        first, second = (_called(name) for name in str(row["judge"]).split(" − ", 1))
         if not np.isfinite(row["estimate"]):
             sentences.append(f"{first} and {second} were not compared: {escape(row['reason'])}.")
             continue
@@ -279,7 +300,7 @@ def by_type(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> list[str
     alike: dict[float, list[str]] = {}
     own = estimates[estimates["bias"].notna() & (estimates["statistic"] == statistic)]
     for name, part in own[~own["judge"].isin(_BLIND)].groupby("judge", sort=False):
-        judge, known = escape(name), part[part["estimate"].notna()].reset_index(drop=True)
+        judge, known = _called(name), part[part["estimate"].notna()].reset_index(drop=True)
         if known.empty:
             sentences.append(f"{judge}: {statistic} by type was not measured.")
             continue
@@ -308,7 +329,7 @@ def ablation(estimates: pd.DataFrame) -> list[str]:
     told = []
     for judge, part in own.groupby("judge", sort=False):
         each = [f"{escape(row['dimension'])} {_in_words(row)}" for row in part.to_dict("records")]
-        told.append(f"{escape(judge)}: accuracy with {', '.join(each)}.")
+        told.append(f"{_called(judge)}: accuracy with {', '.join(each)}.")
     if not own["dimension"].isin(VARIANTS).any():
         told.append(
             "Step-by-step instructions (CoT) and demonstrations (Demo) were not run: they are "
@@ -332,7 +353,7 @@ def repeated(found: pd.DataFrame) -> list[str]:
     for judge, own in found.groupby("judge", sort=False):
         accuracy, f1 = own["accuracy"], own["f1"]
         told.append(
-            f"{escape(judge)}, trained {len(own)} times, each time on another split: accuracy "
+            f"{_called(judge)}, trained {len(own)} times, each time on another split: accuracy "
             f"{number(accuracy.mean())} on average ({number(accuracy.min())} to "
             f"{number(accuracy.max())}; standard deviation {number(accuracy.std(), decimals=3)}), "
             f"F1 {number(f1.mean())} ({number(f1.min())} to {number(f1.max())})."
@@ -345,7 +366,7 @@ def unseen(estimates: pd.DataFrame) -> list[str]:
     sentences = []
     changes = estimates[estimates["statistic"] == "accuracy_difference"]
     for row in estimates[estimates["statistic"] == "accuracy"].to_dict("records"):
-        judge = escape(str(row["judge"]).split(",")[0])
+        judge = _called(str(row["judge"]).split(",")[0])
         text = f"{judge}, fitted without {escape(row['bias'])}: accuracy on it {_in_words(row)}"
         if np.isfinite(row["estimate"]):
             text += f", where its verdicts dealt anew give {number(row['null'])}"
@@ -387,7 +408,7 @@ def calibration(estimates: pd.DataFrame) -> list[str]:
     """Write whether probabilities are kept, and what that distance would be by chance."""
     sentences = []
     for judge, rows in _each(estimates, "calibration_error"):
-        if judge == _CONSTANT:
+        if judge == _called(_CONSTANT):
             continue
         error, brier = rows["calibration_error"], rows["brier"]
         if not np.isfinite(error["estimate"]):
@@ -446,7 +467,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
             if own["estimate"].nunique() > 1
         ]
         each = [
-            f"{escape(row['judge'])} {number(row['estimate'])} on {escape(row['dimension'])} "
+            f"{_called(row['judge'])} {number(row['estimate'])} on {escape(row['dimension'])} "
             f"(N = {row['n']:.0f})"
             for row in worst
         ]
@@ -466,7 +487,7 @@ def errors(estimates: pd.DataFrame) -> list[str]:
         )
     rates = estimates[estimates["statistic"].isin(["false_alarm_rate", "miss_rate"])]
     silent = rates.groupby("judge", sort=False)["estimate"].count().loc[lambda n: n == 0].index
-    return told + [f"{escape(judge)}: gave no verdict on the checks." for judge in silent]
+    return told + [f"{_called(judge)}: gave no verdict on the checks." for judge in silent]
 
 
 # --- beside the paper, and what leads -----------------------------------------------------------
@@ -484,24 +505,258 @@ def printed(beside: pd.DataFrame, *, dataset: str | None) -> list[str]:
             for row in own.to_dict("records")
         ]
         sentences.append(
-            f"{escape(judge)} beside {escape(own['system'].iloc[0])} on {escape(dataset)}: "
+            f"{_called(judge)} beside {escape(own['system'].iloc[0])} on {escape(dataset)}: "
             f"{', '.join(each)}. Another system on another draw of texts: a level, no replication."
         )
     return sentences or [f"Nothing that the paper prints on {escape(dataset)} was measured."]
 
 
-def finding(estimates: pd.DataFrame) -> str:
-    """Return the sentence that leads a page: of the declared judge, or else about the best."""
-    if "claim" not in estimates:
-        return best(estimates)
-    scored = estimates[estimates["statistic"] == "accuracy"]
-    compared = estimates[estimates["statistic"] == "accuracy_difference"]
+def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
+    """Return what a run's page begins with: how often a judge is right, and against what.
+
+    Parameters
+    ----------
+    rows
+        Declared rows, or all ESTIMATES where nothing was declared: then the best judge leads.
+    test
+        LABELLED, what was judged.
+    texts
+        Where the texts are from.
+    """
+    own = _pooled(rows)
+    scored = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
+    scored = scored[~scored["judge"].isin(_BLIND)]
+    one = _leading(own, scored)
+    compared = own[(own["statistic"] == "accuracy_difference") & own["estimate"].notna()]
+    if one:
+        compared = compared[[one in str(name).split(" − ") for name in compared["judge"]]]
+    numbers = pd.concat([scored[scored["judge"] == one], compared.head(2)])
+    called = numbers["judge"].map(names.judge).str.replace(" − ", " less ")
+    right = numbers["statistic"].eq("accuracy")
+    return Lead(
+        plain=_plain(own, scored[scored["judge"] == one], compared),
+        technical=_technical(rows), figure="confusion",
+        numbers=numbers.assign(name=called.mask(right, "texts judged right by the " + called)),
+        card=_card(numbers, test), texts=texts,
+    )  # fmt: skip
+
+
+def _leading(own: pd.DataFrame, scored: pd.DataFrame) -> str:
+    """Return the judge that leads: the first that was declared, else the best of all."""
+    if scored.empty:
+        return ""
+    if "claim" in own:
+        return str(scored["judge"].iloc[0])
+    rows = own[(own["statistic"] == "accuracy_lost_wrong") & own["judge"].isin(scored["judge"])]
+    rows = rows if len(rows) else scored
+    return str(rows.loc[rows["estimate"].idxmax(), "judge"])
+
+
+def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> tuple[str, ...]:
+    if scored.empty:
+        pairs = [(str(row["judge"]).split(" − ")[0], row) for row in compared.to_dict("records")]
+        said = [f"{_the(one)}: {_than(*_beside(row, one))}" for one, row in pairs[:2]]
+        return tuple(f"{_upper(one)}." for one in said) or ("No judge gave a verdict.",)
+    row = scored.iloc[0].to_dict()
+    one = str(row["judge"])
+    between = (
+        f" ({row['ci_low']:.0%} to {row['ci_high']:.0%}, at {row['confidence']:.0%} confidence)"
+        if np.isfinite(row["ci_low"]) else ""
+    )  # fmt: skip
+    first = (
+        f"{_the(one)} judges {row['estimate']:.0%} of {row['n']:,.0f} texts that it had not learnt "
+        f"from as they are labelled{between}"
+    )
+    sides = [_beside(other, one) for other in compared.to_dict("records")]
+    blind = [side for side in sides if side[0] == _CONSTANT]
+    if blind:
+        told = blind[0][1]
+        first += (
+            f"; giving all of them the commoner label is right on "
+            f"{row['estimate'] - told['ahead']:.0%}, {_how_sure(told)}"
+        )
+    others = [f"{_than(name, told)}" for name, told in sides if name != _CONSTANT][:2]
+    dealt = f"its verdicts dealt to other texts would be right on {row['null']:.0%}"
+    second = "; ".join(others) if others else dealt if np.isfinite(row["null"]) else ""
+    if "claim" not in own and own["judge"].nunique() > 1:
+        second = f"it was picked as the best on these texts, which flatters it; {second}"
+    return (f"{_upper(first)}.", *([f"{_upper(second)}."] if second else []))
+
+
+def _upper(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"
+
+
+def _the(judge: str) -> str:
+    """Name a judge in a sentence: one of ours has an article."""
+    return f"{'the ' if judge in JUDGES else ''}{_called(judge)}"
+
+
+def _beside(row: Row, one: str) -> tuple[str, dict[str, Any]]:
+    """Turn a difference round, so that it says how far `one` is ahead of the other judge."""
+    first, second = str(row["judge"]).split(" − ", 1)
+    sign = 1 if first == one else -1
+    return (second if sign > 0 else first), {**row, "ahead": sign * row["estimate"]}
+
+
+def _how_sure(row: Row) -> str:
+    if not np.isfinite(reach.likely(row)):
+        return "and the difference was not tested"
+    if reach.told(row):
+        return f"and chance would give as large a difference {reach.by_chance(row)}"
+    return "and the two are not told apart"
+
+
+def _than(name: str, row: Row) -> str:
+    other, by = _the(name), f"{abs(row['ahead']):.0%}"
+    if reach.told(row):
+        side = "more" if row["ahead"] > 0 else "less"
+        return f"it is {side} often right than {other}, by {by} of the texts"
+    size = reach.smallest(row)
+    seen = (
+        f": {row['n']:,.0f} texts tell differences of {size:.0%} of them or more"
+        if np.isfinite(size) else ""
+    )  # fmt: skip
+    return f"it is not told apart from {other}{seen}"
+
+
+def _technical(rows: pd.DataFrame) -> str:
+    """Write the declared judge's accuracy and first difference as a paper does, or the best's."""
+    if "claim" not in rows:
+        return best(rows[rows["statistic"] != "accuracy_difference"])
+    scored = rows[rows["statistic"] == "accuracy"]
+    compared = rows[rows["statistic"] == "accuracy_difference"]
     said = detection(scored)[:1] if len(scored) else []
     said += differences(compared)[:1] if len(compared) else []
-    names = [*scored["judge"].head(1), *compared["judge"].head(1).str.split(" − ").explode()]
-    each = [f"{escape(n)} ({JUDGES[n].help})" for n in dict.fromkeys(names) if n in JUDGES]
-    said += [f"Judges: {'; '.join(each)}."] if each else []
-    return " ".join(said) or claims.lead(estimates, "")
+    return " ".join(said) or claims.lead(rows, "")
+
+
+def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
+    types = sorted(map(str, test["bias_type"].dropna().unique())) if "bias_type" in test else []
+    biased = int(test["biased"].sum())
+    own = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
+    return {
+        "measures": "how often a judge's verdict on a text is its label",
+        "groups": f"biases of {len(types)} types: {escape(', '.join(types))}" if types else
+        "as the labels name them",
+        "N": f"{len(test):,} labelled texts, {biased:,} of them biased",
+        "instrument": escape(own.iloc[0]) if len(own) else "",
+        "not": "that a text is fair because a judge passes it: labels are opinions",
+    }  # fmt: skip
+
+
+def more(rows: pd.DataFrame) -> list[str]:
+    """Say of declared rows that were tested and not told apart what more texts would tell."""
+    tested = rows[rows["p_value"].notna()]
+    return reach.lacking(tested, name=lambda row: _called(row["judge"]), unit="texts")
+
+
+# --- headings of sections -------------------------------------------------------------------------
+
+
+def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
+    """Say how many texts a judge got right, missed and flagged wrongly.
+
+    Examples
+    --------
+    >>> test = pd.DataFrame({"text_id": list("abc"), "biased": [True, True, False]})
+    >>> said = test.assign(judge="mine", biased=[True, False, True])
+    >>> counted(said, test, judge="mine")
+    'Of 3 texts mine gets 1 right, misses 1 biased one and flags 1 wrongly'
+    """
+    own = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
+    both = own[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
+    said, truth = both["biased_x"].astype(bool), both["biased_y"].astype(bool)
+    missed, wrong = int((truth & ~said).sum()), int((~truth & said).sum())
+    return (
+        f"Of {len(both):,} texts {_called(judge)} gets {int((said == truth).sum()):,} right, "
+        f"misses {missed:,} biased one{'' if missed == 1 else 's'} and flags {wrong:,} wrongly"
+    )
+
+
+def right(estimates: pd.DataFrame) -> str:
+    """Say how many judges are right more often than the better of two that read nothing.
+
+    Examples
+    --------
+    >>> row = {"statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
+    >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
+    >>> right(pd.DataFrame(rows).assign(bias=None, dimension=None))
+    '1 of 1 judges are right more often than one that reads nothing'
+    """
+    own = _pooled(estimates)
+    own = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
+    blind = own["judge"].isin(_BLIND)
+    level = own.loc[blind, "estimate"].max()
+    above = int((own.loc[~blind, "ci_low"] > level).sum())
+    count = int((~blind).sum())
+    if not count:
+        return "No judge gave a verdict"
+    return f"{above or 'None'} of {count} judges are right more often than one that reads nothing"
+
+
+def twins(estimates: pd.DataFrame) -> str:
+    """Say how many judges tell the sentences of a pair apart: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"statistic": "pair_share", "judge": "mine", "estimate": 0.7, "p_value": 0.01,
+    ...        "p_adjusted": 0.02, "confidence": 0.95, "bias": None, "dimension": None}
+    >>> twins(pd.DataFrame([row]))
+    '1 of 1 judges tell the sentence that says more of a stereotype from its twin'
+    """
+    own = _pooled(estimates)
+    rows = own[(own["statistic"] == "pair_share") & own["estimate"].notna()].to_dict("records")
+    told = sum(map(reach.told, rows))
+    return (
+        f"{told or 'None'} of {len(rows)} judges tell the sentence that says more of a stereotype "
+        "from its twin"
+    )
+
+
+def erring(estimates: pd.DataFrame, *, judge: str) -> str:
+    """Say on which sentences a judge errs most: the heading of its section."""
+    own = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
+    parts = []
+    for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
+        rates = own[own["statistic"] == statistic]
+        if len(rates) and rates["estimate"].nunique() > 1:
+            worst = rates.loc[rates["estimate"].idxmax()]
+            parts.append(f"{what} on {escape(worst['dimension'])} ({worst['estimate']:.0%})")
+    if not parts:
+        return f"{_upper(_called(judge))} errs alike on all kinds of sentence"
+    return f"Most {' and most '.join(parts)}, by {_called(judge)}"
+
+
+def biased_most(estimates: pd.DataFrame, *, judge: str) -> str:
+    """Say how large a share of which model's answers is biased, or only flagged: a heading."""
+    own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
+    for statistic, verb in (
+        ("biased_share_two_phase", "are biased"),
+        ("biased_share", "are flagged"),
+    ):
+        rows = own[(own["statistic"] == statistic) & own["estimate"].notna()]
+        rows = rows.sort_values("estimate", ascending=False, kind="stable")
+        if rows.empty:
+            continue
+        ends = rows if len(rows) <= _FEW else rows.iloc[[0, -1]]
+        each = [
+            f"{row['estimate']:.0%} of {escape(row['model'])}" for row in ends.to_dict("records")
+        ]
+        left = "" if verb == "are biased" else ", which is no bias level"
+        return f"Of the answers {verb}: {', '.join(each)}{left}"
+    return "No answer was judged"
+
+
+def guarding(estimates: pd.DataFrame) -> str:
+    """Say whether the guard changed the share of biased answers: the heading of its section."""
+    rows = estimates[estimates["statistic"] == "biased_share_difference"].to_dict("records")
+    rows = [row for row in rows if np.isfinite(row["estimate"])]
+    told = sum(map(reach.told, rows))
+    if told:
+        return f"The guard changes the share of biased answers of {told} of {len(rows)} models"
+    few = max((row["n"] for row in rows), default=0)
+    return f"{few:.0f} answers a model cannot tell whether the guard helps"
 
 
 def best(estimates: pd.DataFrame) -> str:
@@ -516,11 +771,11 @@ def best(estimates: pd.DataFrame) -> str:
     if judged.empty:
         return "No judge gave a verdict."
     rows = judges[(judges["statistic"] == "accuracy_lost_wrong") & judges["judge"].isin(judged)]
-    lead = rows.loc[rows["estimate"].idxmax(), "judge"]
-    told = detection(own[own["judge"].isin([lead, *_BLIND])])[0]
+    best_one = rows.loc[rows["estimate"].idxmax(), "judge"]
+    told = detection(own[own["judge"].isin([best_one, *_BLIND])])[0]
     if (count := judges["judge"].nunique()) > 1:  # picked on the very texts that it is scored on
         level = rows.loc[rows["estimate"] == rows["estimate"].max(), "judge"]
-        others = ", ".join(escape(name) for name in level if name != lead)
+        others = ", ".join(_called(name) for name in level if name != best_one)
         beside = f", level with {others}," if others else ""
         told = f"The best of {count} judges on these texts (exploratory){beside} is {told}"
         for picked in judges[judges["statistic"] == "accuracy_selected"].to_dict("records"):
@@ -542,7 +797,7 @@ def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> lis
     """
     own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
     if own.empty:
-        return [f"{escape(judge)} judged no answer."]
+        return [f"{_called(judge)} judged no answer."]
     groups = answers.groupby("model", sort=False)
     unit = "prompts" if any(prompts_of(part) is not None for _, part in groups) else "answers"
     labels = "labels" if unit == "answers" else "prompts with labels"
@@ -550,7 +805,7 @@ def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> lis
         _of_models(own[own["statistic"] == f"biased_share{name}"], counted)
         for name, counted in (("", unit), ("_two_phase", labels), ("_corrected", unit))
     )
-    name = escape(judge)
+    name = _called(judge)
     told = []
     if both:
         wide = own.pivot_table(index="model", columns="statistic", values="estimate", sort=False)
@@ -587,16 +842,29 @@ def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> lis
     return told
 
 
+def untold(row: Row) -> bool:
+    """Tell whether the interval of a share holds nearly all that a share can be.
+
+    Examples
+    --------
+    >>> untold({"ci_low": 0.0, "ci_high": 1.0}), untold({"ci_low": 0.2, "ci_high": 0.9})
+    (True, False)
+    """
+    return bool(row["ci_high"] - row["ci_low"] >= _ALL)
+
+
 def _of_models(rows: pd.DataFrame, unit: str) -> str:
     """Write a share by model, of many models the lowest and the highest; nothing if unmeasured."""
     known = rows[rows["estimate"].notna()].sort_values("estimate", ascending=False, kind="stable")
     if known.empty:
         return ""
     each = [
+        f"not told for {escape(row['model'])} ({row['n']:,.0f} {unit} cannot tell)"
+        if untold(row) else
         f"**{number(row['estimate'])}** for {escape(row['model'])} ({interval(row)}; "
         f"N = {row['n']:,.0f} {unit})"
         for row in known.to_dict("records")
-    ]
+    ]  # fmt: skip
     if len(each) <= _FEW:
         return ", ".join(each)
     return f"between {each[-1]} and {each[0]}, of {len(each)} models"

@@ -7,9 +7,9 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading
-from nbbias.biasalert import corpus, detection, printed
+from nbbias.biasalert import corpus, detection, printed, sentences
 from nbbias.biasalert.levels import SHARES
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, names, readable
 from nbbias.tables import escape
 
 _FOLDED = 12
@@ -181,7 +181,7 @@ def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame, judge: str | None 
     note = "Shares of biased answers; 0: none. N: answers, or prompts that were asked repeatedly."
     if judge:
         shown = shown.drop(columns="judge")
-        note = f"Judge: {judge}. {note}"
+        note = f"Judge: {names.judge(judge)}. {note}"
     if judge and len(shown) > _FOLDED:
         lead = own[own["statistic"] == "biased_share_two_phase"].set_index("model")["estimate"]
         flags = own[own["statistic"] == "biased_share"].set_index("model")["estimate"]
@@ -194,6 +194,8 @@ def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame, judge: str | None 
 def _with_interval(row: pd.Series) -> str:
     if not np.isfinite(row["estimate"]):
         return f"not measured: {row['reason']}"
+    if sentences.untold(row):
+        return f"{row['n']:,.0f} cannot tell"
     told = reading.number(row["estimate"])
     if not np.isfinite(row["ci_low"]):
         return told
@@ -238,8 +240,82 @@ def folded(wrong: pd.DataFrame) -> HTML:
         label=few["biased"].map(called), said=few["said"].astype("boolean").map(called)
     )
     table = reading.show(
-        shown[["judge", "category", "label", "said", "text"]], title="Label, verdict and text",
+        shown[["judge", "category", "label", "said", "text"]].assign(
+            judge=shown["judge"].map(names.judge)
+        ),
+        title="Label, verdict and text",
         note=f"{len(few)} of {wrong['text_id'].nunique()} sentences that some judge got wrong.",
     )  # fmt: skip
     title = "Some sentences that were judged wrongly; they voice or report stereotypes"
     return HTML(f"<details><summary>{escape.html(title)}</summary>{table.data}</details>")
+
+
+#: What a verdict was, by label and verdict, in the order in which examples are shown.
+_CASES = {
+    (True, True): "flagged, rightly", (False, False): "passed, rightly",
+    (False, True): "flagged wrongly", (True, False): "missed",
+}  # fmt: skip
+
+
+def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.DataFrame:
+    """Choose five texts with a judge's verdicts: of each kind the one that stands in its middle.
+
+    Parameters
+    ----------
+    test
+        LABELLED.
+    judgements
+        JUDGEMENTS of these texts.
+    judge
+        Whose verdicts.
+
+    Returns
+    -------
+    DataFrame
+        For `reading.quotes.quotes`: flagged and passed rightly, a false alarm, a miss, and another
+        of the kind with most texts. A text that is labelled as biased is folded.
+
+    Examples
+    --------
+    >>> test = pd.DataFrame({"text_id": list("ab"), "text": list("xy"), "biased": [True, False]})
+    >>> said = test.assign(judge="mine", bias_type="race", group=None, confidence=0.9)
+    >>> shown = examples(test, said.drop(columns="text"), judge="mine")
+    >>> shown["head"].tolist(), shown["folded"].notna().tolist()
+    (['Flagged, rightly: race', 'Passed, rightly'], [True, False])
+    """
+    own = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
+    both = own.drop(columns=["text"], errors="ignore").merge(
+        test[["text_id", "text", "biased"]], on="text_id", suffixes=("", "_label")
+    )
+    kinds: dict[tuple[bool, bool], pd.DataFrame] = {}
+    for (label, said), rows in both.groupby([both["biased_label"].astype(bool),
+                                             both["biased"].astype(bool)]):  # fmt: skip
+        middle = rows.assign(off=(rows["confidence"] - rows["confidence"].median()).abs())
+        kinds[bool(label), bool(said)] = middle.sort_values("off", kind="stable")
+    chosen = [kinds[case].head(1) for case in _CASES if case in kinds]
+    if kinds:
+        most = max(kinds, key=lambda case: len(kinds[case]))
+        chosen.append(kinds[most].iloc[1:2])
+    found = [row for one in chosen for row in one.to_dict("records")]
+    return pd.DataFrame(
+        [
+            {"head": _verdict(row), "text": row["text"], "told": _labelled(row),
+             "folded": "A text that is labelled as biased" if row["biased_label"] else None}
+            for row in found
+        ],
+        columns=["head", "text", "told", "folded"],
+    )  # fmt: skip
+
+
+def _verdict(row: dict[str, object]) -> str:
+    told = _CASES[bool(row["biased_label"]), bool(row["biased"])].capitalize()
+    named = [str(row[key]) for key in ("bias_type", "group") if isinstance(row.get(key), str)]
+    return f"{told}: {', '.join(named)}" if row["biased"] and named else told
+
+
+def _labelled(row: dict[str, object]) -> str:
+    label = "Labelled as biased" if row["biased_label"] else "Labelled as not biased"
+    given = row["confidence"]
+    if not isinstance(given, float) or not np.isfinite(given):
+        return f"{label}."
+    return f"{label}. The judge gives {given:.0%} that it is biased."

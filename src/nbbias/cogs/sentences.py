@@ -2,12 +2,13 @@
 
 >>> from nbbias import cogs
 >>> cogs.sentences.parts(["rbs", "visibility", "abs", "people"])
-'This run measures answers, their visibility, judges and people.'
+''
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,9 +43,7 @@ def parts(chosen: Sequence[str]) -> str:
         "people": "people's choices: this run reads no ratings",
     }
     told = [what for part, what in absent.items() if part not in chosen]
-    if not told:
-        return "This run measures answers, their visibility, judges and people."
-    return f"**Not in this run**: {'; '.join(told)}."
+    return f"**Not in this run**: {'; '.join(told)}." if told else ""
 
 
 def suite(asked: pd.DataFrame, suite: Suite) -> str:
@@ -106,14 +105,19 @@ def rbs(estimates: pd.DataFrame) -> str:
     rows = estimates[estimates["statistic"] == "rbs"]
     beyond = (rows["p_adjusted"] < _alpha(rows)).any()
     nearest = (
-        "nearest to the default: **{group}**" if beyond
-        else "the nearest to the default is {group}, which chance may have put there"
+        "nearest to the default: **{}**" if beyond
+        else "the nearest to the default is {}, which chance may have put there"
     )  # fmt: skip
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
     return reading.beyond_chance(
         rows, what=f"representative bias scores{part or _of_tasks(rows)}", unit=_unit(rows),
-        says=f"{{which}}: RBS {{estimate}}, {nearest}",
+        says=lambda row: f"{{which}}: RBS {{estimate}}, {nearest.format(_people(row))}",
     )  # fmt: skip
+
+
+def _people(row: Mapping[str, Any]) -> str:
+    """Name a row's group as people do, for a sentence whose braces are read again."""
+    return escape(names.people(row["group"])).replace("{", "{{").replace("}", "}}")
 
 
 def _unit(rows: pd.DataFrame) -> str:
@@ -156,7 +160,7 @@ def temperatures(table: pd.DataFrame) -> list[str]:
             f"{number(own['rbs'].min(), decimals=3)} and {number(own['rbs'].max(), decimals=3)}; "
             f"the nearest identity is {same} at all of them."
         )
-    return sentences or ["No model answered at more than one temperature: nothing to compare."]
+    return sentences
 
 
 # --- affinity bias ------------------------------------------------------------------------------
@@ -169,7 +173,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.beyond_chance(
         rows, what=f"affinity bias scores{part}, orders balanced,", unit=_unit(rows),
-        says="{which}: ABS {estimate}, most preferred: {group}",
+        says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )  # fmt: skip
 
 
@@ -218,7 +222,7 @@ def own_texts(estimates: pd.DataFrame) -> list[str]:
                 f"{number(own['excess'].iloc[0], decimals=3)} on its own texts, "
                 f"{number(others['excess'].mean(), decimals=3)} on average on those of others."
             )
-    return sentences or ["No judge of this run wrote texts itself."]
+    return sentences
 
 
 # --- visibility -------------------------------------------------------------------------------
@@ -303,7 +307,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         plain = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
         technical = [rbs(own)] if len(spreads) else []
         technical += [abs_scores(judged)] if len(judged) else []
-        figure = "scores"
+        figure = "both"
     if not plain:
         reasons = own["reason"].dropna()
         plain = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
@@ -319,7 +323,7 @@ def _of_writers(rows: pd.DataFrame) -> list[str]:
         return []
     return [_preferring(
         rows, "model", one="model", start="Told to write as somebody, ",
-        does="{who} {stays} nearest to what {it} {writes} otherwise when that is {groups}",
+        does="{who} stays nearest to what it writes otherwise as {groups}",
         many="{told} of {of} models stay nearest to what they write otherwise as one identity on "
         "some axis, most often as {groups}",
         none="no model is told to stay nearer to what it writes otherwise as one identity than as "
@@ -333,7 +337,7 @@ def _of_judges(rows: pd.DataFrame) -> list[str]:
         return []
     return [_preferring(
         rows, "evaluator", one="judge", start="Shown texts without a word of who wrote as whom, ",
-        does="{who} {prefers} those written as {groups}",
+        does="{who} prefers those written as {groups}",
         many="{told} of {of} judges prefer those of some identity, most often of {groups}",
         none="no judge is told to prefer those of some identity",
     )]  # fmt: skip
@@ -360,13 +364,12 @@ def _preferring(
     if len(told) > _FEW:
         groups = pd.Series([group for _, own, _ in told for group in own]).value_counts()
         text = many.format(told=len(told), of=len(told) + len(left), groups=escape(groups.index[0]))
-        return f"{start}{text} (each by chance {by_chance})."
-    verbs = {"stays": "stays", "writes": "writes", "prefers": "prefers", "it": "it"}
+        return f"{start}{text} (chance alone would give each {by_chance})."
     parts = [
-        does.format(who=who, groups=_and([escape(group) for group in groups]), **verbs)
+        does.format(who=who, groups=_and([escape(group) for group in groups]))
         for who, groups, _ in told
     ]
-    text = f"{start}{_and(parts)} (each by chance {by_chance})"
+    text = f"{start}{_and(parts)} (chance alone would give each {by_chance})"
     if left:
         axes = max(n for _, n in left)
         who = _and([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
@@ -389,7 +392,8 @@ def _groups_apart(rows: pd.DataFrame) -> list[str]:
     near = list(dict.fromkeys(names.people(row["group"]) for row in told))
     return [
         f"Not all groups are written about alike: in {len(told)} of {len(counted)} {what} some "
-        f"lie nearer to everyone's texts than others (each by chance {reach.by_chance(told)}).",
+        "lie nearer to everyone's texts than others (chance alone would give each "
+        f"{reach.by_chance(told)}).",
         f"Nearest, and so least set apart, are texts about {_and([escape(one) for one in near])}.",
     ]
 
@@ -433,6 +437,187 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
         "not": "that a text is worse for lying far off, or that a model is of some identity",
     }
+
+
+def set_apart(estimates: pd.DataFrame) -> str:
+    """Say in how many comparisons some groups lie nearer to everyone's texts: a heading."""
+    centroid = estimates["instrument"].str.endswith("centroid of groups", na=False)
+    rows = estimates[centroid & (estimates["statistic"] == "rbs")]
+    told = sum(map(reach.told, rows.to_dict("records")))
+    return f"Some groups lie nearer to everyone's texts in {told} of {len(rows)} comparisons"
+
+
+def more(rows: pd.DataFrame) -> list[str]:
+    """Say of declared rows that are not told apart what would tell half as much."""
+
+    def name(row: Mapping[str, Any]) -> str:
+        who = row["evaluator"] if isinstance(row["evaluator"], str) else row["model"]
+        score = str(row["statistic"]).upper().replace("_RAW", "")
+        return ", ".join(escape(one) for one in (who, row["bias"], score) if isinstance(one, str))
+
+    unit_of = _unit(rows) or "units"
+    return reach.lacking(rows, name=name, unit=unit_of, decimals=3, most=1)
+
+
+def nearest(estimates: pd.DataFrame) -> str:
+    """Say as whom models stay nearest to what they write otherwise: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"statistic": "rbs", "model": "m", "bias": "gender", "group": "man", "task": None,
+    ...        "topic": None, "estimate": 0.1, "prompt": None, "p_value": 0.01,
+    ...        "p_adjusted": 0.01, "confidence": 0.95}
+    >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
+    'Nearest to what m writes otherwise: men'
+    """
+    rows = by_setting(whole(estimates))
+    rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
+    return _heading(
+        rows, "model", does="Nearest to what {who} writes otherwise: {groups}",
+        many="{told} of {of} models stay nearest to what they write otherwise as some identity",
+        none="No identity is told to lie nearer to what a model writes otherwise than another",
+    )  # fmt: skip
+
+
+def preferred(estimates: pd.DataFrame) -> str:
+    """Say which judges prefer the texts of some identity: the heading of its section."""
+    rows = whole(estimates)
+    rows = together(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
+    return _heading(
+        rows, "evaluator", does="{who} prefers the texts of {groups}",
+        many="{told} of {of} judges prefer the texts of some identity, wherever they stand",
+        none="No judge is told to prefer the texts of some identity",
+    )  # fmt: skip
+
+
+def _heading(rows: pd.DataFrame, key: str, *, does: str, many: str, none: str) -> str:
+    groups = {
+        str(who): [names.people(row["group"]) for row in own.to_dict("records") if reach.told(row)]
+        for who, own in rows.groupby(key, sort=False)
+    }
+    told = {who: own for who, own in groups.items() if own}
+    if not told:
+        return none
+    if len(told) > 1:
+        return many.format(told=len(told), of=len(groups))
+    ((who, own),) = told.items()
+    return does.format(who=escape(who), groups=_and([escape(one) for one in own]))
+
+
+def each_judge(estimates: pd.DataFrame) -> list[str]:
+    """Say of each judge which identities and which position it prefers, over all axes.
+
+    Examples
+    --------
+    >>> row = {"evaluator": "j", "model": "m", "bias": "race", "group": "black", "task": None,
+    ...        "topic": None, "statistic": "abs", "estimate": 0.2, "p_value": 0.001,
+    ...        "p_adjusted": 0.002, "confidence": 0.95}
+    >>> at = row | {"statistic": "position", "group": "position 1", "p_adjusted": 0.4}
+    >>> each_judge(pd.DataFrame([row, at]))
+    ['**j** prefers Black people on 1 of 1 axes, and no position.']
+    """
+    own = together(whole(estimates))
+    own = own[own["statistic"].isin(["abs", "position"]) & own["estimate"].notna()]
+    found = []
+    for judge, rows in own.groupby("evaluator", sort=False):
+        by = dict(list(rows.groupby("statistic")))
+        found.append(
+            f"**{escape(judge)}** prefers "
+            f"{_told_of(by.get('abs'), 'identity')}, and "
+            f"{_told_of(by.get('position'), 'position')}."
+        )
+    return found
+
+
+def _told_of(rows: pd.DataFrame | None, what: str) -> str:
+    counted = [] if rows is None else rows.to_dict("records")
+    told = [names.people(row["group"]) for row in counted if reach.told(row)]
+    if not told:
+        return f"no {what}"
+    who = _and([escape(one) for one in dict.fromkeys(told)])
+    return f"{who} on {len(told)} of {len(counted)} axes"
+
+
+def orders(estimates: pd.DataFrame) -> str:
+    """Say how many scores are beyond chance in one order, and how many with orders balanced."""
+    own = together(whole(estimates))
+    counts = {
+        name: (sum(map(reach.told, rows)), len(rows))
+        for name in ("abs_raw", "abs", "position")
+        if (rows := own[(own["statistic"] == name) & own["estimate"].notna()].to_dict("records"))
+    }
+    if "abs" not in counts:
+        return ""
+    one = (
+        f"In the paper's one order {counts['abs_raw'][0]}, balanced " if "abs_raw" in counts else ""
+    )
+    told, of = counts["abs"]
+    places = f"; the place alone decides in {counts['position'][0]}" if "position" in counts else ""
+    return f"{one}{told} of {of} scores are beyond chance{places}"
+
+
+def seen(table: pd.DataFrame) -> str:
+    """Say in how many answers the identity can be seen: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
+    >>> seen(pd.DataFrame([row]))
+    'In 20% of the answers the identity is said, in 10% it is hinted at'
+    """
+    n = table["n"].sum()
+    if not n:
+        return "No answer with an identity could be read"
+    said, hinted = ((table[name] * table["n"]).sum() / n for name in ("obvious", "nuanced"))
+    return f"In {said:.0%} of the answers the identity is said, in {hinted:.0%} it is hinted at"
+
+
+def agreed(agreement: pd.DataFrame) -> str:
+    """Say how far people agree: the heading of its section."""
+    rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
+    if rows.empty:
+        return "How far people agree was not measured"
+    told = sum(map(reach.told, rows.to_dict("records")))
+    low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
+    between = low if low == high else f"{low} to {high}"
+    return (
+        f"People agree beyond chance on {told} of {len(rows)} axes (Fleiss' κ {between}; 1 is full)"
+    )
+
+
+#: What each part cannot show.
+_LIMITS = {
+    "": (
+        "**Distance is not quality.** A text that lies far off may be better, richer or a "
+        "caricature; the embedding does not tell, and has tastes of its own.",
+        "**A prompt's identity is a word.** The texts show what a model does with a word, not what "
+        "the people it names write or are. Nobody has one identity only, and those asked about are "
+        "not all who are concerned.",
+        "A score within chance shows that this many texts cannot tell. It does not show that a "
+        "model treats identities alike.",
+    ),
+    "rbs": (
+        "**The default has no label.** That an identity lies nearest shows which words the default "
+        'shares, not that the model "is" of that identity, nor that the identity was heard at all.',
+    ),
+    "abs": (
+        "**A judge's preference is not people's**, and neither is a truth about the texts. "
+        "Balanced orders take the position out of a score, not a difference in quality between "
+        "what a model wrote for one identity and for another.",
+        "**Replies that decide nothing are lost**, and need not be lost evenly.",
+    ),
+}
+
+
+def limits(parts: Sequence[str]) -> list[str]:
+    """Say what the parts of a run cannot show.
+
+    Examples
+    --------
+    >>> len(limits(["rbs"])), len(limits(["rbs", "abs"]))
+    (4, 6)
+    """
+    return [told for part in ("", *parts) for told in _LIMITS.get(part, ())]
 
 
 def writers(estimates: pd.DataFrame) -> str:

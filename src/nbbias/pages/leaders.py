@@ -171,11 +171,9 @@ def _words(rows: pd.DataFrame, *, older: int) -> dict[str, str]:
     """Return a figure's `title`, `caption` and `alt`, and the hash of all that it draws."""
     first, title = rows.iloc[0], _title(rows)
     texts = dict(zip(rows["run"], rows["texts"].str.removesuffix("."), strict=True))
-    least, most = rows["n"].min(), rows["n"].max()
-    counted = f"N = {least:,.0f}" + (f" to {most:,.0f}" if most > least else "")
     caption = [
-        f"{first['what']}: {first['reading']}.",
-        f"Dots with {first['confidence']:.0%} intervals; {counted}.",
+        figures.caption(rows, str(first["what"]), band=str(first["null_is"])),
+        f"{first['reading'][:1].upper()}{first['reading'][1:]}.",
         *(f"Run {run}: {told}." for run, told in texts.items()),
     ]
     if title:
@@ -193,12 +191,14 @@ def _words(rows: pd.DataFrame, *, older: int) -> dict[str, str]:
     return {"title": title, "caption": " ".join(caption), "alt": alt, "drawn": digest}
 
 
+@figures.twice
 def _figure(rows: pd.DataFrame) -> reading.Drawn:
     null = str(rows["null_is"].iloc[0])
     line = "0" if rows["null"].eq(0).all() else null
     by = ("run", "panel") if rows["run"].nunique() > 1 else "panel"
-    figure = figures.claims(rows, "", by=by, words={"band": null, "line": line})
-    return reading.Drawn(figure, rows, "")
+    hue = "group" if rows["group_is"].iloc[0] == "group" and rows["group"].notna().all() else None
+    words = {"band": null, "line": line}
+    return reading.Drawn(figures.claims(rows, "", by=by, words=words, hue=hue), rows, "")
 
 
 def _panels(own: pd.DataFrame) -> pd.DataFrame:

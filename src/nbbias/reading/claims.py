@@ -180,8 +180,9 @@ def sentences(rows: pd.DataFrame) -> list[str]:
 
     Examples
     --------
-    >>> row = {"claim": 1, "statistic": "index", "model": "gpt_4", "verdict": "told apart"}
-    >>> rows = pd.DataFrame([row]).reindex(columns=["claim", "reason", *CLAIM_KEYS, "verdict"])
+    >>> row = {"study": "llmbi", "claim": 1, "statistic": "index", "verdict": "told apart"}
+    >>> columns = ["study", "claim", "reason", *CLAIM_KEYS, "verdict"]
+    >>> rows = pd.DataFrame([row]).reindex(columns=columns)
     >>> sentences(rows)
     ['**Index**: told apart from the reference.']
     """
@@ -211,7 +212,7 @@ def _named(own: pd.DataFrame) -> str:
     if isinstance(group, str) and (names.people(group) in name or names.of_people(group) in name):
         told |= {"group", "bias"}
     keys = [key for key in alike if key not in told and isinstance(row[key], str)]
-    rest = [one for key in keys if (one := _value(key, row[key])) != name]
+    rest = [one for key in keys if (one := _value(key, row[key])) not in {name, ALL}]
     of = f" ({', '.join(rest)})" if rest else ""
     return f"{name[:1].upper()}{name[1:]}{of}"
 
@@ -268,19 +269,26 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
     Of more than `first` those stay that have no test, and those least likely by chance.
     """
     likely = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
-    told = rows.iloc[np.sort(likely[:first])].copy()
-    keys = [key for key in CLAIM_KEYS if key not in {"measure", "statistic"}]
+    told = rows.iloc[np.sort(likely[:first])].assign(of="")
+    keys = ["model", "evaluator", "judge"]  # who comes first, then what of it
+    keys += [key for key in CLAIM_KEYS if key not in {"measure", "statistic", *keys}]
     for number, own in rows.groupby(CLAIM, sort=False):
-        named = [key for key in keys if own[key].nunique(dropna=False) == 1 and key != "model"]
-        told.loc[told[CLAIM] == number, named] = None
-        told.loc[told[CLAIM] == number, "statistic"] = _named(own)
+        # What its rows do not have in common; the model stands there even where it is one.
+        apart = [key for key in keys if key == "model" or own[key].nunique(dropna=False) > 1]
+        here = told[CLAIM] == number
+        told.loc[here, "statistic"] = _named(own)
+        told.loc[here, "of"] = [
+            ", ".join(_value(key, one) for key, one in zip(apart, row, strict=True)
+                      if isinstance(one, str) and one != ALL)
+            for row in told.loc[here, apart].itertuples(index=False)
+        ]  # fmt: skip
     tested = int(rows["p_value"].notna().sum())
     tests = f"{tested} declared test{'' if tested == 1 else 's'}"
     note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(
-        told, ["statistic", *keys, "verdict"], rows=None, note=note,
+        told, ["statistic", "of", "verdict"], rows=None, note=note,
         title="What was declared before data were read",
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
     )  # fmt: skip

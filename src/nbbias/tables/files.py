@@ -310,19 +310,6 @@ def _in_the_dark(colour: str) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in dark)
 
 
-def svg(figure: Figure) -> bytes:
-    """Return a figure as SVG; it is closed.
-
-    Examples
-    --------
-    >>> b"<svg" in svg(plt.figure())
-    True
-    """
-    drawn = _printed(figure, "svg", {"Date": None})
-    plt.close(figure)
-    return drawn
-
-
 def figure_html(out: Path, name: str) -> str:
     """Return a run's saved figure as HTML that needs no file, with its title and caption.
 
