@@ -143,11 +143,13 @@ def sentences(table: pd.DataFrame, called: str) -> list[str]:
     tested = moved[moved["p_adjusted"].notna()]
     sure = tested[tested["p_adjusted"] <= 1 - tested["confidence"]]
     told = [_surely(sure, len(tested))]
-    same, how = every - len(moved), f"Tests are paired, {on} that both runs have, Holm's correction"
+    how = f"Tests are paired, {on} that both runs have, Holm's correction"
     if not most:
         how = f"The runs share no {called}: they are compared as two samples, Holm's correction"
     numbers = f"{len(moved):,} of {every:,} numbers that both runs measured changed"
-    numbers = numbers if same else f"All {every:,} numbers that both runs measured changed"
+    numbers = (
+        numbers if len(moved) < every else f"All {every:,} numbers that both runs measured changed"
+    )
     told.append(f"{numbers}. {how}.")
     untested = len(moved) - len(tested)
     if untested:
@@ -164,7 +166,7 @@ def _surely(sure: pd.DataFrame, tested: int) -> str:
     if sure.empty:
         return f"None of {tested:,} changes is more than chance explains."
     row = sure.iloc[sure["p_value"].argmin()].to_dict()
-    many = f"{len(sure):,} of {tested:,} changes are" if len(sure) > 1 else f"1 of {tested:,} is"
+    many = f"{len(sure):,} of {tested:,} changes {'are' if len(sure) > 1 else 'is'}"
     many = "The one change is" if tested == 1 else many
     least = "least of all for" if len(sure) > 1 else ""
     return f"{many} more than chance explains: {least} {_name(row)}, {_from_to(row)}.".replace(
@@ -287,7 +289,8 @@ def _readable(moved: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
                 for label, name in zip(labels, ("first", "second"), strict=True)
             },
             "difference": _interval(row, "estimate", "ci_low", "ci_high"),
-            "p (Holm)": p.removeprefix("= ") or "not tested", "N": f"{row['n']:,}" if row["n"] else "",
+            "p (Holm)": p.removeprefix("= ") or "not tested",
+            "N": f"{row['n']:,}" if row["n"] else "",
         })  # fmt: skip
     table = pd.DataFrame(written)
     return table if table["of"].any() else table.drop(columns="of")
