@@ -141,6 +141,8 @@ def _appendix(sections: Sequence[tuple[str, list[NotebookNode]]]) -> list[Notebo
     cells = []
     for number, (question, own) in enumerate(sections, start=1):
         holds = _named(own)
+        headed = _HEADED.match(own[0].source) if own[0].cell_type == "markdown" else None
+        own[0].source = headed[3] if headed and headed[2].strip() == question else own[0].source
         own[0].metadata["fold"] = {"number": number, "question": _plain(question), "holds": holds}
         own[-1].metadata["unfold"] = True
         cells += own

@@ -288,7 +288,7 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(
-        told, ["statistic", "of", "verdict"], rows=None, note=note,
+        told, ["statistic", *(["of"] if told["of"].any() else []), "verdict"], rows=None, note=note,
         title="What was declared before data were read",
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
     )  # fmt: skip
