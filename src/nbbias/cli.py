@@ -40,7 +40,9 @@ from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="Measure bias in text written by large language models, one notebook a study.",
+    help="Measure bias in text written by large language models, one notebook a study. "
+    "`nbbias run llmbi` runs a sample; `nbbias run news_bias originals.csv generations.csv` runs "
+    "on texts of your own.",
 )  # fmt: skip
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
