@@ -72,7 +72,7 @@ def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
     done = run(command, str(tmp_path / "a.csv"), "--out", str(out), "--fail-on-biased")
     assert done.returncode == 1 and not done.stdout
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [row["verdict"] for row in rows][0] == "biased"
+    assert rows[0]["verdict"] == "biased"
     assert [row["row"] for row in rows] == [1, 2, 3, 4]
     assert "\a" not in out.read_text()
 
