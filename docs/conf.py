@@ -49,7 +49,6 @@ html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
     "navbar_align": "left",
-    "show_nav_level": 1,
     "logo": {"text": "nbbias"},
     "navigation_with_keys": False,
     "show_toc_level": 2,

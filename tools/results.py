@@ -166,7 +166,7 @@ def numbers(rows: list[dict[str, Any]]) -> list[str]:
         (plain(row["name"]), plain(row["value"]), plain(row["interval"]), row["N"], reference(row))
         for row in rows
     ]
-    head = ["", "estimate", "interval", "N", "by chance, or in neutral prose"]
+    head = ["measured", "estimate", "interval", "N", "by chance, or in neutral prose"]
     return [*grid(cells, head), ""] if cells else []
 
 
@@ -188,7 +188,7 @@ def card(told: dict[str, Any]) -> list[str]:
         rows.append(("texts", plain(told["texts"]["told"])))
     if told["card"].get("not"):
         rows.append(("**not to conclude**", plain(told["card"]["not"])))
-    return grid(rows, ["", ""])
+    return grid(rows, ["asked", "answer"])
 
 
 def claims(run: Path, folder: Path) -> list[str]:
@@ -211,7 +211,7 @@ def claims(run: Path, folder: Path) -> list[str]:
         )
         for row in table.head(_ROWS).to_dict("records")
     ]  # fmt: skip
-    head = ["", *keys, "estimate", "95% CI", "N", "by chance", "adjusted p", "told"]
+    head = ["measured", *keys, "estimate", "95% CI", "N", "by chance", "adjusted p", "told"]
     more = len(table) - len(rows)
     rest = f" {more} more stand in the table." if more else ""
     return [
@@ -289,7 +289,7 @@ def xstest() -> tuple[str, str, str]:
     ]  # fmt: skip
     lines = [
         f"# {title}", "", sentence, "", *shown,
-        *grid(cells, ["model", "", "estimate", "95% CI", "N", "by chance"]), "",
+        *grid(cells, ["model", "share", "estimate", "95% CI", "N", "by chance"]), "",
         "## What this is", "",
         *grid(
             [
@@ -305,7 +305,7 @@ def xstest() -> tuple[str, str, str]:
                     "`biased_prompts` are corrected for these errors; their intervals hold them.",
                 ),
             ],
-            ["", ""],
+            ["asked", "answer"],
         ), "",
         "## Again", "", "```console", "$ export NBBIAS_DATA=$HOME/nbbias-data",
         "$ python tools/fit_refusals.py     # --write writes head and counts anew", "```", "",

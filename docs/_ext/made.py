@@ -68,8 +68,7 @@ def api() -> Iterator[tuple[str, str]]:
         for name in faces
     ]
     lines = ["# API", "", inspect.getdoc(nbbias) or "", "", *grid(told, ["face", "what it is"])]
-    lines += ["", "```{toctree}", ":hidden:", "", *faces, "```", ""]
-    yield "api/index.md", "\n".join(lines)
+    yield "api/index.md", "\n".join([*lines, ""])
     known: dict[object, str] = {}
     for name in faces:
         yield f"api/{name}.md", face(f"nbbias.{name}", getattr(nbbias, name), known)
@@ -125,7 +124,8 @@ def measures() -> Iterator[tuple[str, str]]:
         own = listed[listed["study"] == stem]
         rows = [
             (
-                plain(one.name_.replace("{of}", "a group's")), plain(one.meaning),
+                plain(one.name_.replace("{of}", "a group's").replace("{people}", "a group")),
+                plain(one.meaning),
                 plain(one.below) or "–", plain(one.above) or "–",
                 f"`{one.measure}`, `{one.statistic}`",
             )

@@ -30,17 +30,19 @@ from nbbias.running import (
     asked,
     execute,
     measured as running_measured,
-    names,
+    own,
     place,
     plan as run_plan,
     run as running_run,
     texts as running_texts,
 )
-from nbbias.tables import NbbiasError, escape
+from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="Measure bias in text written by large language models, one notebook a study.",
+    help="Measure bias in text written by large language models, one notebook a study. "
+    "`nbbias run llmbi` runs a sample; `nbbias run news_bias originals.csv generations.csv` runs "
+    "on texts of your own.",
 )  # fmt: skip
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
@@ -78,9 +80,23 @@ def _options(
 
 @app.command("run")
 def run_command(
-    params_files: Annotated[list[Path], typer.Argument(metavar="PARAMS.yaml...")],
+    targets: Annotated[list[str], typer.Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
     override: Annotated[
-        list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
+        list[str] | None,
+        typer.Option(
+            "-p",
+            metavar="name=value",
+            help="Set one parameter. name=a,b,c makes a run for each value, several such -p one "
+            "for each combination; of a parameter that is a list, [a, b] is one value.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE.name=column",
+            help="Which column of a file is which, such as originals.text=body; "
+            "generations.prompt= leaves one out.",
+        ),
     ] = None,
     out: Out = Path("runs"),
     jobs: Jobs = 1,
@@ -89,12 +105,36 @@ def run_command(
         typer.Option("--name", help="The run's name; else the file's, and what differs."),
     ] = None,
 ) -> None:
-    """Execute studies: one notebook for each params file.
+    """Execute studies: on files of texts, on a study's sample, or as params files say.
+
+    nbbias run llmbi runs the sample. nbbias run news_bias originals.csv generations.csv runs on
+    texts of your own: columns, encodings and separators are recognised and told, and the params
+    file that says so is written here. Files are a study's inputs in their order, or by name
+    (judgements=mine.csv): originals generations (news_bias, biased_prompts); answers judgements
+    ratings (cogs); answers (llmbi); labelled answers knowledge pairs (biasalert).
 
     A run with other parameters than a finished one gets a name of its own; one that fails leaves
     the last good one where it is.
     """
-    _run(params_files, override or [], out=out, jobs=jobs, name=name)
+    wanted, overrides = own.asked(targets), override or []
+    if wanted.stem:
+        found = own.plan_run(
+            wanted.stem, wanted.files, columns=columns or [], overrides=overrides, out=out,
+            name=name,
+        )  # fmt: skip
+        for line in [*found.lines, f"params: {found.path}"]:
+            err_console.print(line, markup=False)
+        _run(found.runs, out=out, jobs=jobs)
+        return
+    if columns:
+        told = "goes with files of texts; in a params file, write a.csv?text=body"
+        raise ParameterError("--columns", told)
+    plan = run_plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
+    for one in plan if name is None and not overrides else ():
+        if one.name != one.base:
+            told = f"has a name of its own: its parameters are not those of {one.stem}/{one.base}"
+            err_console.print(f"{one.label} {told}", markup=False)
+    _run(plan, out=out, jobs=jobs)
 
 
 @app.command("measure")
@@ -204,13 +244,10 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     chosen, lacking = run_plan.able(samples)
     for one in lacking:
         err_console.print(f"left out {escape.terminal(one)}")
-    _run(chosen, [], out=out, jobs=jobs)
+    _run(run_plan.plan(chosen, out=out), out=out, jobs=jobs)
 
 
-def _run(
-    paths: list[Path], overrides: list[str], *, out: Path, jobs: int, name: str | None = None
-) -> None:
-    plan = run_plan.plan(paths, overrides=overrides, out=out, name=name)
+def _run(plan: list[run_plan.Run], *, out: Path, jobs: int) -> None:
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
@@ -232,10 +269,6 @@ def _run(
         else:
             _say_end(one, message)
 
-    for path, one in zip(paths, plan, strict=True):
-        if name is None and one.name != (base := names.of_file(path)):
-            told = f"has a name of its own: its parameters are not those of {one.stem}/{base}"
-            err_console.print(f"{one.label} {told}", markup=False)
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars:
         statuses = running_run.run(plan, out=out, jobs=jobs, listen=listen)

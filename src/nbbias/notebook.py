@@ -73,6 +73,8 @@ class Notebook(NamedTuple):
     ) -> None:
         """Show a table; `save` keeps its rows under a name, `latex` as a table for a paper.
 
+        One without rows is saved, and not shown.
+
         Parameters
         ----------
         table
@@ -90,23 +92,25 @@ class Notebook(NamedTuple):
             self.save(whole.rows, save)
         if latex:
             tables.save_latex(whole.rows, latex, caption=whole.title, out=self.out)
-        display(reading.show(whole))
+        if len(whole.rows):
+            display(reading.show(whole))
 
     def figure(self, drawn: reading.Drawn, name: str, *, show: bool = True) -> None:
         """Save a figure with the table that it draws and its words, and show it.
 
-        A figure that leads the page (`lead`) need not be shown again.
+        A figure that leads the page (`lead`) need not be shown again; one without rows is not.
         """
         words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
         shown = tables.save_figure(
             drawn.figure, name, data=drawn.rows, out=self.out, words=words, narrow=drawn.narrow
         )
-        if show:
+        if show and len(drawn.rows):
             display(shown)
 
     def result(self, sentence: str) -> None:
-        """Say what a section found: on the page it is the section's heading."""
-        display(Markdown(f"**{sentence}**"), metadata={"nbbias": "result"})
+        """Say what a section found: on the page it is the section's heading; nothing if empty."""
+        if sentence:
+            display(Markdown(f"**{sentence}**"), metadata={"nbbias": "result"})
 
     def say(self, sentences: str | Iterable[str], *, most: int | None = 5) -> None:
         """Show sentences; several become a list, of which what is beyond `most` folds."""
@@ -129,9 +133,15 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        display(*claims.shown(rows, sha256=self.claims_sha256))
+        display(*claims.shown(self._wished(rows), sha256=self.claims_sha256))
         self.say(claims.EXPLORATORY)
         return rows
+
+    def _wished(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Leave out of a study's own claims those that this run has nothing for."""
+        own = self.parameters.claims != type(self.parameters).model_fields["claims"].default
+        here = ~rows["reason"].fillna("").str.startswith(claims.NOT_HERE)
+        return rows if own or not here.any() else rows[here]
 
     def texts(self) -> Texts:
         """Say where the texts of this run are from."""

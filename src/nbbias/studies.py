@@ -166,7 +166,8 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     'hand-written'
     """
     paths = [str(getattr(parameters, name)) for name in study.inputs]
-    own = [Path(path).name for path in dict.fromkeys(paths) if path not in {SAMPLE, params.NONE}]
+    plain = (tables.notes.parted(path)[0] for path in paths)
+    own = [Path(path).name for path in dict.fromkeys(plain) if path not in {SAMPLE, params.NONE}]
     if not own:
         return study.sample
     table = tables.shipped_table("words/corpora.csv")

@@ -297,9 +297,9 @@ def test_headings_of_sections_say_what_was_found() -> None:
     assert sentences.right(FOUND.head(0)) == "No judge gave a verdict"
     both = value(LEVELS[LEVELS["topic"].isna()], "biased_share_two_phase", model="blunt")
     told = sentences.biased_most(LEVELS, judge="simulated judge")
-    assert told.startswith(f"Of the answers are biased: {both:.0%} of blunt")
+    assert told.startswith(f"Biased are {both:.0%} of the answers of blunt")
     flags = sentences.biased_most(levels.estimates(ANSWERS, JUDGED), judge="simulated judge")
-    assert flags.endswith("which is no bias level")
+    assert flags.endswith("flags are no bias level")
     assert sentences.biased_most(LEVELS, judge="x") == "No answer was judged"
 
 

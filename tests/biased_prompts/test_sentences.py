@@ -11,6 +11,8 @@ import pytest
 
 from nbbias import refusals, tables
 from nbbias.biased_prompts import compare, refusing, sentences, tables as own_tables
+from nbbias.params import Texts
+from nbbias.reading import Lead
 from nbbias.tables import data_path
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, row, scores_of
 
@@ -100,10 +102,10 @@ def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
     (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased")
     text = plain(text)
     assert (
-        "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10; "
+        "m** refuses 40% of the articles under the biased prompt (95% CI 17% to 69%; N = 10; "
         in (text)
     )
-    assert " and 0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10; " in text
+    assert " and 0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10; " in text
     # The detector calls refusals what is none, and misses some: (0.4 - 0.102) / 0.796.
     assert "; corrected 37%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
 
@@ -112,8 +114,8 @@ def test_recorded_refusals_are_not_corrected() -> None:
     recorded = rates_of(TEN.assign(reason="recorded"))
     (text,) = sentences.refused(recorded, neutral="neutral", biased="biased")
     assert plain(text) == (
-        "m refuses 40% of the articles under the prompt “biased” (95% CI 17% to 69%; N = 10) and "
-        "0% of the articles under the prompt “neutral” (95% CI 0% to 28%; N = 10)."
+        "**m** refuses 40% of the articles under the biased prompt (95% CI 17% to 69%; N = 10) and "
+        "0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10)."
     )
 
 
@@ -137,12 +139,16 @@ def test_selective_refusal_is_told_with_its_group() -> None:
     )
     (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
     text = plain(text)
-    assert text.startswith("gender: 1 of 1 differences") and " correction (exploratory)." in text
-    assert "m refuses headlines that name the group female more often, by 90 percentage" in text
+    assert text.startswith(
+        "**Gender.** Headlines about women are refused 90 points more often by m than headlines"
+    )
+    assert sentences.selective_result(rates_of(answers, headlines=headlines)) == (
+        "Headlines about women are refused more often than others by m"
+    )
     (none,) = sentences.selective(
         rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
     )
-    assert "not tested (no answers to headlines that name nobody)" in plain(none)
+    assert "Not tested (no answers to headlines that name nobody)" in plain(none)
 
 
 def test_a_corpus_without_headlines_says_so() -> None:
@@ -167,38 +173,42 @@ def test_rates_by_headline_stand_beside_their_differences() -> None:
 # --- the effect of the prompt -----------------------------------------------------------------
 
 
-def test_the_largest_effect_is_told_with_interval_n_and_p() -> None:
+def test_a_shown_effect_is_told_with_interval_n_and_p_and_the_others_with_what_it_would_take() -> (
+    None
+):
     table = compared(BOTH)
-    (text,) = (plain(one) for one in sentences.effects(table, **OPTIONS))
-    largest = row(table, "share_difference_change", model="m")
+    (text,) = (plain(one) for one in sentences.effects(table))
+    shown = row(table, "share_difference_change", model="m")
+    low, high = (f"{100 * shown[end]:.1f}".replace("-", "−") for end in ("ci_low", "ci_high"))
+    size = f"−{abs(100 * shown['estimate']):.1f} points"
     assert text.startswith(
-        "x: 1 of 2 effects of the prompt are told apart from 0 (exploratory; p below .05 after "
+        f"**Words.** A's share of the words is smaller in m ({size}; 95% CI {low} to {high}; "
+        "N = 30 articles; p < .001). In the other model no difference could be shown: it would "
     )
-    assert "This one: in m the share of words of the group a is" in text
-    assert f"is {abs(largest['estimate']):.3f} lower under the prompt “biased” than" in text
-    low, high = (f"{largest[end]:.3f}".replace("-", "−") for end in ("ci_low", "ci_high"))
-    assert f"95% CI {low} to {high}; N = 30 articles; p < .001" in text
+    assert sentences.effects_result(table) == "A's share of the words is smaller in 1 of 2 models"
 
 
 def test_an_effect_that_cannot_be_tested_says_why() -> None:
     table = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
-    (text,) = sentences.effects(table, **OPTIONS)
-    assert "No effects of the prompt could be tested" in text
+    (text,) = sentences.effects(table)
+    assert "All could not be tested" in text
     assert "no article counts under both prompts" in plain(text)
+    assert "can be told from these texts" in sentences.effects_result(table)
 
 
-def test_instruments_are_told_apart_and_sources_are_named_where_there_are_several() -> None:
-    again = FALLING.assign(instrument="j", measure="sentiment", source="t")
-    found = [
-        plain(one) for one in sentences.effects(compared(pd.concat([FALLING, again])), **OPTIONS)
-    ]
-    assert [one.split(":")[0] for one in found] == ["x, i", "x, j"]
-    assert "in m the share of words" in found[0]
-    assert "in m the sentiment towards the group a" in found[1]
+def test_levels_without_any_shown_effect_share_a_sentence() -> None:
+    tone = STILL.assign(instrument="j", measure="sentiment", model="n")
+    still = pd.concat([STILL.assign(model="n"), tone], ignore_index=True)
+    (text,) = (plain(one) for one in sentences.effects(compared(still)))
+    assert text.startswith("**Words and tone.** No difference could be shown in any model; it")
+    assert "points in words and 0." in text and text.endswith("in tone.")
+    found = compared(pd.concat([FALLING, tone], ignore_index=True))
+    words, rest = (plain(one) for one in sentences.effects(found))
+    assert words.startswith("**Words.** A's share") and rest.startswith("**Tone.** No difference")
 
 
 def test_nothing_is_said_of_no_estimates() -> None:
-    assert sentences.effects(compared(BOTH).head(0), **OPTIONS) == []
+    assert sentences.effects(compared(BOTH).head(0)) == []
     assert sentences.two_samples(compared(BOTH).head(0)) == []
 
 
@@ -221,29 +231,26 @@ def test_two_samples_are_counted_by_test_before_correction(confidence: float) ->
 def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> None:
     """Five answered and all fell; one refused could have counted: 5/6 to 6/6."""
     (text,) = (plain(one) for one in sentences.bounds(compared(scores_of(NEUTRAL, BIASED))))
-    assert "m, a: 1 refused articles could have counted beside the 5 that do" in text
-    assert "1.00 of those answered, would lie between 0.83" in text and "and 1.00 (all" in text
+    assert "m 100%, and between 83% and 100% if the 1 refused beside 5 counted" in text
     (none,) = sentences.bounds(compared(BOTH))
     assert "nothing is left open" in none
 
 
-def test_an_effect_on_few_of_many_articles_says_so_in_its_sentence() -> None:
+def test_an_effect_on_few_of_many_articles_says_so() -> None:
     """Of 30 articles 20 are refused; the share of prejudice is then open by 20 of 30."""
     rng = np.random.default_rng(2)
     answered = list(rng.normal(-0.4, 0.1, 10))
     scores = scores_of(list(rng.normal(0, 0.1, 30)), [*answered, *["refused"] * 20], measure="word")
-    (text,) = sentences.effects(compared(scores), **OPTIONS)
-    sentence = text.split(". ")[-1]
-    assert "N = 10 of 30 articles" in sentence
-    assert "the 20 refused that could count leave" in sentence
-    assert sentence.endswith("between 0.33 and 1.00.")
-    whole = plain(sentences.effects(compared(FALLING), **OPTIONS)[0])
-    assert "N = 30 articles" in whole and "refused" not in whole
+    table = compared(scores)
+    (text,), (bound,) = sentences.effects(table), sentences.bounds(table)
+    assert "N = 10 of 30 articles" in plain(text)
+    assert "between 33% and 100% if the 20 refused beside 10 counted" in plain(bound)
+    assert "N = 30 articles" in plain(sentences.effects(compared(FALLING))[0])
 
 
 def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
     (text,) = sentences.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
-    assert "not measured of those answered, would lie between 0.00" in plain(text)
+    assert "m unknown, all 2 being refused" in plain(text)
 
 
 # --- the printed, the planted, the finding ----------------------------------------------------
@@ -263,31 +270,64 @@ def test_planted_refusals_are_counted_as_told_missed_and_false() -> None:
     assert "not simulated" in sentences.detected(answers.drop(columns="planted_refusal"))
 
 
-def test_the_finding_is_a_sentence_of_refusals_and_one_of_the_first_level() -> None:
+ASKED = {"neutral": "neutral", "biased": "biased"}
+
+
+def lead_of(table: pd.DataFrame, *, declared: bool = True) -> tuple[list[str], Lead]:
+    claim = table.assign(claim=1, smallest_effect=np.nan, verdict="") if declared else table
+    answers = TEN.assign(text="")
+    made = sentences.lead(
+        claim, estimates=table, answers=answers, texts=Texts("own", "a.csv"), prompts=ASKED
+    )
+    assert len(made.plain) == 2
+    return [plain(one) for one in made.plain], made
+
+
+def test_the_lead_says_who_refuses_and_what_the_prompt_changes_where_they_answer() -> None:
     rng = np.random.default_rng(2)
     answered = [*rng.normal(-0.4, 0.1, 10), *["refused"] * 20]
     table = compared(scores_of(list(rng.normal(0, 0.1, 30)), answered, measure="word"))
     rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
     every = pd.concat([rates, table], ignore_index=True)
-    text, figure = sentences.finding(
-        rates, every.assign(claim=1), biased="biased", bounds=table, **OPTIONS
+    wanted = every["statistic"].isin(["refusal_rate_change", "share_difference_change"])
+    (found, sure), made = lead_of(every[wanted])
+    assert found.startswith(
+        "m refuses more articles under the biased prompt than under the neutral one: 67 points "
+        "more (between "
     )
-    assert figure == "effects"
-    first, second = text.split(". ")
-    assert first.startswith("1 of 1 changes of refusal are told apart from 0 (declared, Holm's")
-    assert "m refuses 0.67 of the articles more under the prompt “biased” (95% CI" in first
-    assert "; corrected 0." in first
-    assert "N = 10 of 30 articles" in second and "between 0.33 and 1.00" in second
-    assert "\\" not in text and len(text.split()) < 125
-    alone, _ = sentences.finding(rates, table, biased="biased", **OPTIONS)
-    assert alone.startswith("1 of 1 effects of the prompt are told apart from 0 (exploratory,")
+    assert "; where they answer, m gives a a smaller share of the words under it: " in found
+    assert "If the prompt made no difference" in sure and "fewer than 1 of 1,000" in sure
+    assert made.card["N"] == "10 articles and 20 answers of 1 model"
+    assert "Share of articles refused, m: 0.667" in made.technical
+    assert len(made.numbers) == 2 and made.figure == "finding"
+    (_, exploratory), _ = lead_of(every, declared=False)
+    assert exploratory.endswith("(exploratory: nothing was declared).")
 
 
-def test_the_finding_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
+def test_the_lead_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
     tone = compared(BOTH.assign(measure="sentiment"))
-    assert sentences.finding(rates_of(TEN), tone, biased="biased", **OPTIONS)[1] == "effects"
-    nothing = sentences.finding(rates_of(TEN), rates_of(TEN), biased="biased", **OPTIONS)
-    assert nothing[1] == "refusals" and "refuses 0.40 of the articles more" in nothing[0]
+    (found, _), _ = lead_of(tone, declared=False)
+    assert found.startswith("One of 2 models, m, writes about a in a colder tone under the biased")
+    (refusals, _), _ = lead_of(rates_of(TEN), declared=False)
+    assert "refused" in refusals or "refuses" in refusals
+
+
+def test_where_no_effect_is_shown_the_lead_says_what_could_have_been() -> None:
+    (none, size), _ = lead_of(compared(STILL), declared=False)
+    assert none == "For m no difference from the neutral prompt could be shown in a's share of " + (
+        "the words."
+    )
+    assert "With these 30 articles a difference of about" in size
+
+
+def test_headings_say_which_models_refuse_more() -> None:
+    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
+    assert sentences.refusals_result(rates, biased="biased") == (
+        "Under the biased prompt 1 of 1 model refuses more often (m)"
+    )
+    none = rates_of(answers_of([False] * 9, [False] * 9))
+    told = sentences.refusals_result(none, biased="biased")
+    assert told == "No model refuses under the biased prompt"
 
 
 @pytest.mark.parametrize("name", ["effects", "prejudice", "changes", "bounds"])
@@ -309,8 +349,8 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(na
 
 def test_names_are_text_and_no_markup() -> None:
     table = compared(BOTH).replace({"model": {"m": "*m*"}})
-    assert r"in \*m\*" in sentences.effects(table, **OPTIONS)[0]
+    assert r"in \*m\*" in sentences.effects(table)[0]
     (text,) = sentences.refused(
         rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased"
     )
-    assert text.startswith(r"\<b\> refuses")
+    assert text.startswith(r"**\<b\>** refuses")

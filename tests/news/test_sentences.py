@@ -10,6 +10,7 @@ import pytest
 from nbbias import reading, tables as tables_of
 from nbbias.news import claims, sample, sentences, tables
 from nbbias.news.claims import Level
+from nbbias.params import Texts
 from tests.news.test_words import FOUND, SOME, estimated, scored
 
 MINUS = "\N{MINUS SIGN}"
@@ -37,49 +38,47 @@ def distances(table: pd.DataFrame, *more: pd.DataFrame, confidence: float = 0.95
     return [plain(one) for one in sentences.distances(table, chance)]
 
 
-def largest(bias: str) -> pd.Series:
+def family(bias: str) -> pd.DataFrame:
     own = TABLE[(TABLE["statistic"] == "share_difference") & (TABLE["bias"] == bias)]
-    own = own[own["group"] == "a"] if bias == "gender" else own
-    return own.loc[own.index[own["estimate"].abs().argmax()]]
+    return own[own["group"] == "a"] if bias == "gender" else own
 
 
 # --- signed differences -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("bias", "place"), [("gender", 0), ("race", 1)])
-def test_the_largest_difference_is_told_with_its_interval_n_and_p(bias: str, place: int) -> None:
-    told, row = differences(TABLE)[place], largest(bias)
-    low, high = (f"{row[end]:.3f}".replace("-", MINUS) for end in ("ci_low", "ci_high"))
-    assert f"95% CI {low} to {high}" in told
-    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
-    assert reading.p_value(row["p_adjusted"]) in told
-    direction = "lower" if row["estimate"] < 0 else "higher"
-    assert f"group {row['group']} is {abs(row['estimate']):.3f} {direction} than" in told
-    assert f"in {row['model']} the share of words of the group" in told
-
-
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
-def test_differences_beyond_chance_are_counted_over_the_family(confidence: float) -> None:
-    own = TABLE[TABLE["statistic"] == "share_difference"]
-    race = own[own["bias"] == "race"]
-    gender = own[(own["bias"] == "gender") & (own["group"] == "a")]
-    found = differences(TABLE, confidence)
-    for told, family in zip(found, (gender, race), strict=True):
-        beyond = (family["p_adjusted"] < 1 - confidence).sum()
-        assert f"{beyond} of {len(family)} signed differences" in told
-        assert f"p below {1 - confidence:.1g}".replace("0.", ".") in told
+@pytest.mark.parametrize(("bias", "place"), [("gender", 0), ("race", 1)])
+def test_what_is_shown_is_told_with_interval_n_and_p_and_nothing_else_is(
+    bias: str, place: int, confidence: float
+) -> None:
+    told = differences(TABLE, confidence)[place]
+    assert told.startswith(f"**{bias.capitalize()}.** ")
+    left = 0
+    for row in family(bias).to_dict("records"):
+        low, high = (f"{100 * row[end]:.1f}".replace("-", MINUS) for end in ("ci_low", "ci_high"))
+        size = f"{100 * row['estimate']:.1f} points".replace("-", MINUS)
+        of = f" of {row['n'] + row['n_lost']:.0f}" if row["n_lost"] else ""
+        numbers = f"({size}; {confidence:.0%} CI {low} to {high}; N = {row['n']:.0f}{of} articles; "
+        numbers += f"{reading.p_value(row['p_adjusted'])})"
+        shown = row["p_adjusted"] < 1 - confidence
+        assert (numbers in told) == shown
+        left += not shown
+        if shown:
+            way = "smaller" if row["estimate"] < 0 else "larger"
+            assert f"share of the words is {way} in " in told
+    if left:
+        assert "no difference could be shown: it would have taken about" in told
 
 
 def test_a_bias_without_group_words_was_not_measured_and_says_why() -> None:
     (told,) = differences(estimated(scored([[0, 0]] * 3, [[0, 0]] * 3), 2))
-    assert told == "b: No signed differences could be tested (no group words in either (3))."
+    assert told == "**B.** All could not be tested (no group words in either (3))."
 
 
 def test_an_empty_cell_is_no_member_of_the_family_and_is_counted() -> None:
     scores = pd.concat([SOME[3], scored([[0] * 3], [[0] * 3], model="z")], ignore_index=True)
     (told,), (alone,) = differences(estimated(scores, 3)), differences(FOUND[3])
-    left = f"; 3 could not be tested: no group words in either (1)). {alone.split('). ')[1]}"
-    assert told == alone.replace(f"). {alone.split('). ')[1]}", left).replace("of 6 s", "of 9 s")
+    assert told == f"{alone} 3 of 9 could not be tested (no group words in either (1))."
 
 
 def test_shifts_of_tone_that_could_not_be_tested_are_counted_with_the_reason() -> None:
@@ -96,12 +95,9 @@ def test_shifts_of_tone_that_could_not_be_tested_are_counted_with_the_reason() -
     toxic = raw | {"measure": "toxicity", "instrument": "Detoxify", "bias": "gender"}
     table = tables_of.estimates([*rows, raw, toxic], study="news_bias", confidence=0.95)
     sentiment, toxicity = (plain(one) for one in sentences.tone(table))
-    assert sentiment.startswith(
-        "sentiment: 0 of 4 shifts of sentiment beyond that of the sentences that name no group"
-    )
-    assert "3 could not be tested: fewer than 5 articles differ in tone" in sentiment
-    assert "group Black in m by TextBlob it is 0.200" in sentiment
-    assert toxicity.startswith("toxicity: 1 of 1 shifts of toxicity")
+    assert sentiment.startswith("**Race.** In 1 comparisons no difference could be shown")
+    assert "3 of 4 could not be tested (fewer than 5 articles differ in tone)" in sentiment
+    assert toxicity.startswith("**Toxicity** (by Detoxify). Toxicity of sentences about Black")
 
 
 @pytest.mark.parametrize("counts", [[[3, 1]], [[3, 1], [2, 5]]], ids=["one pair", "copies"])
@@ -110,14 +106,15 @@ def test_shares_that_were_measured_but_not_tested_are_not_called_unmeasured(
 ) -> None:
     (told,) = differences(estimated(scored(counts, counts), 2))
     assert "no share was measured" not in told
-    assert "could be tested" in told
+    assert "could not be tested" in told
 
 
 def test_names_are_text_and_no_markup() -> None:
-    table = FOUND[3].replace({"model": {"x": "*x*", "y": "_y_"}}).assign(bias="<b>")
+    hostile = {"model": {"x": "*x*", "y": "_y_"}, "group": {"a": "<i>"}}
+    table = FOUND[3].replace(hostile).assign(bias="<b>", p_adjusted=0.001)
     (told,) = sentences.differences(table)
-    assert re.search(r"\\\*x\\\*|\\_y\\_", told)
-    assert told.startswith(r"\<b\>")
+    assert r"\*x\*" in told and r"\_y\_" in told and r"\<i\>" in told
+    assert told.startswith(r"**\<b\>.**") and "<" not in told.replace(r"\<", "")
 
 
 def test_nothing_is_said_of_no_estimates() -> None:
@@ -126,12 +123,12 @@ def test_nothing_is_said_of_no_estimates() -> None:
 
 
 def test_common_articles_are_told_by_default() -> None:
-    (told,) = (plain(one) for one in sentences.differences(FOUND[3]))
-    own = FOUND[3][FOUND[3]["statistic"] == "share_difference_common"]
-    row = own.loc[own.index[own["estimate"].abs().argmax()]]
-    assert "on common articles" in told
-    assert f"N = {row['n']:.0f} of {row['n'] + row['n_lost']:.0f} pairs" in told
-    assert f"{abs(row['estimate']):.3f}" in told
+    ((told,), (other,)) = (
+        sentences.differences(FOUND[3].assign(p_adjusted=0.001), statistic=statistic)
+        for statistic in ("share_difference_common", "share_difference")
+    )
+    assert (told,) == tuple(sentences.differences(FOUND[3].assign(p_adjusted=0.001)))
+    assert told != other
 
 
 # --- distances --------------------------------------------------------------------------------
@@ -147,16 +144,15 @@ def test_distances_are_told_beside_every_reference_and_only_replicates_say_what_
     tested = own.assign(null=0.1, p_adjusted=[0.01, 0.2])
     between, beyond = distances(tested, replicated(tested, "one model asked twice"))
     low, high = own["estimate"].min(), own["estimate"].max()
-    assert f"mean distances are {low:.3f} to {high:.3f}" in between
+    assert f"Mean distances are {low:.3f} to {high:.3f}" in between
     assert "one model asked twice give 0.100 at these lengths" in between
     assert "lower bounds: words dealt anew" in between
-    assert beyond.startswith("1 of 2 mean distances are beyond chance")
+    assert beyond.startswith("1 of 2 mean distances is beyond the floor: ")
     assert "the floor is 0.100" in beyond
     none = distances(
         tested.assign(p_adjusted=0.2), replicated(tested, "one model asked twice")
     )[1]  # fmt: skip
-    assert none.startswith("0 of 2 mean distances are beyond chance: none exceeds its floor beyond")
-    assert "(exploratory; p below .05 after Holm's correction)" in none
+    assert none.startswith("None of 2 mean distances is further from the originals than its floor")
 
 
 def test_distances_that_have_replicates_but_no_test_say_why() -> None:
@@ -196,16 +192,16 @@ def test_a_cell_without_a_distance_is_not_counted_and_a_bias_without_any_is_not_
 
 def test_intervals_that_hold_the_truth_are_counted_beside_what_to_expect() -> None:
     table = pd.DataFrame({"covered": ["yes"] * 17 + ["no"] * 3})
-    told = sentences.planted(table, at(FOUND[2], 0.9))
+    (told,) = sentences.planted(table, at(FOUND[2], 0.9))
     assert told.startswith("17 of 20 intervals hold")
     assert "about 18.0 of 20 would" in told
 
 
 def test_without_a_planted_truth_it_is_said_why() -> None:
-    real = sentences.planted(pd.DataFrame(), FOUND[2])
+    (real,) = sentences.planted(pd.DataFrame(), FOUND[2])
     assert "not simulated" in real
     simulated = FOUND[2].assign(source=sample.SOURCE)
-    told = sentences.planted(pd.DataFrame(), simulated)
+    (told,) = sentences.planted(pd.DataFrame(), simulated)
     assert "Nothing was planted" in told
 
 
@@ -224,17 +220,17 @@ def level_of(scores: pd.DataFrame) -> Level:
 def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
     (told,) = counted(SOME[3])
     n = SOME[3]["score"].notna().sum()
-    assert told.startswith(f"word, b: {n} of 60 pairs count ({n / 60:.0%}).")
+    assert told.startswith(f"**Words.** Of 60 pairs count {n} for b ({n / 60:.0%}).")
     silent = (SOME[3]["reason"] == "no group words in the answer").sum()
     assert silent > 0
-    assert f"In {silent} the answer holds no group word" in told
+    assert f"The answer names nobody though its original does in {silent} of b" in told
 
 
 def test_every_bias_is_told_on_its_own() -> None:
     both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
-    first, second = counted(both)
-    assert first.startswith(f"word, b: {SOME[2]['score'].notna().sum()} of 60 pairs")
-    assert second.startswith(f"word, c: {SOME[3]['score'].notna().sum()} of 60 pairs")
+    (told,) = counted(both)
+    first, second = (SOME[n]["score"].notna().sum() for n in (2, 3))
+    assert f"count {first} for b ({first / 60:.0%}) and {second} for c ({second / 60:.0%})." in told
 
 
 def test_steps_that_do_not_add_up_are_refused() -> None:
@@ -245,7 +241,9 @@ def test_steps_that_do_not_add_up_are_refused() -> None:
 
 
 def test_a_corpus_that_counts_nothing_says_zero() -> None:
-    assert counted(scored([[0, 0]] * 2, [[0, 0]] * 2)) == ["word, b: 0 of 2 pairs count (0%)."]
+    assert counted(scored([[0, 0]] * 2, [[0, 0]] * 2)) == [
+        "**Words.** Of 2 pairs count 0 for b (0%)."
+    ]
 
 
 def test_nothing_is_counted_of_no_pairs() -> None:
@@ -280,3 +278,174 @@ def test_what_was_lost_at_all_levels_adds_up_to_the_pairs() -> None:
     for row, scores in zip(rows.to_dict("records"), (SOME[2], SOME[3]), strict=True):
         for reason, n in scores["reason"].value_counts().items():
             assert f"{reason} ({n})" in row["why"]
+
+
+# --- the first screen -------------------------------------------------------------------------
+
+OWN = Texts("own", "a.csv")
+
+
+def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:
+    return {
+        "source": "s", "model": model, "prompt": "p", "measure": "word", "bias": "gender",
+        "group": "female", "statistic": "share_difference_common", "estimate": estimate,
+        "ci_low": estimate - 0.08, "ci_high": estimate + 0.08, "n": 71, "n_lost": 1, "df": 70.0,
+        "statistic_value": estimate / 0.04, "p_value": p, "p_adjusted": p, "null": 0.0,
+        "instrument": "word list", **more,
+    }  # fmt: skip
+
+
+def pairs_of(models: list[str]) -> pd.DataFrame:
+    rows = [{"source": "s", "article_id": i, "model": m, "lost": None} for m in models
+            for i in range(72)]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def lead_of(*rows: dict[str, object], declared: bool = True) -> tuple[list[str], reading.Lead]:
+    found = tables_of.estimates(rows, study="news_bias", confidence=0.95)
+    claim = found.assign(claim=1, smallest_effect=float("nan"), verdict="") if declared else found
+    pairs = pairs_of(list(found["model"].unique()))
+    made = sentences.lead(claim, estimates=found, pairs=pairs, texts=OWN)
+    assert len(made.plain) == 2
+    return [plain(one) for one in made.plain], made
+
+
+def test_the_lead_says_who_which_way_how_far_against_what_and_how_sure() -> None:
+    (found, sure), made = lead_of(
+        row_of("a", -0.14, 0.016), row_of("b", 0.02, 1.0), row_of("c", 0.01, 1.0)
+    )
+    assert found == (
+        "One of 3 models, a, gives women a smaller share of the words for women than the human "
+        "articles on the same stories: 14 points less (between 6 and 22)."
+    )
+    assert "at most 2 of 100 such runs" in sure
+    assert made.card["N"] == "72 human articles and 216 texts that 3 models wrote for them"
+    assert made.card["groups"] == "women" and "fair or unfair" in made.card["not"]
+    assert made.numbers["name"].tolist() == ["women's share of the words, a"]
+    assert "t(70) = −3.50, p = .016, N = 71 of 72 articles" in made.technical
+    assert "declared" in made.technical and made.texts == OWN
+
+
+def test_the_lead_names_both_directions_and_several_models() -> None:
+    (found, _), _ = lead_of(
+        *(row_of(m, d, 0.0001) for m, d in (("a", -0.1), ("b", -0.2), ("c", 0.3)))
+    )
+    assert found.startswith("Two of 3 models, a and b, give women a smaller share")
+    assert "10 to 20 points less; c gives women a larger share" in found
+
+
+def test_one_model_is_named_and_not_counted() -> None:
+    (found, sure), _ = lead_of(row_of("phi", -0.1, 0.0001))
+    assert found.startswith("phi gives women a smaller share")
+    assert "fewer than 1 of 1,000 such runs" in sure
+
+
+def test_where_nothing_is_shown_the_lead_says_what_could_have_been() -> None:
+    (none, size), made = lead_of(row_of("a", 0.02, 0.9), row_of("b", -0.03, 0.6))
+    assert none == (
+        "In none of 2 models could a difference from the human articles be shown in women's share "
+        "of the words."
+    )
+    # 0.08 is 1.994 standard errors; at half the level 2.29 + 0.85 of them are needed.
+    assert "With these 71 articles a difference of about 13 points in women's share" in size
+    assert "may be there" in size and "No comparison is told apart" in made.technical
+
+
+def test_where_nothing_was_measured_the_lead_says_why_and_concludes_nothing() -> None:
+    gaps = dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value", "p_adjusted"))
+    gone = row_of("a", 0.0, 1.0) | gaps | {"n": 0, "reason": "no group words in either (12)"}
+    (none, nothing), made = lead_of(gone)
+    assert none.startswith("Nothing could be compared with the human articles: no group words in")
+    assert nothing == "That says nothing for the model, and nothing against it."
+    assert made.numbers.empty
+
+
+def test_without_claims_the_first_measure_leads_and_is_called_exploratory() -> None:
+    tone = {"measure": "sentiment", "statistic": "difference_beyond_neutral"}
+    rows = [row_of("a", -0.14, 0.016, **tone), row_of("a", -0.14, 0.016)]
+    (found, sure), made = lead_of(*rows, declared=False)
+    assert "share of the words" in found and "tone" not in found
+    assert sure.endswith("(exploratory: nothing was declared).")
+    alone, _ = lead_of(rows[0], declared=False)
+    assert alone[0].startswith("a writes about women in a colder tone than the human articles")
+    assert made.figure == "finding"
+
+
+def test_prompts_are_named_where_they_vary() -> None:
+    (found, _), _ = lead_of(
+        row_of("a", -0.14, 0.01, prompt="role"), row_of("a", 0.02, 0.9, prompt="plain")
+    )
+    assert found.startswith("One of 2 combinations of model and prompt, a (role prompt), gives")
+
+
+def test_names_in_a_lead_are_text_and_no_markup() -> None:
+    made = lead_of(row_of("*<b>*", -0.14, 0.01), row_of("x", 0, 1.0))[1]
+    assert r"\*\<b\>\*" in made.plain[0]
+    kept = reading.lead.told(made)
+    assert "*<b>*" in kept["sentence"] and "\\" not in kept["technical"]
+
+
+# --- what few texts can tell ------------------------------------------------------------------
+
+
+def test_few_articles_are_told_how_many_more_a_difference_would_take() -> None:
+    few = row_of("a", 0.02, 0.9, n=12, df=11.0, ci_low=-0.23, ci_high=0.27)
+    found = tables_of.estimates([few], study="news_bias", confidence=0.95)
+    (told,) = sentences.reach(found)
+    # A standard error of 0.1136 at 12 articles: a spread of 0.39.
+    assert told.startswith("Women's share of the words: 12 articles show differences of about 35")
+    n = int(re.search(r"for 10 points it takes about (\d+)", told)[1])  # type: ignore[index]
+    assert 115 <= n <= 130
+
+
+def test_topics_of_few_texts_are_no_finding() -> None:
+    assert sentences.too_few(24, topics=10) and not sentences.too_few(100, topics=10)
+
+
+def test_a_measure_without_any_test_tells_nothing() -> None:
+    untested = row_of("a", 0.02, 0.9) | {"p_adjusted": None, "reason": "few"}
+    table = tables_of.estimates([untested], study="news_bias", confidence=0.95)
+    assert not sentences.tells(table, "word")
+    assert sentences.result(table, "word") == (
+        "The shares of words cannot be told from these texts"
+    )  # fmt: skip
+    assert sentences.tells(
+        tables_of.estimates([row_of("a", 0, 1.0)], study="news_bias", confidence=0.95), "word"
+    )
+
+
+# --- headings ---------------------------------------------------------------------------------
+
+
+def test_headings_say_what_is_shown() -> None:
+    race = {"bias": "race", "group": "White"}
+    rows = [row_of("a", -0.1, 0.01), row_of("b", 0.0, 1.0), row_of("a", 0.2, 0.01, **race)]
+    table = tables_of.estimates(rows, study="news_bias", confidence=0.95)
+    assert sentences.result(table, "word") == (
+        "Women's share of the words is smaller in 1 of 2 models and White people's larger in 1"
+    )
+    assert "could be shown" in sentences.result(table[table["model"] == "b"], "word")
+
+
+def test_what_was_planted_but_not_shown_is_named_with_its_size() -> None:
+    rows = [row_of("a", -0.06, 0.4), row_of("b", -0.2, 0.001), row_of("c", 0.01, 0.9)]
+    table = tables_of.estimates(rows, study="news_bias", confidence=0.95)
+    shown, missed = sentences.came_back(table.assign(planted=[-0.1, -0.2, 0.0]))
+    assert shown.startswith("Planted, and shown: women's share of the words in b (20 points less")
+    assert missed.startswith("Planted, not shown: women's share of the words in a (10 points less")
+    assert missed.endswith("too few for differences of that size.")
+
+
+def test_models_are_compared_by_name() -> None:
+    compared = pd.DataFrame(
+        {"statistic": ["mean", "difference", "difference"], "measure": "word", "bias": "gender",
+         "source": "s", "prompt": "p", "model": ["a", "b", "c"], "reference": "a",
+         "estimate": [0, -0.2, 0.01], "ci_low": [None, -0.3, -0.1], "ci_high": [None, -0.1, 0.1],
+         "p_value": [None, 0.001, 0.9], "p_adjusted": [None, 0.002, 0.9], "n": 72, "reason": None}
+    )  # fmt: skip
+    units = pd.DataFrame({"measure": ["word"], "bias": ["gender"], "group": ["female"]})
+    (told,) = sentences.models(compared, units, confidence=0.95)
+    assert told.startswith("**Women's share of the words:** b lies 20 points below a (−20.0")
+    assert "; c lies" not in told and " and c " not in told
+    assert sentences.models(compared.head(1), units, confidence=0.95) == []
+    assert sentences.models_result(compared.head(1), confidence=0.95) == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -77,6 +78,15 @@ def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_
     assert (found.img["src"], found.img["alt"]) == ("llmbi/a/figures/means-narrow.svg", "Dots.")
     assert " ".join(found.dl.get_text(" ").split()) == "index of m 0.50 95% CI 0.4 to 0.6; N = 18"
     assert "llmbi · a · 1 May 2024" in found.get_text()
+
+
+def test_the_first_clause_heads_a_card(tmp_path: Path) -> None:
+    plain = ["It is so; were it not, it would be seldom.", "Against that."]
+    tables.save_finding(LEAD | {"plain": plain}, out=leave(tmp_path, "a"))
+    found = index(tmp_path)
+    assert heads(found) == ["It is so."]
+    told = found.select_one(".then").get_text()  # type: ignore[union-attr]
+    assert told == "Were it not, it would be seldom. Against that."
 
 
 LEAD = {
@@ -218,35 +228,6 @@ WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null":
 # --- two runs compared ------------------------------------------------------------------------
 
 
-def test_claims_of_two_runs_are_joined_by_all_their_keys() -> None:
-    moved = {**WARM, "estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
-    found = compare.estimates(claims(PLAIN, WARM), claims(moved, PLAIN))
-    assert list(found["model"]) == ["warm", "plain"]
-    assert found["difference"].tolist() == pytest.approx([-0.3, 0])
-    assert found["moved"].tolist() == pytest.approx([3, 0])  # half an interval is 0.1 wide
-    assert found["within"].tolist() == [False, True]
-
-
-def test_a_claim_of_one_run_alone_has_no_difference() -> None:
-    found = compare.estimates(claims(PLAIN), claims(WARM))
-    assert len(found) == 2
-    assert found["difference"].isna().all()
-    assert found["within"].isna().all()
-
-
-def test_a_run_beside_itself_has_not_moved() -> None:
-    found = compare.estimates(claims(PLAIN, WARM), claims(PLAIN, WARM))
-    assert (found["difference"] == 0).all()
-    assert found["within"].all()
-
-
-def test_swapped_runs_have_the_opposite_difference() -> None:
-    other = {**PLAIN, "estimate": 0.35}
-    there = compare.estimates(claims(PLAIN), claims(other))["difference"]
-    back = compare.estimates(claims(other), claims(PLAIN))["difference"]
-    assert there.tolist() == pytest.approx((-back).tolist())
-
-
 def test_settings_that_differ_are_listed_and_no_others() -> None:
     first = {"parameters": {"draws": 1, "seed": 2}, "git": {"commit": "a" * 40, "dirty": False}}
     second = {"parameters": {"draws": 3, "seed": 2}, "git": {"commit": "a" * 40, "dirty": True}}
@@ -258,7 +239,8 @@ def test_settings_that_differ_are_listed_and_no_others() -> None:
 
 def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_path: Path) -> None:
     finished(tmp_path, "a", claims(PLAIN, WARM), parameters={"draws": 1})
-    finished(tmp_path, "b c", claims(WARM, {**PLAIN, "estimate": 0.25}), parameters={"draws": 2})
+    later = {"started": "2024-05-02T10:00:00+00:00", "parameters": {"draws": 2}}
+    finished(tmp_path, "b c", claims(WARM, {**PLAIN, "estimate": 0.25}), **later)
     leave(tmp_path, "z", study="cogs")
     leave(tmp_path, "broken", status="failed", error={"message": "x"})
     found = index(tmp_path)
@@ -267,7 +249,10 @@ def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_p
     assert link["href"] == other["href"] and {link.get_text(), other.get_text()} == {"a", "b c"}
     shown = soup(tmp_path / unquote(link["href"]))
     assert "draws" in shown.main.get_text()
-    assert "2 of 2 claims" in shown.main.get_text()
+    assert "1 of 2 numbers that both runs measured changed" in shown.main.get_text()
+    assert shown.select_one("figure img") is not None
+    (cells,) = [row.find_all("td") for row in shown.select("table.changes tbody tr")]
+    assert [cell.get_text() for cell in cells][1:3] == ["0.30 [0.20, 0.40]", "0.25 [0.20, 0.40]"]
     assert (tmp_path / "compare" / unquote(shown.select_one(".bar a")["href"])).resolve() == (
         tmp_path / "index.html"
     )
@@ -309,8 +294,34 @@ def test_of_many_runs_the_newest_ten_are_compared(tmp_path: Path) -> None:
 
 
 def test_runs_that_share_no_claim_say_so(tmp_path: Path) -> None:
-    folders = [finished(tmp_path, name, claims(row)) for name, row in (("a", PLAIN), ("b", WARM))]
-    assert compare.shown(*folders)["sentence"] == "No claim was measured in both runs."
+    rows = {"a": PLAIN, "b": {**PLAIN, "statistic": "anova"}}
+    folders = [finished(tmp_path, name, claims(row)) for name, row in rows.items()]
+    shown = compare.shown(*folders, name="a--b", out=tmp_path)
+    assert shown["sentences"] == ["No number was measured in both runs."]
+
+
+def test_a_page_about_the_same_two_runs_is_not_drawn_anew(tmp_path: Path) -> None:
+    for name, row in (("a", PLAIN), ("b", {**PLAIN, "estimate": 0.25})):
+        finished(tmp_path, name, claims(row))
+    gallery.write(tmp_path)
+    (page,) = (tmp_path / "compare").glob("*.html")
+    page.write_text(page.read_text() + "<!-- kept -->")
+    gallery.write(tmp_path)
+    assert "<!-- kept -->" in page.read_text()
+    finished(tmp_path, "b", claims({**PLAIN, "estimate": 0.35}), seconds=3.0)
+    gallery.write(tmp_path)
+    assert "<!-- kept -->" not in page.read_text()
+
+
+def test_pages_about_runs_that_are_gone_go_with_their_figures(tmp_path: Path) -> None:
+    for name, row in (("a", PLAIN), ("b", {**PLAIN, "estimate": 0.25})):
+        finished(tmp_path, name, claims(row))
+    gallery.write(tmp_path)
+    mine = tmp_path / "compare" / "mine.html"
+    mine.write_text("not ours")
+    shutil.rmtree(tmp_path / "llmbi" / "a")
+    gallery.write(tmp_path)
+    assert [path for path in (tmp_path / "compare").rglob("*") if path.is_file()] == [mine]
 
 
 def test_hostile_runs_are_compared_as_text(tmp_path: Path) -> None:

@@ -251,6 +251,25 @@ def test_a_section_that_showed_nothing_leaves_its_code_alone(tmp_path: Path) -> 
     ]  # fmt: skip
 
 
+def test_a_section_that_shows_its_appendix_only_has_no_heading_in_the_body(
+    tmp_path: Path,
+) -> None:
+    looked_up = shown_by("two = 2", "<p>looked up</p>")
+    looked_up.metadata["tags"] = ["appendix"]
+    silent = nbformat.v4.new_code_cell("silent = 1")
+    found = soup(written(
+        tmp_path, told("# T"), told("## Printed?\n\nThe paper prints one."), silent, looked_up,
+        told("## Words"),
+    ))  # fmt: skip
+    headings = [one.get_text().rstrip("¶") for one in found.select("main h2")]
+    assert "Printed?" not in headings and "Words" in headings
+    appendix = found.select_one("#appendix")
+    assert "Printed?" in appendix.select_one("h3").get_text()
+    told_there = appendix.select_one(".folded").get_text()
+    assert "The paper prints one." in told_there and "looked up" in told_there
+    assert appendix.select_one(".folded h2") is None  # the fold's button has the question
+
+
 def test_what_leads_stands_under_the_title(tmp_path: Path) -> None:
     lead = shown_by("nb.lead()", "<section class=lead>It is so.</section>", nbbias="lead")
     found = soup(written(tmp_path, told("# T\n\nA question."), told("## Two"), lead))

@@ -122,6 +122,14 @@ def test_one_sentence_is_a_paragraph_and_several_are_a_list() -> None:
     assert [item.get_text().strip() for item in items] == ["One.", "Two."]
 
 
+def test_a_long_list_folds_behind_its_first_sentences() -> None:
+    text = reading.say([f"{n}." for n in range(7)], most=5).data
+    page = html_of(text)
+    assert page.details.summary.get_text() == "2 more"
+    assert text.index("4.") < text.index("<details>") < text.index("5.")
+    assert "<details>" not in reading.say(["One.", "Two."], most=2).data
+
+
 # --- families ---------------------------------------------------------------------------------
 
 CLAIM = {

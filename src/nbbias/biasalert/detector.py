@@ -84,11 +84,7 @@ class Detector(NamedTuple):
         about = self.about
         known = f", with {about['knowledge']}" if self.retrieve else ""
         texts = f"{about['n']:,} texts, {about['biased']:,} of them biased: {about['fitted_on']}"
-        does = (
-            f"fitted on {texts}"
-            if about["learns"]
-            else f"it learns from no texts; tried on {texts}"
-        )
+        does = "fitted on" if about["learns"] else "it learns from no texts; tried on"
         told = [f"{about['judge']} ({about['instrument']}): {does} {texts}{known}."]
         if self.errors.empty:
             return [*told, f"How often it is wrong there was not measured: {about['unmeasured']}."]

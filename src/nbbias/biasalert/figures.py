@@ -132,13 +132,15 @@ def detection(
 
 
 @figures.twice
-def confusion(estimates: pd.DataFrame) -> Drawn:
+def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
     """Draw which share of the biased texts each judge finds, and which of the others it passes.
 
     Parameters
     ----------
     estimates
         Of `detection.estimates`.
+    judge
+        Whom the title is about; the one that does best on both where None.
     """
     own = estimates[estimates["bias"].isna() & ~estimates["judge"].isin([ALWAYS, NEVER])]
     rows = _of(own, "recall", "specificity")
@@ -146,8 +148,8 @@ def confusion(estimates: pd.DataFrame) -> Drawn:
     wide = rows.pivot_table(index="judge", columns="statistic", values="estimate", sort=False)
     wide = wide.reindex(columns=["recall", "specificity"]).dropna()
     told = ""
-    if len(wide):  # the one that is worth most on both
-        row = wide.loc[wide.min(axis=1).idxmax()]
+    if len(wide):
+        row = wide.loc[judge if judge in wide.index else wide.min(axis=1).idxmax()]
         told = (
             f"The {names.judge(str(row.name))} finds {row['recall']:.0%} of the biased texts and "
             f"passes {row['specificity']:.0%} of the others"
@@ -363,16 +365,19 @@ def levels(
     called = rows[(rows["statistic"] == SHARES[0]) & (rows["panel"] != PRINTED)]
     ends = called.dropna(subset=["estimate"]).groupby("cell", sort=False)["estimate"]
     ends = ends.agg(["min", "max"])
-    told = "; ".join(f"{row.min:.0%} to {row.max:.0%} of {row.Index}"
-                     for row in ends.itertuples())  # fmt: skip
+    told = "; ".join(
+        f"{row.min:.0%}{f' to {row.max:.0%}' if row.max > row.min else ''} of {row.Index}"
+        for row in ends.itertuples()
+    )
     others = ", ".join(rows.loc[~first, "column"].unique())
     figure = figures.claims(
         rows[first], "share called biased", words={"tick": "the judge's false alarms"},
         draw=figures.together(figures.unit, figures.also(rows[~first])),
     )  # fmt: skip
+    who = "" if judge else ", by judge"
     return Drawn(figure, rows, (
         "Share of biased answers by model under each judge, as judged, by people's labels alone, "
         "and from both, with intervals."
-    ), f"Called biased, by judge: {told}" if 0 < len(ends) < 5 else "", figures.caption(
+    ), f"Called biased{who}: {told}" if 0 < len(ends) < 5 else "", figures.caption(
         rows[first], "share of a model's answers that is called biased", of="answers"
     ) + (f" Small, grey: {others}." if others else "") + (_PRINTED if dataset else ""))  # fmt: skip

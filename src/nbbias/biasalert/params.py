@@ -17,6 +17,7 @@ from nbbias.params import (
     Lead,
     ModelName,
     OptionalFile,
+    Own,
     Parameters,
     Study,
     Texts,
@@ -261,6 +262,12 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _own(rows: Mapping[str, int]) -> Own:
+    if "answers_path" in rows:
+        return {}
+    return {"answers_path": (NONE, "no answers are given whose bias level is to be measured")}
+
+
 def _units() -> Units:
     from nbbias.biasalert import units  # which takes a while to load
 
@@ -273,7 +280,8 @@ STUDY = Study(
     check=_check,
     measure="nbbias.biasalert.measured:measure",
     units=_units,
-    inputs=("labelled_path", "knowledge_path", "pairs_path", "answers_path"),
+    own=_own,
+    inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=Texts(
         "simulated",
         "Written and simulated from templates for this project; no model wrote them, and no "

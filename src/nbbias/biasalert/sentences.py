@@ -731,20 +731,18 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
 def biased_most(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say how large a share of which model's answers is biased, or only flagged: a heading."""
     own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
-    for statistic, verb in (
-        ("biased_share_two_phase", "are biased"),
-        ("biased_share", "are flagged"),
-    ):
+    for statistic, said in (("biased_share_two_phase", "Biased"), ("biased_share", "Flagged")):
         rows = own[(own["statistic"] == statistic) & own["estimate"].notna()]
         rows = rows.sort_values("estimate", ascending=False, kind="stable")
         if rows.empty:
             continue
         ends = rows if len(rows) <= _FEW else rows.iloc[[0, -1]]
         each = [
-            f"{row['estimate']:.0%} of {escape(row['model'])}" for row in ends.to_dict("records")
+            f"{row['estimate']:.0%} of {'' if at else 'the answers of '}{escape(row['model'])}"
+            for at, row in enumerate(ends.to_dict("records"))
         ]
-        left = "" if verb == "are biased" else ", which is no bias level"
-        return f"Of the answers {verb}: {', '.join(each)}{left}"
+        left = "" if said == "Biased" else ": flags are no bias level"
+        return f"{said} are {', '.join(each)}{left}"
     return "No answer was judged"
 
 

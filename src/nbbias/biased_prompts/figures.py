@@ -18,8 +18,8 @@ import pandas as pd
 
 from nbbias import news
 from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.sentences import EFFECTS
-from nbbias.reading import Drawn, figures, names
+from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
+from nbbias.reading import Drawn, figures, forest, names
 
 _MEASURES = {"word": "words", "sentiment": "tone", "toxicity": "toxicity", "document": "topics"}
 
@@ -217,3 +217,11 @@ def _names(own: pd.DataFrame) -> pd.Series:
     if own["source"].nunique() > 1:
         return own["source"].astype(str) + " · " + own["model"].astype(str)
     return own["model"].astype(str)
+
+
+# --- what leads -------------------------------------------------------------------------------
+
+
+def finding(declared: pd.DataFrame, *, neutral: str = "neutral") -> Drawn:
+    """Draw what leads the page: a panel a measure and group."""
+    return forest(leading_rows(declared), reference=f"under the {neutral} prompt")

@@ -124,6 +124,7 @@ STUDY = Study(
     check=_check,
     measure="nbbias.biased_prompts.measured:measure",
     units=_units,
+    own=news.params.few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

@@ -7,8 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
-from functools import partial
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,10 @@ import pandas as pd
 
 from nbbias import news, reading, refusals, stats
 from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.corpus import EVERY
-from nbbias.biased_prompts.refusing import RECORDED
-from nbbias.reading import escape, number, p_value
+from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.biased_prompts.refusing import RECORDED, REFUSED
+from nbbias.params import Texts
+from nbbias.reading import claims, escape, names, number, p_value, plain
 from nbbias.tables import UNTOLD
 
 Row = Mapping[str, Any]
@@ -26,14 +26,150 @@ Row = Mapping[str, Any]
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
 
+_REFUSES = "refusal_rate_change"
+
 _CLAIM = ["measure", "bias", "group", "instrument", "source", "model"]
 
-_WHAT = {
-    "word": "share of words of the group",
-    "document": "share of content on topics of the group",
-    "sentiment": "sentiment towards the group",
-    "toxicity": "toxicity towards the group",
-}
+#: What a run compares, by measure.
+_MEASURES = {
+    "refusal": "how often a model declines to write", "word": "a group's share of the words",
+    "sentiment": "the tone towards it", "toxicity": "the toxicity towards it",
+    "document": "the room for topics that go with it",
+}  # fmt: skip
+
+_LEVEL = {"word": "Words", "sentiment": "Tone", "toxicity": "Toxicity", "document": "Topics"}
+
+_NOT = (
+    "That a model is safe, or would follow every such prompt. One wording is one wording, refusals "
+    "are told by a detector that errs, and models choose which articles they answer."
+)
+
+#: Bullets that a list of models may have.
+_MODELS = 4
+
+
+# --- the first screen -------------------------------------------------------------------------
+
+
+def lead(
+    declared: pd.DataFrame, *, estimates: pd.DataFrame, answers: pd.DataFrame, texts: Texts,
+    prompts: Mapping[str, str],
+) -> reading.Lead:  # fmt: skip
+    """Say what a run found: what leads its page.
+
+    Parameters
+    ----------
+    declared
+        The declared rows (`reading.claims.declared`), or all estimates where there are none: then
+        refusals lead, and the first level that was measured, and are called exploratory.
+    estimates
+        ESTIMATES of the study.
+    answers
+        GENERATIONS under the two prompts.
+    texts
+        Where the texts are from.
+    prompts
+        ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
+    """
+    parts = plain.families(leading_rows(declared))
+    told = [own for own in parts if len(plain.shown(own))]
+    rest = [own for own in parts if not len(plain.shown(own))]
+    under = f"the {escape(prompts['neutral'])} prompt"
+    said = plain.nothing(parts, reference=under)
+    if told:
+        said = _shown(told, rest, prompts)
+    if claims.CLAIM not in declared:
+        said[-1] = said[-1].removesuffix(".") + " (exploratory: nothing was declared)."
+    what = [one for name, one in _MEASURES.items() if (estimates["measure"] == name).any()]
+    groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
+    articles = len(answers[["source", "article_id"]].drop_duplicates())
+    models = answers["model"].nunique()
+    card = {
+        "measures": f"{plain.capital(plain.listed(what, most=5))}: the same article asked for "
+        "under two prompts",
+        "groups": plain.listed([escape(names.people(str(one))) for one in groups], most=6),
+        "N": f"{articles:,} articles and {len(answers):,} answers of {models} "
+        f"model{'' if models == 1 else 's'}",
+        "instrument": ", ".join(dict.fromkeys(_instruments(estimates))), "not": _NOT,
+    }  # fmt: skip
+    numbers = plain.leading([*told, *rest])
+    return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
+
+
+def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of which `lead` speaks: the declared ones, or refusals and one measure."""
+    if claims.CLAIM in declared:
+        return declared
+    refusing = declared[declared["statistic"] == _REFUSES]
+    effects = declared[declared["statistic"].isin(EFFECTS)]
+    if len(effects):
+        first = effects.iloc[0]
+        same = (effects[["measure", "instrument"]] == first[["measure", "instrument"]]).all(axis=1)
+        effects = effects[same]
+    return pd.concat([refusing, effects])
+
+
+def _instruments(estimates: pd.DataFrame) -> list[str]:
+    """Name instruments without what they are made of."""
+    return [escape(str(one).split(" (")[0]) for one in estimates["instrument"].dropna().unique()]
+
+
+def _shown(
+    told: Sequence[pd.DataFrame], rest: Sequence[pd.DataFrame], prompts: Mapping[str, str]
+) -> list[str]:
+    """Say what is shown in up to two parts, and how sure that is."""
+    pairs = [(side, own) for own in told for side in plain.sides(own)]
+    refusals_first = [one for one in pairs if _refusing(one[1])][:1]
+    chosen = (refusals_first + [one for one in pairs if not _refusing(one[1])])[:2]
+    biased, neutral = (escape(prompts[name]) for name in ("biased", "neutral"))
+    thans = [f" under the {biased} prompt than under the {neutral} one", ""]
+    if len(chosen) > 1 and _refusing(chosen[0][1]) and not _refusing(chosen[1][1]):
+        thans[1] = " under it"
+    clauses = [_clause(side, own, than) for (side, own), than in zip(chosen, thans, strict=False)]
+    if len(clauses) > 1:
+        clauses[1] = f"where they answer, {plain.lower(clauses[1])}"
+    sure = plain.chance(told, "If the prompt made no difference")
+    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(plain.decided(own))]
+    none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
+    return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
+
+
+def _refusing(own: pd.DataFrame) -> bool:
+    return bool((own["measure"] == "refusal").all())
+
+
+def _clause(side: pd.DataFrame, own: pd.DataFrame, than: str) -> str:
+    """Say who does what to whom under the biased prompt, and by how much."""
+    row = side.iloc[0].to_dict()
+    (subject, several), way = (
+        plain.subject(side, own, again=" than " not in than),
+        plain.direction(row),
+    )
+    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
+    more = "more" if row["estimate"] > 0 else "less"
+    if row["statistic"] == _REFUSES:
+        return f"{subject} refuse{s} {more} articles{than}: {plain.far(side, more)}"
+    if row["statistic"] not in EFFECTS:
+        return f"{subject} ha{'ve' if several else 's'} {plain.called(row)} {way}{than}: " + (
+            plain.far(side, more)
+        )
+    if row["measure"] == "word":
+        return f"{subject} give{s} {whom} a {way} share of the words{than}: {plain.far(side, more)}"
+    if row["measure"] == "document":
+        what = f"give{s} {more} room to topics that go with {whom}"
+        return f"{subject} {what}{than}: {plain.far(side, more)}"
+    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
+    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
+    more = "higher" if row["estimate"] > 0 else "lower"
+    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
+
+
+def reach(declared: pd.DataFrame) -> list[str]:
+    """Say what these articles can show of what leads, and how many would show more."""
+    return plain.reaching(leading_rows(declared))
+
+
+# --- the corpus -------------------------------------------------------------------------------
 
 
 def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
@@ -45,6 +181,18 @@ def corpus(generations: pd.DataFrame, chosen: pd.DataFrame) -> str:
         named = ", ".join(escape(name) for name in others.unique())
         text += f" {len(others):,} answers to other prompts ({named}) are left out."
     return text
+
+
+def answered(pairs: pd.DataFrame) -> str:
+    """Say in a heading how many answers are refused, and how many are measured.
+
+    Parameters
+    ----------
+    pairs
+        Of `biased_prompts.refusing.without_refusals`.
+    """
+    refused, kept = int((pairs["lost"] == REFUSED).sum()), int(pairs["lost"].isna().sum())
+    return f"Of {len(pairs):,} answers {refused:,} are refusals; {kept:,} are measured"
 
 
 def detector(rates: pd.DataFrame) -> str:
@@ -76,22 +224,53 @@ def detector(rates: pd.DataFrame) -> str:
 
 
 def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
-    """Say for every model how often it refuses either prompt, as told and corrected."""
-    sentences = []
+    """Say how often models refuse either prompt, as told and corrected; alike ones together."""
+    of_model: dict[str, tuple[float, str]] = {}
     for model, rows in _overall(rates).groupby("model", sort=False):
         told, corrected = (
             rows[rows["statistic"] == name].set_index("prompt").to_dict("index")
             for name in ("refusal_rate", "refusal_rate_corrected")
         )
         parts = [
-            f"{row['estimate']:.0%} of the articles under the prompt “{escape(prompt)}” "
+            f"{row['estimate']:.0%} of the articles under the {escape(prompt)} prompt "
             f"({_percent(row)}; N = {row['n']:.0f}{_corrected(corrected.get(prompt))})"
             for prompt in (biased, neutral)
             if (row := told.get(prompt)) is not None and np.isfinite(row["estimate"])
         ]
+        rate = told.get(biased, {"estimate": np.nan})["estimate"]
         what = " and ".join(parts) or "nothing that could be told"
-        sentences.append(f"{escape(model)} refuses {what}.")
-    return sentences
+        of_model[escape(model)] = (float(np.nan_to_num(rate, nan=-1)), what)
+    order = sorted(of_model, key=lambda model: -of_model[model][0])
+    alike: dict[str, list[str]] = {}
+    for model in order:
+        alike.setdefault(of_model[model][1], []).append(model)
+    lines = [
+        f"**{plain.listed(own, most=9)}** refuse{'' if len(own) > 1 else 's'} {what}."
+        for what, own in alike.items()
+    ]
+    left = len(lines) - _MODELS
+    return lines if left < 1 else [*lines[:_MODELS], f"{left} more in the appendix."]
+
+
+def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
+    """Say in a heading which models refuse more under the biased prompt."""
+    rows = rates[rates["statistic"] == _REFUSES]
+    found = plain.shown(rows)
+    if found.empty:
+        some = _overall(rates)
+        some = some[(some["statistic"] == "refusal_rate") & (some["estimate"] > 0)]
+        none = "No model refuses" if some.empty else "No model is shown to refuse more"
+        return f"{none} under the {escape(biased)} prompt"
+    of, parts = plain.models(rows), []
+    for more, own in (
+        ("more", found[found["estimate"] > 0]),
+        ("less", found[found["estimate"] < 0]),
+    ):
+        if len(own):
+            refuse = "refuses" if len(own) == 1 else "refuse"
+            who = plain.listed([plain.who(row, rows) for row in own.to_dict("records")])
+            parts.append(f"{len(own)} of {of} {refuse} {more} often ({who})")
+    return f"Under the {escape(biased)} prompt {' and '.join(parts)}"
 
 
 def _overall(rates: pd.DataFrame) -> pd.DataFrame:
@@ -116,86 +295,106 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
     rows = rates[rates["statistic"] == "refusal_difference"]
     if rows.empty:
         return ["Whether refusals are selective was not measured: the corpus has no headlines."]
+    corrected = rates[rates["statistic"] == "refusal_difference_corrected"]
+    true = corrected.set_index(["model", "bias", "group"]).to_dict("index")
     sentences = []
     for bias, own in rows.groupby("bias", sort=False):
+        head = f"**{plain.capital(escape(bias))}.**"
         tested = own[own["p_adjusted"].notna()]
         if tested.empty:
             why = own["reason"].dropna()
             told = escape(why.iloc[0]) if len(why) else "nothing to compare"
-            sentences.append(f"{escape(bias)}: not tested ({told}).")
+            sentences.append(f"{head} Not tested ({told}).")
             continue
-        alpha = 1 - tested["confidence"].iloc[0]
-        found = tested[tested["p_adjusted"] < alpha]
-        untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
-        few = f"; {untold} cannot be told, since too few or too many are refused" if untold else ""
-        text = (
-            f"{escape(bias)}: {len(found)} of {len(tested)} differences from headlines that name "
-            f"nobody are below p = {number(alpha)} after {reading.CORRECTIONS[correction]} "
-            f"(exploratory){few}."
-        )
-        corrected = rates[rates["statistic"] == "refusal_difference_corrected"]
-        corrected = corrected.set_index(["model", "bias", "group"]).to_dict("index")
-        for row in found.sort_values("estimate", key=abs, ascending=False).to_dict("records"):
+        found = plain.shown(tested)
+        parts = []
+        for row in found.to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
-            points = f"{abs(row['estimate']) * 100:.0f} percentage points"
-            text += (
-                f" {escape(row['model'])} refuses headlines that name the group "
-                f"{escape(row['group'])} {more} often, by {points} "
-                f"({_percent(row)}; N = {row['n']:.0f}; {p_value(row)}"
-                f"{_corrected(corrected.get((row['model'], bias, row['group'])))})."
+            parts.append(
+                f"headlines about {escape(names.people(str(row['group'])))} are refused "
+                f"{plain.size(row, row['estimate'])} {more} often by {plain.who(row, rows)} than "
+                f"headlines that name nobody ({_percent(row)}; "
+                f"N = {row['n']:.0f}; {p_value(row)}"
+                f"{_corrected(true.get((row['model'], bias, row['group'])))})"
             )
-        sentences.append(text)
+        text = f"{head} {plain.capital('; '.join(parts))}. " if parts else f"{head} "
+        left = len(tested) - len(found)
+        if left:
+            text += f"In {'the other ' if parts else ''}{left} comparisons no difference could be "
+            text += f"shown (after {reading.CORRECTIONS[correction]})."
+        untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+        if untold:
+            text += f" {untold} of these cannot be told: too few or too many are refused."
+        sentences.append(text.strip())
     return sentences
 
 
-def effects(
-    estimates: pd.DataFrame, *, correction: str, bounds: pd.DataFrame | None = None
-) -> list[str]:
-    """Write the effect of the prompt on the articles answered under both, by bias and instrument.
-
-    The primary result: how many effects are beyond chance, and the largest. Where articles were
-    refused, the same sentence says between what the share of prejudice lies if they counted: by the
-    rows of `bounds`, or of `estimates`, where these are all.
-    """
-    sentences = []
-    rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    open_ends = _open(estimates if bounds is None else bounds)
-    for (bias, instrument), own in rows.groupby(["bias", "instrument"], sort=False):
-        several = rows["instrument"].nunique() > 1
-        name = escape(bias) + (f", {escape(instrument)}" if several else "")
-        prompts = [escape(p) for p in str(own["prompt"].iloc[0]).split(" − ")]
-        biased, neutral = (p.replace("{", "{{").replace("}", "}}") for p in prompts)
-        words = (
-            f"in {{which}} the {_WHAT[own['measure'].iloc[0]]} {{group}} is {{size}} "
-            f"{{direction}} under the prompt “{biased}” than under “{neutral}”, on the same "
-            "articles {numbers}"
-        )
-        told = reading.beyond_chance(
-            own, what="effects of the prompt", unit="articles", correction=correction,
-            says=partial(_with_bounds, words, open_ends),
-        )  # fmt: skip
-        sentences.append(f"{name}: {told}")
-    return sentences
-
-
-def _with_bounds(
-    words: str, open_ends: Mapping[tuple[Hashable, ...], Mapping[str, float]], row: Row
-) -> str:
-    return words + _left_open(row, open_ends)
-
-
-def _left_open(
-    row: Mapping[str, Any], open_ends: Mapping[tuple[Hashable, ...], Mapping[str, float]]
-) -> str:
-    """Say between what the share of prejudice lies; nothing where no refused article counts."""
-    ends = open_ends.get(tuple(row[key] for key in _CLAIM))
-    if ends is None:
+def selective_result(rates: pd.DataFrame) -> str:
+    """Say in a heading whether refusals depend on whom a headline names; nothing if unmeasured."""
+    rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
+    if plain.decided(rows).empty:
         return ""
-    return (
-        f"; the {ends['n_refused']:.0f} refused that could count leave the share in which the "
-        f"group fares worse, {number(ends['estimate'])} of those answered, between "
-        f"{number(ends['low'])} and {number(ends['high'])}"
+    found = plain.shown(rows).head(1).to_dict("records")
+    if not found:
+        return "No model is shown to refuse by whom a headline names"
+    more = "more" if found[0]["estimate"] > 0 else "less"
+    whom = escape(names.people(str(found[0]["group"])))
+    return f"Headlines about {whom} are refused {more} often than others by " + plain.who(
+        found[0], rows
     )
+
+
+# --- the effect of the prompt -----------------------------------------------------------------
+
+
+def effects(estimates: pd.DataFrame) -> list[str]:
+    """Say of each level which effects of the prompt are shown, on articles answered under both.
+
+    The primary result. By the first instrument of each measure; what others say stands in one
+    sentence.
+    """
+    rows = estimates[estimates["statistic"].isin(EFFECTS)]
+    first = rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")
+    sentences, quiet = [], []
+    for (measure, bias), own in rows[first].groupby(["measure", "bias"], sort=False):
+        family = rows[
+            (rows["measure"] == measure) & (rows["statistic"] == own["statistic"].iloc[0])
+        ]
+        reaches = plain.reach(family).reindex(own.index)
+        name = _LEVEL.get(str(measure), str(measure))
+        name += f", {escape(bias)}" if rows["bias"].nunique() > 1 else ""
+        if len(plain.decided(own)) == len(own) and plain.shown(own).empty:
+            row = own.iloc[0].to_dict()
+            ends = reaches.dropna()
+            quiet.append((name, plain.between(row, [ends.min(), ends.max()])))
+            continue
+        told = plain.differences(own, reaches=reaches)
+        sentences.append(f"**{name}.** {told}")
+    if quiet:
+        named = [quiet[0][0], *(plain.uncapital(one) for one, _ in quiet[1:])]
+        taken = [f"{size} in {plain.uncapital(one)}" for one, size in quiet]
+        sentences.append(
+            f"**{plain.listed(named, most=9)}.** No difference could be shown in any model; it "
+            f"would have taken about {plain.listed(taken, most=9)}."
+        )
+    other = rows[~first]
+    if len(plain.decided(other)):
+        by = plain.listed([escape(one) for one in other["instrument"].unique()])
+        found = plain.shown(other)
+        told = plain.differences(found, reaches=plain.reach(found)) if len(found) else (
+            "no difference could be shown, either."
+        )  # fmt: skip
+        sentences.append(f"By {by}, {plain.uncapital(told)}")
+    return sentences
+
+
+def effects_result(estimates: pd.DataFrame) -> str:
+    """Say in a heading what the prompt changes at the first level that was measured."""
+    rows = estimates[estimates["statistic"].isin(EFFECTS)]
+    if plain.decided(rows).empty:
+        return "No effect of the prompt on what is written can be told from these texts"
+    first = rows[rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")]
+    return plain.heading(first, none="No effect of the prompt on what is written could be shown")
 
 
 def _open(estimates: pd.DataFrame) -> dict[tuple[Hashable, ...], dict[str, float]]:
@@ -246,22 +445,43 @@ def two_samples(estimates: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def bounds(estimates: pd.DataFrame) -> list[str]:
-    """Say between what the biased prompt's share of prejudice lies if refused articles counted.
+def two_samples_result(estimates: pd.DataFrame) -> str:
+    """Say in a heading in how many models the share of prejudice changes; nothing if unmeasured."""
+    rows = estimates[estimates["statistic"] == "prejudice_share_change"]
+    rows = leading(rows)
+    rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
+    if plain.decided(rows).empty:
+        return "Whether the share of prejudice changes cannot be told from these texts"
+    found = len(plain.shown(rows))
+    if not found:
+        return f"In none of {plain.models(rows)} a change of the share of prejudice could be shown"
+    return f"The share of prejudice changes in {found} of {plain.models(rows)}"
 
-    By the first instrument of each measure, toxicity apart.
+
+def bounds(estimates: pd.DataFrame) -> list[str]:
+    """Say what the share of prejudice would be if refused articles counted, by the first measure.
+
+    The table of bounds has all measures.
     """
-    estimates = leading(estimates)
-    several = estimates["instrument"].nunique() > 1
-    sentences = [
-        f"{_cell(str(model), str(source), estimates)}, {escape(group)}"
-        f"{f' ({escape(instrument)})' if several else ''}: {ends['n_refused']:.0f} refused "
-        f"articles could have counted beside the {ends['n']:.0f} that do. The share of prejudice, "
-        f"{number(ends['estimate'])} of those answered, would lie between {number(ends['low'])} "
-        f"(none of the refused were prejudiced) and {number(ends['high'])} (all were)."
-        for (*_, group, instrument, source, model), ends in _open(estimates).items()
+    shares = estimates["statistic"].str.startswith("prejudice_share")
+    rows = leading(estimates[shares])
+    rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
+    parts = [
+        f"{_cell(str(model), str(source), rows)} {ends['estimate']:.0%}, and between "
+        f"{ends['low']:.0%} and {ends['high']:.0%} if the {ends['n_refused']:.0f} refused "
+        f"beside {ends['n']:.0f} counted"
+        if np.isfinite(ends["estimate"])
+        else f"{_cell(str(model), str(source), rows)} unknown, all {ends['n_refused']:.0f} being "
+        "refused"
+        for (*_, source, model), ends in _open(rows).items()
     ]
-    return sentences or ["No refused article could have counted, so nothing is left open."]
+    if not parts:
+        return ["No refused article could have counted, so nothing is left open."]
+    whom = escape(names.people(str(rows["group"].iloc[0])))
+    return [
+        "**What refusals leave open.** The share of articles under that prompt in which "
+        f"{whom} fare worse than in the original: {plain.listed(parts)}."
+    ]
 
 
 def printed_rate(printed: pd.DataFrame) -> str:
@@ -271,6 +491,16 @@ def printed_rate(printed: pd.DataFrame) -> str:
         f"The paper prints that {escape(row['model'])} refused {row['estimate']:.2%} of biased "
         "prompts, and the other six models none; how a refusal was told is not said."
     )
+
+
+def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
+    """Say how many intervals hold what was planted, and which effects on words are shown."""
+    told = news.sentences.planted(table, estimates)
+    if table.empty:
+        return told
+    own = estimates[estimates["statistic"].isin(EFFECTS) & (estimates["measure"] == "word")]
+    keys = ["model", "statistic", "group"]
+    return told + news.sentences.came_back(own.merge(table[[*keys, "planted"]], on=keys))
 
 
 def detected(answers: pd.DataFrame) -> str:
@@ -288,73 +518,3 @@ def detected(answers: pd.DataFrame) -> str:
 def _cell(model: str, source: str, rows: pd.DataFrame) -> str:
     several = rows["source"].nunique() > 1
     return escape(model) + (f" / {escape(source)}" if several else "")
-
-
-def finding(
-    rates: pd.DataFrame, estimates: pd.DataFrame, *, biased: str, correction: str,
-    bounds: pd.DataFrame | None = None,
-) -> tuple[str, str]:  # fmt: skip
-    """Return the sentences that lead a run's page, and the name of the figure that shows them.
-
-    One of the changes of refusal, one of the effects at the first level. `estimates` are those that
-    lead, such as the declared ones; `bounds` as in `effects`.
-    """
-    method = "holm" if "claim" in estimates else correction
-    lead = []
-    changes = estimates[estimates["statistic"] == "refusal_rate_change"]
-    if len(changes):
-        others = rates[rates["statistic"] == "refusal_rate_change_corrected"]
-        corrected = others.set_index("model").to_dict("index")
-
-        def change(row: Row, numbers: str) -> str:
-            true = corrected.get(row["model"], {"estimate": np.nan})
-            more = "more" if row["estimate"] > 0 else "less"
-            if np.isfinite(true["estimate"]):
-                numbers += f"; corrected {number(true['estimate'])}, {reading.interval(true)}"
-            return (
-                f"{escape(row['model'])} refuses {number(abs(row['estimate']))} of the articles "
-                f"{more} under the prompt “{escape(biased)}” ({numbers})"
-            )
-
-        lead.append(_in_one(changes, change, what="changes of refusal", method=method))
-    effect = estimates[estimates["statistic"].isin(EFFECTS)]
-    open_ends = _open(estimates if bounds is None else bounds)
-    for measure in ("word", "document", "sentiment"):
-        own = effect[effect["measure"] == measure]
-        if own.empty:
-            continue
-        own = own[(own[["bias", "instrument"]] == own[["bias", "instrument"]].iloc[0]).all(axis=1)]
-
-        def says(row: Row, numbers: str, what: str = _WHAT[measure]) -> str:
-            way = "lower" if row["estimate"] < 0 else "higher"
-            size = number(abs(row["estimate"]), decimals=3)
-            return (
-                f"in {escape(row['model'])} the {what} {escape(row['group'])} is {size} {way} "
-                f"({numbers}){_left_open(row, open_ends)}"
-            )
-
-        lead.append(_in_one(own, says, what="effects of the prompt", method=method))
-        return " ".join(lead), "effects"
-    return " ".join(lead) or reading.claims.lead(estimates, "Nothing was measured."), "refusals"
-
-
-def _in_one(
-    rows: pd.DataFrame, says: Callable[[Row, str], str], *, what: str, method: str
-) -> str:  # fmt: skip
-    """Say in one sentence how many rows of one family are told apart from 0, and the largest."""
-    tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
-    if tested["reason"].fillna("").str.startswith(UNTOLD).all():  # or none was tested
-        why = rows["reason"].dropna()
-        return f"No {what} could be told ({escape(why.iloc[0]) if len(why) else 'no test'})."
-    found = tested[tested["p_adjusted"] < 1 - tested["confidence"]]
-    of = found if len(found) else tested
-    at = of["estimate"].abs().idxmax()
-    row = of.loc[at].to_dict()
-    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
-    numbers = [reading.interval(row), f"N = {row['n']:,.0f}{lost} articles", p_value(row)]
-    asked = "declared" if "claim" in rows else "exploratory"
-    return (
-        f"{len(found)} of {len(rows)} {what} are told apart from 0 ({asked}, "
-        f"{reading.CORRECTIONS[method]}); {'the largest' if len(found) != 1 else 'this one'}: "
-        f"{says(row, '; '.join([*numbers, *reading.selected(tested, at)]))}."
-    )

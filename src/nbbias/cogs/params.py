@@ -20,6 +20,7 @@ from nbbias.params import (
     InputFile,
     Lead,
     ModelName,
+    Own,
     Parameters,
     Study,
     Texts,
@@ -188,6 +189,14 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
+def _own(rows: Mapping[str, int]) -> Own:
+    needed = {"abs": "judgements_path", "people": "ratings_path"}
+    lacking = [part for part, path in needed.items() if path not in rows]
+    parts = [part for part in PARTS[:-1] if part not in lacking]
+    left = " and ".join(needed[part] for part in lacking)
+    return {"parts": (parts, f"without {left}")} if lacking else {}
+
+
 def _units() -> Units:
     from nbbias.cogs import units  # which takes a while to load
 
@@ -200,6 +209,7 @@ STUDY = Study(
     check=_check,
     measure="nbbias.cogs.measured:measure",
     units=_units,
+    own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(
         "simulated",

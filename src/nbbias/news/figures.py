@@ -17,10 +17,10 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.news import claims, replicates
+from nbbias.news import claims, replicates, sentences
 from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
-from nbbias.reading import Drawn, figures, names
+from nbbias.reading import Drawn, figures, forest, names
 
 #: The references, the leading one first, and what they are called in a figure.
 _BY = {
@@ -297,3 +297,11 @@ def _by(rows: pd.DataFrame) -> str:
     replicated = rows["reference"] == "replicate"
     kinds = rows.loc[replicated, "test"].map(replicates.named).unique()
     return " or ".join([*kinds, *rows.loc[~replicated, "reference"].dropna().map(_BY).unique()])
+
+
+# --- what leads -------------------------------------------------------------------------------
+
+
+def finding(declared: pd.DataFrame) -> Drawn:
+    """Draw what leads the page: a panel a measure and group (`news.sentences.leading`)."""
+    return forest(sentences.leading(declared), reference="in the human articles")

@@ -16,6 +16,9 @@ from nbbias.news import corpus
 from nbbias.tables import NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
+#: More prompts than these, with fewer than three answers each, are hardly conditions.
+_PROMPTS = 5
+
 
 def check(chosen: Any) -> list[str]:
     """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose."""
@@ -54,7 +57,14 @@ def paired(
         problems, tables.heard, pairs["model"], pairs["lost"].isna(), where="generations"
     )
     orphans = int((pairs["lost"] == "no original").sum())
-    return [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
+    told = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
+    prompts = pairs["prompt"].nunique()
+    if prompts > _PROMPTS and prompts > len(pairs) / 3:
+        told.append(
+            f"{len(pairs)} answers stand under {prompts} prompts, each of which is measured alone; "
+            "a column of whole prompts is left out by --columns generations.prompt="
+        )
+    return told
 
 
 def cells(generations: pd.DataFrame) -> pd.DataFrame:

@@ -18,13 +18,14 @@ from nbbias.params import (
     InputFile,
     Lead,
     ModelName,
+    Own,
     Parameters,
     Study,
     Texts,
     Units,
     no_twins,
 )
-from nbbias.tables import SAMPLE, NbbiasError, meant
+from nbbias.tables import SAMPLE, NbbiasError, ParameterError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -225,6 +226,26 @@ class NewsBias(News):
     )
 
 
+#: Articles below which nothing is said of their topics.
+FEWEST_FOR_TOPICS = 50
+
+
+def few(rows: Mapping[str, int]) -> Own:
+    """Leave out the topics of articles that are too few to have any.
+
+    Examples
+    --------
+    >>> list(few({"originals_path": 12, "generations_path": 24}))
+    ['levels']
+    """
+    if len(rows) < 2:
+        raise ParameterError("files", "the study compares two: give originals and generations")
+    if rows["originals_path"] >= FEWEST_FOR_TOPICS:
+        return {}
+    told = f"topics are not looked for in fewer than {FEWEST_FOR_TOPICS} articles"
+    return {"levels": (["word", "sentence"], told)}
+
+
 def _check(chosen: Any) -> list[str]:
     from nbbias.news import inputs  # which takes a while to load
 
@@ -243,6 +264,7 @@ STUDY = Study(
     check=_check,
     measure="nbbias.news.measured:measure",
     units=_units,
+    own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

@@ -6,12 +6,13 @@
 ...          "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(found, statistic="share_difference")[0].split(" (")[0]
-'gender: 1 of 2 signed differences are told apart from 0'
+"**Gender.** Women's share of the words is smaller in a"
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -20,41 +21,245 @@ from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.news.sample import SOURCE
-from nbbias.reading import escape, number, p_value
-
-_SHARE_OF = {"word": "share of words", "document": "share of content on topics"}
+from nbbias.params import Texts
+from nbbias.reading import escape, names, number, p_value, plain
 
 #: What is dealt out anew, by reference.
 _DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
+
+#: The statistic of each measure that leads, in the order of what leads a page.
+_LEADS = {
+    "word": "share_difference_common", "document": "share_difference_common",
+    "sentiment": "difference_beyond_neutral", "toxicity": "mean_difference",
+}  # fmt: skip
+
+#: What a run measures, by measure.
+_MEASURES = {
+    "word": "each group's share of the words for people",
+    "sentiment": "the tone of the sentences about each group",
+    "toxicity": "their toxicity",
+    "document": "the room for topics that go with each group",
+}
+
+_ORIGINALS = "the human articles"
+
+_NOT = (
+    "That a model is fair or unfair to people. Words are not people, the human articles are a "
+    "reference and no ideal, and what could not be shown may be there all the same."
+)
+
+#: Texts a topic below which topics are no finding.
+_TEXTS_A_TOPIC = 10
+
+
+# --- the first screen -------------------------------------------------------------------------
+
+
+def lead(
+    declared: pd.DataFrame, *, estimates: pd.DataFrame, pairs: pd.DataFrame, texts: Texts
+) -> reading.Lead:  # fmt: skip
+    """Say what a run found: what leads its page.
+
+    Parameters
+    ----------
+    declared
+        The declared rows (`reading.claims.declared`), or all estimates where there are none: then
+        the first level that was measured leads, and is called exploratory.
+    estimates
+        ESTIMATES of all levels.
+    pairs
+        What `news.pair` returned.
+    texts
+        Where the texts are from.
+    """
+    parts = plain.families(leading(declared))
+    told = [own for own in parts if len(plain.shown(own))]
+    rest = [own for own in parts if not len(plain.shown(own))]
+    people = _people(estimates)
+    said = _shown(told, rest, people) if told else plain.nothing(parts, reference=_ORIGINALS)
+    if reading.claims.CLAIM not in declared:
+        said[-1] = said[-1].removesuffix(".") + " (exploratory: nothing was declared)."
+    card = {
+        "measures": _measured(estimates), "groups": "; ".join(people.values()),
+        "N": _counted(pairs), "instrument": ", ".join(_instruments(estimates)), "not": _NOT,
+    }  # fmt: skip
+    numbers = plain.leading([*told, *rest])
+    return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
+
+
+def leading(declared: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of which `lead` speaks: the declared ones, or those of the first measure."""
+    if reading.claims.CLAIM in declared:
+        return declared
+    for measure, statistic in _LEADS.items():
+        own = declared[(declared["measure"] == measure) & (declared["statistic"] == statistic)]
+        if len(own):
+            return claims.unmirrored(own[own["instrument"] == own["instrument"].iloc[0]])
+    return declared.iloc[:0]
+
+
+def _shown(
+    told: Sequence[pd.DataFrame], rest: Sequence[pd.DataFrame], people: Mapping[str, str]
+) -> list[str]:
+    """Say what is shown in up to two parts, and how sure that is."""
+    pairs = [(side, own) for own in told for side in plain.sides(own)][:2]
+    ends = [f" than {_ORIGINALS} on the same stories", ""]
+    clauses = [
+        _clause(side, own, people, than) for (side, own), than in zip(pairs, ends, strict=False)
+    ]
+    sure = plain.chance(told, "If models wrote about people as the humans did")
+    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(plain.decided(own))]
+    none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
+    clauses[1:] = [plain.lower(one) for one in clauses[1:]]
+    return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
+
+
+def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
+    """Say who does what to whom, and by how much."""
+    row = side.iloc[0].to_dict()
+    (subject, several), way = plain.subject(side, own, again=not than), plain.direction(row)
+    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
+    more = "more" if row["estimate"] > 0 else "less"
+    if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
+        has = "have" if several else "has"
+        return f"{subject} {has} {plain.called(row)}: {plain.far(side, '')}, {way} than reference"
+    if row["measure"] == "word":
+        of = f"a {way} share of the words for {people[row['bias']]}"
+        return f"{subject} give{s} {whom} {of}{than}: {plain.far(side, more)}"
+    if row["measure"] == "document":
+        what = f"give{s} {more} room to topics that go with {whom}"
+        return f"{subject} {what}{than}: {plain.far(side, more)}"
+    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
+    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
+    more = "higher" if row["estimate"] > 0 else "lower"
+    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
+
+
+def _people(estimates: pd.DataFrame) -> dict[str, str]:
+    """Name the people of every bias: four groups, or how many there are."""
+    found = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
+    return {
+        str(bias): plain.listed([escape(names.people(one)) for one in groups], most=4)
+        for bias, groups in found.items()
+    }
+
+
+def _measured(estimates: pd.DataFrame) -> str:
+    what = [told for measure, told in _MEASURES.items() if (estimates["measure"] == measure).any()]
+    return f"{plain.capital(plain.listed(what, most=4))}, against {_ORIGINALS}"
+
+
+def _instruments(estimates: pd.DataFrame) -> list[str]:
+    """Name the instruments, once each, by their first words."""
+    named = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
+    return [escape(one) for one in dict.fromkeys(named)]
+
+
+def _counted(pairs: pd.DataFrame) -> str:
+    known = pairs[pairs["lost"] != "no original"] if "lost" in pairs else pairs
+    articles = len(known[["source", "article_id"]].drop_duplicates())
+    models = pairs["model"].nunique()
+    return (
+        f"{articles:,} human articles and {len(pairs):,} texts that {models} "
+        f"model{'' if models == 1 else 's'} wrote for them"
+    )
+
+
+def reach(declared: pd.DataFrame) -> list[str]:
+    """Say what these articles can show of what leads, and how many would show more.
+
+    Examples
+    --------
+    >>> from nbbias import news, tables
+    >>> row = {"measure": "word", "statistic": "share_difference_common", "group": "female",
+    ...        "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "df": 70, "n": 71, "p_value": 1.0,
+    ...        "p_adjusted": 1.0, "instrument": "word list"}
+    >>> news.sentences.reach(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
+    "Women's share of the words: 71 articles show differences"
+    """
+    return plain.reaching(leading(declared))
+
+
+# --- differences ------------------------------------------------------------------------------
 
 
 def differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> list[str]:  # fmt: skip
-    """Say of each bias how many signed differences are beyond chance, and write the largest."""
+    """Say of each bias which signed differences are shown, and how large others had to be."""
+    rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
+    reaches = plain.reach(rows)
     sentences = []
-    rows = estimates[estimates["statistic"] == statistic]
-    articles = "on common articles, " if statistic.endswith("common") else ""
     for bias, own in rows.groupby("bias", sort=False):
-        family = claims.unmirrored(own)
-        measure = own["measure"].iloc[0]
-        what = _SHARE_OF[measure]
-        over = ", {fits}" if measure == "document" else ""
-        family = family.assign(fits=_over_fits(family)) if over else family
-        told = reading.beyond_chance(
-            family, what="signed differences", unit="pairs",
-            says=articles + f"in {{which}} the {what} of the group {{group}} is {{size}} "
-            "{direction} than in the originals" + over,
-        )  # fmt: skip
-        sentences.append(f"{escape(bias)}: {told}")
+        text = f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
+        found = plain.shown(own)
+        if len(found) and (own["measure"] == "document").all():
+            text += f" {_over_fits(found.iloc[0])}"
+        sentences.append(text)
     return sentences
 
 
-def _over_fits(rows: pd.DataFrame) -> pd.Series:
-    """Say of every claim in how many fits of topics it stands: as `stats.pooled_mean` says it."""
-    found = rows["test"].str.extract(r"(\d+ of \d+ fits) pooled, same sign in (\d+)")
-    told = "measured in " + found[0] + ", with this sign in " + found[1]
-    return told.fillna("by one fit of topics, taken as given")
+def _over_fits(row: pd.Series) -> str:
+    """Say in how many fits of topics a difference stands, as `stats.pooled_mean` says it."""
+    found = re.search(r"(\d+) of (\d+) fits pooled, same sign in (\d+)", str(row["test"]))
+    if not found:
+        return "This rests on one fit of topics, taken as given."
+    measured, fits, alike = found.groups()
+    return (
+        f"The topics were fitted {fits} times: {measured} can measure it, {alike} with this sign."
+    )
+
+
+def result(estimates: pd.DataFrame, measure: str) -> str:
+    """Say in a heading what one measure shows.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    measure
+        ``"word"``, ``"sentiment"`` or ``"document"``.
+    """
+    rows = estimates[
+        (estimates["measure"] == measure) & (estimates["statistic"] == _LEADS[measure])
+    ]  # fmt: skip
+    rows = rows[rows["instrument"] == rows["instrument"].iloc[0]] if len(rows) else rows
+    if plain.decided(rows).empty:
+        return f"{_NOTHING[measure]} cannot be told from these texts"
+    none = f"No difference in {_NOTHING[measure].lower()} could be shown"
+    return plain.heading(claims.unmirrored(rows), none=none)
+
+
+def tells(estimates: pd.DataFrame, measure: str) -> bool:
+    """Tell whether any row of a measure's leading statistic could be told: what a figure shows.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    measure
+        As of `result`, or ``"distance"``.
+    """
+    statistic = _LEADS.get(measure, "bias")
+    return len(plain.decided(estimates[estimates["statistic"] == statistic])) > 0
+
+
+def distances_result(estimates: pd.DataFrame) -> str:
+    """Say in a heading whether answers lie further from originals than texts do anyway."""
+    tested = estimates[(estimates["statistic"] == "bias") & estimates["p_adjusted"].notna()]
+    if tested.empty:
+        return "Whether the distance is beyond chance cannot be told from these texts"
+    found, of = plain.shown(tested), f"of {len(tested)} mean distances"
+    if found.empty:
+        return f"None {of} is beyond what two texts differ by anyway"
+    verb = "is" if len(found) == 1 else "are"
+    return f"{len(found)} {of} {verb} beyond what two texts differ by anyway"
+
+
+_NOTHING = {
+    "word": "The shares of words", "sentiment": "The tone towards groups",
+    "document": "The room for groups' topics",
+}  # fmt: skip
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
@@ -67,39 +272,27 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
     own = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
     levels = chance[chance["statistic"] == "bias"]
     for bias, rows in own.groupby("bias", sort=False):
-        told = [f"mean distances are {_ends(rows['estimate'])}"]
+        text = f"**{plain.capital(escape(bias))}.** Mean distances are {_ends(rows['estimate'])}"
         of_bias = levels[levels["bias"] == bias]
         replicated = of_bias[of_bias["reference"] == "replicate"]
         for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
-            told.append(f"{kind} give {_ends(some['null'])} at these lengths")
+            text += f"; {kind} give {_ends(some['null'])} at these lengths"
         dealt = [
             f"{what} dealt anew {_ends(some['null'])}" for name, what in _DEALT.items()
             if len(some := of_bias[of_bias["reference"] == name])
         ]  # fmt: skip
-        told += [f"lower bounds: {', '.join(dealt)}"] if dealt else []
-        sentences.append(f"{escape(bias)}: {'; '.join(told)}.")
+        text += f" (lower bounds: {', '.join(dealt)})" if dealt else ""
+        sentences.append(f"{text}.")
     tested = own[own["p_adjusted"].notna()]
     if len(tested):
-        alpha = 1 - tested["confidence"].iloc[0]
-        found = tested[tested["p_adjusted"] < alpha]
-        told_of = reading.beyond_chance(
-            tested, what="mean distances", unit="pairs", reference="the floor is",
-            says="in {which} it is {estimate}",
-        )  # fmt: skip
-        asked = "declared" if "claim" in tested else "exploratory"
-        none = (
-            f"0 of {len(tested)} mean distances are beyond chance: none exceeds its floor beyond "
-            f"chance ({asked}; p below {number(alpha).removeprefix('0')} after Holm's correction)."
-        )
-        sentences.append(told_of if len(found) else none)
+        sentences.append(_beyond(tested))
     why = _untested(own, levels)
     bare = int(why.isna().sum()) - len(tested)
     if bare:
         sentences.append(
             f"{bare} of {len(own)} mean distances have no floor that could show "
             "whether they are beyond chance: it takes two human texts on a story, or a model asked "
-            "twice. Dealt words, dealt sentences and the halves of a text are lower bounds of what "
-            "two texts differ by."
+            "twice."
         )
     if why.notna().any():
         sentences.append(
@@ -107,6 +300,21 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
             f"{escape(why.value_counts().index[0])}."
         )
     return sentences
+
+
+def _beyond(tested: pd.DataFrame) -> str:
+    """Say which tested distances exceed their floor."""
+    found = plain.shown(tested)
+    what = f"of {len(tested)} mean distances"
+    if found.empty:
+        return f"None {what} is further from the originals than its floor, beyond chance."
+    told = [
+        f"{plain.who(row, tested)} ({number(row['estimate'], decimals=3)}; the floor is "
+        f"{number(row['null'], decimals=3)}; {p_value(row)})"
+        for row in found.to_dict("records")
+    ]
+    verb = "is" if len(found) == 1 else "are"
+    return f"{len(found)} {what} {verb} beyond the floor: {plain.listed(told)}."
 
 
 def _untested(own: pd.DataFrame, levels: pd.DataFrame) -> pd.Series:
@@ -126,57 +334,60 @@ def _ends(values: pd.Series) -> str:
 
 
 def tone(estimates: pd.DataFrame) -> list[str]:
-    """Say of each measure how many shifts of a group's tone are beyond chance.
+    """Say of each bias which shifts of a group's tone are shown: by the instrument that leads.
 
-    Of sentiment beyond the shift of the sentences that name no group.
+    Then what other instruments say, and what of toxicity. Of sentiment beyond the shift of the
+    sentences that name no group.
     """
-    kinds = {
-        "sentiment": (
-            "difference_beyond_neutral", "shifts of sentiment beyond that of the sentences "
-            "that name no group",
-        ),
-        "toxicity": ("mean_difference", "shifts of toxicity"),
-    }  # fmt: skip
-    sentences = []
-    for measure, (statistic, what) in kinds.items():
-        rows = estimates[(estimates["measure"] == measure) & (estimates["statistic"] == statistic)]
-        if len(rows):
-            told = reading.beyond_chance(
-                rows,
-                what=what,
-                unit="articles",
-                says="for the group {group} in {which} by {instrument} it is {estimate}",
-            )
-            sentences.append(f"{measure}: {told}")
+    rows, first = _of_measure(estimates, "sentiment")
+    reaches = plain.reach(rows)
+    lead, others = rows[rows["instrument"] == first], rows[rows["instrument"] != first]
+    sentences = [
+        f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
+        for bias, own in lead.groupby("bias", sort=False)
+    ]
+    if len(plain.decided(others)):
+        named = plain.listed([escape(one) for one in others["instrument"].unique()])
+        found = plain.shown(others)
+        told = "no difference could be shown"
+        if len(found):
+            told = plain.differences(found, reaches=reaches).removesuffix(".")
+        sentences.append(f"**By {named}.** {plain.capital(told)}.")
+    toxic, _ = _of_measure(estimates, "toxicity")
+    if len(plain.decided(toxic)):
+        by = plain.listed([escape(one) for one in toxic["instrument"].unique()])
+        told = plain.differences(toxic, reaches=plain.reach(toxic))
+        sentences.append(f"**Toxicity** (by {by}). {told}")
     return sentences
 
 
-def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> str:
-    """Say how many intervals hold the planted truth, or that there is none."""
-    if table.empty:
-        if (estimates["source"] == SOURCE).any():
-            return "Nothing was planted for these biases."
-        return "This corpus was not simulated, so the truth is not known."
-    held, confidence = int((table["covered"] == "yes").sum()), estimates["confidence"].max()
-    return (
-        f"{held} of {len(table)} intervals hold the planted difference; over many simulated "
-        f"corpora about {number(confidence * len(table), decimals=1)} of {len(table)} would."
-    )
+def _of_measure(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
+    """Return the rows of a measure's leading statistic, and the instrument that comes first."""
+    statistic = _LEADS[measure]
+    of = (estimates["measure"] == measure) & (estimates["statistic"] == statistic)
+    rows = estimates[of]
+    return rows, "".join(rows["instrument"].head(1))
 
 
-def finding(estimates: pd.DataFrame) -> tuple[str, str]:
-    """Return the sentence that leads a run's page, and the name of the figure that shows it.
+# --- topics -----------------------------------------------------------------------------------
 
-    From the first level that was measured: words, then topics, then sentences. Of declared claims
-    (`reading.claims.declared`) it says no more than they do.
+
+def too_few(texts: int, *, topics: int) -> list[str]:
+    """Say that texts are too few for so many topics; nothing where they are enough.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.sentences.too_few(36, topics=10)
+    ['Topics are left out: 36 texts are too few for 10 topics, which would take about 100.']
+    >>> news.sentences.too_few(500, topics=10)
+    []
     """
-    for measure, figure in {"word": "share_differences", "document": "document_shares"}.items():
-        found = differences(estimates[estimates["measure"] == measure])
-        if found:
-            return found[0], figure
-    found = tone(estimates)
-    none = "No group's tone could be compared."
-    return (found[0] if found else reading.claims.lead(estimates, none)), "tone"
+    wanted = _TEXTS_A_TOPIC * topics
+    if texts >= wanted:
+        return []
+    told = f"{texts:,} texts are too few for {topics} topics, which would take about {wanted:,}"
+    return [f"Topics are left out: {told}."]
 
 
 def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
@@ -185,11 +396,9 @@ def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
         return ["No topics were fitted: the texts have too few different words for so many topics."]
     sentences = []
     for row in tests.to_dict("records"):
-        bias = escape(row["bias"])
-        text = (
-            f"{bias}: {number(row['group_topics'], decimals=1)} topics on average belong to a "
-            "group. "
-        )
+        bias = plain.capital(escape(row["bias"]))
+        count = number(row["group_topics"], decimals=1)
+        text = f"**{bias}.** {count} topics on average belong to a group. "
         if pd.isna(row["p_adjusted"]):
             text += f"Not tested: {escape(row['reason'])}."
         else:
@@ -209,29 +418,152 @@ def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def models(compared: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Say how many differences between models the mixed model finds, by measure and bias."""
-    sentences = []
+# --- models -----------------------------------------------------------------------------------
+
+
+def models(compared: pd.DataFrame, units: pd.DataFrame, *, confidence: float) -> list[str]:
+    """Say which models differ from the reference model, by measure and bias.
+
+    Parameters
+    ----------
+    compared
+        Of `news.models.mixed_model`.
+    units
+        Of `news.models.units`: whose differences were compared.
+    confidence
+        1 less this is the level of the tests.
+    """
     rows = compared[compared["statistic"] == "difference"]
+    groups = units.drop_duplicates(["measure", "bias"]).set_index(["measure", "bias"])["group"]
+    sentences, silent = [], []
     for (measure, bias), own in rows.groupby(["measure", "bias"], sort=False):
-        tested = own[own["p_adjusted"].notna()]
-        text = f"{escape(measure)}, {escape(bias)}: "
-        if tested.empty:
-            reasons = own["reason"].dropna().value_counts()
-            why = escape(reasons.index[0]) if len(reasons) else "no values"
-            sentences.append(f"{text}no model could be compared ({why}).")
+        kind = "share_difference" if measure == "word" else "mean_difference"
+        key = {"study": "news_bias", "statistic": kind, "group": groups[measure, bias]}
+        own = own.assign(**key, null=0.0, confidence=confidence, reason=own["reason"])
+        found = plain.shown(own)
+        name = plain.called(own.iloc[0].to_dict())
+        if found.empty:
+            silent.append(name)
             continue
-        found = int((tested["p_adjusted"] < 1 - confidence).sum())
-        left = f"; {len(own) - len(tested)} could not be fitted" if len(own) > len(tested) else ""
+        parts = [
+            f"{plain.who(row, own)} lies {plain.size(row, row['estimate'])} "
+            f"{'below' if row['estimate'] < 0 else 'above'} {escape(row['reference'])} "
+            f"({plain.numbers(row, unit='articles')})"
+            for row in found.to_dict("records")
+        ]
+        sentences.append(f"**{plain.capital(name)}:** {plain.listed(parts)}.")
+    if silent:
+        sentences.append(f"No model differs from the reference beyond chance in {_all(silent)}.")
+    return sentences
+
+
+def _all(names_of: Sequence[str]) -> str:
+    return plain.listed(names_of, most=len(names_of))
+
+
+def models_result(compared: pd.DataFrame, *, confidence: float) -> str:
+    """Say in a heading how many differences between models are shown; nothing where none are."""
+    rows = compared[compared["statistic"] == "difference"]
+    if rows.empty:
+        return ""
+    found = int((rows["p_adjusted"] < 1 - confidence).sum())
+    of = " and ".join(escape(one) for one in rows["reference"].dropna().unique()[:2])
+    if not found:
+        return f"No model differs from {of} beyond chance"
+    return f"{found} of {len(rows)} differences from {of} are beyond chance"
+
+
+# --- what was planted -------------------------------------------------------------------------
+
+
+def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
+    """Say how many intervals hold the planted truth, and what was planted but not shown."""
+    if table.empty:
+        if (estimates["source"] == SOURCE).any():
+            return ["Nothing was planted for these biases."]
+        return ["This corpus was not simulated, so the truth is not known."]
+    held, confidence = int((table["covered"] == "yes").sum()), estimates["confidence"].max()
+    sentences = [
+        f"{held} of {len(table)} intervals hold the planted difference; over many simulated "
+        f"corpora about {number(confidence * len(table), decimals=1)} of {len(table)} would."
+    ]
+    keys = ["model", "measure", "bias", "group"]
+    if not {*keys} <= {*table}:
+        return sentences
+    of = estimates["statistic"].isin(["share_difference", "mean_difference"])
+    first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
+    rows = estimates[of & (estimates["instrument"] == first) & (estimates["source"] == SOURCE)]
+    return sentences + came_back(rows.merge(table[[*keys, "planted"]], on=keys))
+
+
+def came_back(rows: pd.DataFrame) -> list[str]:
+    """Say of rows of ESTIMATES, each beside what was `planted`, which differences are shown."""
+    there = claims.unmirrored(rows[rows["planted"].abs() > _NOTHING_PLANTED])
+    found = there.index.isin(plain.shown(there).index)
+    sentences = []
+    for some, what in ((there[found], "Planted, and shown"), (there[~found], "Planted, not shown")):
+        told = [
+            f"{plain.called(row)} in {plain.who(row, rows)} "
+            f"({plain.size(row, row['planted'])} {'less' if row['planted'] < 0 else 'more'} "
+            f"planted, {plain.size(row, row['estimate'])} found)"
+            for row in some.to_dict("records")
+        ]
+        if told:
+            sentences.append(f"{what}: {_all(told)}.")
+    if len(there[~found]):
+        sentences[-1] += " These articles are too few for differences of that size."
+    return sentences
+
+
+def planted_result(table: pd.DataFrame) -> str:
+    """Say in a heading how many intervals hold the planted truth; nothing without one."""
+    if table.empty:
+        return ""
+    held = int((table["covered"] == "yes").sum())
+    return f"{held} of {len(table)} intervals hold what was planted"
+
+
+_NOTHING_PLANTED = 1e-9
+
+
+# --- what counts ------------------------------------------------------------------------------
+
+
+def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
+    """Say how many texts there are, of whom."""
+    models, articles = generations["model"].nunique(), len(originals[["source", "article_id"]]
+                                                           .drop_duplicates())  # fmt: skip
+    text = f"{articles:,} human articles and {len(generations):,} texts by {models} "
+    text += f"model{'' if models == 1 else 's'}"
+    prompts = generations["prompt"].nunique() if "prompt" in generations else 1
+    return f"{text}{f' under {prompts} prompts' if prompts > 1 else ''}"
+
+
+def coverage(found: pd.DataFrame) -> list[str]:
+    """Say of each bias how much of its word list occurs, and in how many texts.
+
+    Parameters
+    ----------
+    found
+        Of `news.corpus.coverage`.
+    """
+    sentences = []
+    for bias, own in found.groupby("bias", sort=False):
+        total = own[own["group"] == "any"].iloc[0]
+        parts = [
+            f"{escape(names.of_people(str(row['group'])))} in {row['text_share']:.0%}"
+            for row in own[own["group"] != "any"].to_dict("records")
+        ]
         sentences.append(
-            f"{text}{found} of {len(tested)} differences from the reference model are below "
-            f"p = {number(1 - confidence)} after Holm's correction{left}."
+            f"**{plain.capital(escape(bias))}.** {total['terms_seen']:,} of {total['terms']:,} "
+            f"listed terms occur, {total['matches']:,} times, in {total['text_share']:.0%} of the "
+            f"texts ({plain.listed(parts, most=6)})."
         )
     return sentences
 
 
 def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
-    """Say for each level and bias how many pairs count, and how many answers fall silent.
+    """Say for each level how many pairs count by bias, and how many answers fall silent.
 
     Raises
     ------
@@ -243,22 +575,28 @@ def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
     for level in levels:
         steps = of_first_instrument(level.losses)
         measure = "".join(level.scores["measure"].head(1))
+        told, dropped = [], []
         for bias, own in steps.groupby("bias", sort=False):
             parts = int(own.select_dtypes("number").drop(columns="pairs").to_numpy().sum())
             if parts != len(pairs):
                 raise ValueError(f"{bias}: the steps add up to {parts}, not {len(pairs)}")
             kept = int(own["counted"].sum())
-            text = (
-                f"{escape(measure)}, {escape(bias)}: {kept:,} of {len(pairs):,} pairs count "
-                f"({kept / len(pairs):.0%})."
+            told.append(f"{kept:,} for {escape(bias)} ({kept / len(pairs):.0%})")
+            if silent in own and own[silent].sum():
+                dropped.append(f"{int(own[silent].sum()):,} of {escape(bias)}")
+        if not told:
+            continue
+        text = f"**{_LEVEL.get(measure, measure)}.** Of {len(pairs):,} pairs count {_all(told)}."
+        if dropped:
+            text += (
+                f" The answer names nobody though its original does in {_all(dropped)}: what is "
+                "left out altogether drops out of these measures."
             )
-            if silent in own:
-                text += (
-                    f" In {int(own[silent].sum()):,} the answer holds no group word though its "
-                    "original does: what is left out altogether drops out of these measures."
-                )
-            sentences.append(text)
+        sentences.append(text)
     return sentences
+
+
+_LEVEL = {"word": "Words", "sentiment": "Tone", "toxicity": "Tone", "document": "Topics"}
 
 
 def of_first_instrument(losses: pd.DataFrame) -> pd.DataFrame:

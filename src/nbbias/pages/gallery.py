@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import re
@@ -27,7 +28,7 @@ _COMPARED = 10
 _LONGEST = 100
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
-#: Those of models side by side stand in their page.
+#: Those of models side by side, and of two runs, stand in their page.
 _IMAGES = "'self' file: data:"
 
 #: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
@@ -81,7 +82,12 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
         (f"{one['folder']}/figures/{figure}{end}" for end in _DRAWN
          if well and (folder / "figures" / f"{figure}{end}").is_file()), None,
     )  # fmt: skip
+    plain = one["lead"]["plain"]
+    headline, _, rest = plain[0].partition("; ") if plain else ("", "", "")
     return {
+        # The first clause heads a card; what follows it is told below.
+        "headline": headline if not rest else f"{headline}.",
+        "then": " ".join(filter(None, [rest[:1].upper() + rest[1:], *plain[1:]])),
         "state": "finished" if well else one["status"],
         "question": study.question if study else "",
         "models": reading.names.order(models),
@@ -111,8 +117,6 @@ def write(out: Path) -> Path:
     """
     every = runs(out)
     finished = [one for one in every if one["status"] == "ok"]
-    for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
-        old.unlink(missing_ok=True)  # another run may write the pages, too
     links = _compare(out, finished)
     table = leaders.table(out, finished)
     shown = leaders.sections(table, out)
@@ -167,20 +171,45 @@ def _copy(source: Path, target: Path) -> None:
 def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[str, str]]]:
     """Write a page for every two runs of a study; return the links to them, by run's folder."""
     links: dict[str, list[dict[str, str]]] = {}
+    wanted: set[str] = set()
     for study in dict.fromkeys(str(one["study"]) for one in finished):
         own = [one for one in finished if one["study"] == study]
         own.sort(key=lambda one: str(one["started"]), reverse=True)
         for second, first in combinations(own[:_COMPARED], 2):
             name = f"{_file(study)}--{_file(first['run'])}--{_file(second['run'])}.html"
-            _render(
-                out / "compare" / name, "compare.html.j2", root="..", first=first, second=second,
-                changes=compare.settings(first, second),
-                **compare.shown(out / first["folder"], out / second["folder"]),
-            )  # fmt: skip
+            target, made_from = out / "compare" / name, _made_from(first, second)
+            wanted.add(name)
+            if not _holds(target, made_from):
+                _render(
+                    target, "compare.html.j2", root="..", first=first, second=second,
+                    changes=compare.settings(first, second), made_from=made_from,
+                    **compare.shown(
+                        out / first["folder"], out / second["folder"], name=target.stem,
+                        out=target.parent,
+                    ),
+                )  # fmt: skip
             for one, other in ((first, second), (second, first)):
                 link = {"href": f"compare/{name}", "with": str(other["run"])}
                 links.setdefault(one["folder"], []).append(link)
+    for old in (out / "compare").glob("*--*--*.html"):  # whatever else lies there is not ours
+        if old.name not in wanted:
+            for path in (old, *(out / "compare" / "figures").glob(f"{glob.escape(old.stem)}*")):
+                path.unlink(missing_ok=True)  # another run may write the pages, too
     return links
+
+
+def _made_from(*runs: dict[str, Any]) -> str:
+    """Return a hash of two runs as a page tells of them, and of what draws it."""
+    told = json.dumps([*runs, tables.versions()], sort_keys=True, default=str)
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _holds(page: Path, made_from: str) -> bool:
+    """Tell whether a page is there that was made from the same two runs."""
+    try:
+        return made_from in page.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _file(name: object) -> str:

@@ -182,7 +182,7 @@ def names(
     for name, entry in described.get("data", {}).items():
         typed = typed_path(parameters, name) or entry["path"]
         if packed and name in packed:
-            shown = packed[name]
+            shown = tables.notes.noted(packed[name], tables.notes.parted(typed)[1])
         elif typed.startswith("$"):
             shown = typed
         else:

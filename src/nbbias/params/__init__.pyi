@@ -5,6 +5,7 @@ from .base import (
     Lead as Lead,
     ModelName as ModelName,
     OptionalFile as OptionalFile,
+    Own as Own,
     Parameters as Parameters,
     Seed as Seed,
     Study as Study,

@@ -138,6 +138,10 @@ class Units(NamedTuple):
     called: str = "units"
 
 
+#: What a run on texts of one's own sets: a value, and why.
+Own = dict[str, tuple[Any, str]]
+
+
 class Study(NamedTuple):
     """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
 
@@ -151,7 +155,8 @@ class Study(NamedTuple):
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
     `sample` says where the texts are from that the package brings. `measure` is the study's twin
     without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
-    `units` loads the values behind its means, by which two runs are compared.
+    `units` loads the values behind its means, by which two runs are compared. `own` says what else
+    texts of one's own take, by the rows of each input that is given: values of parameters, and why.
     """
 
     stem: str
@@ -165,6 +170,7 @@ class Study(NamedTuple):
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""
+    own: Callable[[Mapping[str, int]], Own] = lambda _: {}
 
     @property
     def question(self) -> str:

@@ -7,11 +7,13 @@ from . import (
     live as live,
     markup as markup,
     names as names,
+    plain as plain,
     policy as policy,
     quotes as quotes,
     reach as reach,
 )
 from .figures import Drawn as Drawn
+from .keyfigure import forest as forest
 from .lead import Lead as Lead
 from .sentences import (
     CORRECTIONS as CORRECTIONS,

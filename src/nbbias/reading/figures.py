@@ -98,6 +98,17 @@ def twice(draw: Callable[_P, Drawn]) -> Callable[_P, Drawn]:
     return both
 
 
+def on_phone() -> bool:
+    """Tell whether what is drawn is for a phone (`twice`).
+
+    Examples
+    --------
+    >>> on_phone()
+    False
+    """
+    return _on_phone.get()
+
+
 @contextmanager
 def _phone() -> Iterator[None]:
     token = _on_phone.set(True)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias.reading import sentences
+from nbbias.reading import names, sentences
 from nbbias.tables import data_path, escape
 
 shown, attribute, visible = escape.html, escape.attribute, escape.visible  # former names
@@ -93,13 +93,13 @@ def legend(groups: Sequence[str]) -> str:
     Examples
     --------
     >>> legend(["female"])
-    '<span class="x-soft">Marked: words of</span> <mark class="x-0">female</mark>'
+    '<span class="x-soft">Marked: words for</span> <mark class="x-0">women</mark>'
     """
     marks = (
-        f'<mark class="x-{tone % 5}">{escape.html(group)}</mark>'
+        f'<mark class="x-{tone % 5}">{escape.html(names.people(group))}</mark>'
         for group, tone in tones(groups).items()
     )
-    return f'<span class="x-soft">Marked: words of</span> {" ".join(marks)}'
+    return f'<span class="x-soft">Marked: words for</span> {" ".join(marks)}'
 
 
 # --- pieces -----------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ def people(group: str) -> str:
 
     Examples
     --------
-    >>> people("female"), people("Sikh")
-    ('women', 'Sikh')
+    >>> people("female"), people("Sikh"), people("farmers")
+    ('women', 'Sikhs', 'farmers')
     """
     return str(_groups().get(group, {}).get("people", group))
 
@@ -49,7 +49,7 @@ def of_people(group: str) -> str:
     Examples
     --------
     >>> of_people("female"), of_people("Sikh")
-    ("women's", "Sikh's")
+    ("women's", "Sikhs'")
     """
     return str(_groups().get(group, {}).get("of", f"{group}'s"))
 
@@ -111,7 +111,7 @@ def measure(row: Mapping[str, Any]) -> str:
     >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
     ...        "group": "female"}
     >>> measure(row), measure(row | {"statistic": "my_own"})
-    ("share of women's words against the original", 'my own')
+    ("women's share of the words", 'my own')
     """
     group = row.get("group")
     named = group if isinstance(group, str) else ""

@@ -12,7 +12,7 @@ from nbbias import params, studies, tables
 from nbbias.asking.plan import Plan
 from nbbias.pages import share
 from nbbias.params import Parameters
-from nbbias.running import asked, names
+from nbbias.running import asked, grid, names
 from nbbias.tables import DataError, NbbiasError, ParameterError
 
 
@@ -27,6 +27,8 @@ class Run:
     folder: Path
     #: Where relative paths start: the folder of the params file.
     start: Path
+    #: The name after the params file, whatever differs.
+    base: str = ""
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: What to ask models for first, where the params say so.
@@ -62,8 +64,9 @@ def plan(
         behind, after that run's folder. What differs follows: what overrides set, and what a
         finished run of this name has otherwise, for that stays.
     overrides
-        ``name=value`` pairs that win over the files, in every one of them. Their relative paths
-        start at the current folder, those of a file at its own.
+        ``name=value`` pairs that win over the files, in every one of them; several values make a
+        run for each (`grid`). Their relative paths start at the current folder, those of a file
+        at its own.
     out
         The folder of all runs.
     name
@@ -76,20 +79,20 @@ def plan(
     """
     runs: list[Run] = []
     problems: list[NbbiasError] = []
-    changed: dict[str, Any] = {}
-    for assignment in overrides:
-        try:
-            changed |= [params.override(assignment)]
-        except NbbiasError as error:
-            problems.append(error)
-    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(paths)):
+    try:
+        wanted = [(path, one) for path in paths for one in grid.of_file(path, overrides)]
+    except NbbiasError as error:
+        problems.append(error)
+        wanted = [(path, {}) for path in paths]  # the files are checked all the same
+    if name is not None and (unfit := names.unfit(name, chosen=True) or _several(paths, wanted)):
         problems.append(ParameterError(f"--name {name}", unfit))
-        name = None  # the files are checked all the same
-    for path in paths:
+        name = None
+    for path, changed in wanted:
         try:
             runs.append(_plan_one(path, changed, out, name))
         except NbbiasError as error:
-            problems.append(error)
+            if str(error) not in map(str, problems):  # what is wrong with all of a grid
+                problems.append(error)
     folders = [run.folder for run in runs]
     twice = sorted({run.label for run in runs if folders.count(run.folder) > 1})
     if twice:
@@ -107,8 +110,11 @@ def plan(
     return runs
 
 
-def _several(paths: Sequence[Path]) -> str:
-    return "" if len(paths) == 1 else f"names one run, and {len(paths)} files were given"
+def _several(paths: Sequence[Path], wanted: Sequence[object]) -> str:
+    if len(wanted) == 1:
+        return ""
+    told = f"{len(paths)} files were given" if len(paths) > 1 else f"{len(wanted)} were asked for"
+    return f"names one run, and {told}"
 
 
 def refuse(problems: Sequence[NbbiasError]) -> None:
@@ -172,15 +178,15 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
         asks = asked.laid_out(chosen, where=str(path), start=start)
         asks = asked.rehearsed(asks, stem, parameters, start=start)
     beside = (out / stem).absolute()
+    base = names.of_file(path)
     if name is None:
-        base = names.of_file(path)
         if unfit := names.unfit(base):
             raise ParameterError(str(path), f"{unfit}; give this run a --name")
         name = names.own(base, parameters, filed=filed, changed=changed, beside=beside, start=start)
     elif other := names.taken(parameters, beside / name, start=start):
         taken = f"holds a run with other parameters (this one has {other}); give another --name"
         raise ParameterError(str(beside / name), taken)
-    return Run(stem, name, parameters, notebook, beside / name, start, values, asks, lost)
+    return Run(stem, name, parameters, notebook, beside / name, start, base, values, asks, lost)
 
 
 def _of_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:

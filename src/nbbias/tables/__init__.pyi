@@ -1,4 +1,10 @@
-from . import columns as columns, datasets as datasets, escape as escape
+from . import (
+    columns as columns,
+    datasets as datasets,
+    escape as escape,
+    notes as notes,
+    sniff as sniff,
+)
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
@@ -62,9 +68,11 @@ from .published import PAPERS as PAPERS, beside_printed as beside_printed, print
 from .read import (
     SAMPLE as SAMPLE,
     START as START,
+    Heard as Heard,
     data_path as data_path,
     from_csv as from_csv,
     is_file as is_file,
+    overheard as overheard,
     read_json as read_json,
     read_table as read_table,
     resolve as resolve,

@@ -68,7 +68,7 @@ ANSWERED = (
 )
 SENTENCE = ("sentence", *WRITTEN[:2])
 MODEL = ("llm", "model_name", "system", "engine", "generator")
-ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id")
+ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id", "nr", "number")
 ASKED = ("question", "input", "instruction")
 
 #: Columns of a table of which all are kept.
@@ -181,15 +181,15 @@ def in_order(rows: pd.DataFrame) -> pd.Series:
     return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
 
 
-def known(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> set[str]:
-    """Return those columns of a file that a form has a name for.
+def known(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
+    """Return by the names of a form those columns of a file that it has names for.
 
     Examples
     --------
     >>> known({"text": Column("text", also=("body",))}, ["Body ", "n"], given={})
-    {'Body '}
+    {'text': 'Body '}
     """
-    return set(_chosen(form, list(map(str, names)), given).values())
+    return _chosen(form, list(map(str, names)), given)
 
 
 def _chosen(form: Form, names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -188,7 +190,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
             raise DataError(shown, "the file is empty")
         names, take = reader(path, how)
         mine = known(form, names, given=how.columns)
-        table = take([name for name in dict.fromkeys(names) if rest or name in mine])
+        table = take([name for name in dict.fromkeys(names) if rest or name in mine.values()])
     except UnicodeDecodeError as error:
         at = f"byte {error.start}"
         begins = bytes(error.object[:4])
@@ -207,7 +209,49 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         raise DataError(shown, f"cannot be read as {path.suffix[1:]}: {reason}") from None
     if not len(table):
         raise DataError(shown, "holds no rows")
-    return typed(table, form, where=shown, rest=rest, names=names, given=how.columns)
+    heard = Heard(shown, list(map(str, names)), form, mine)
+    for listener in _LISTENERS.get():
+        listener.append(heard)
+    heard.table = typed(table, form, where=shown, rest=rest, names=names, given=how.columns)
+    return heard.table
+
+
+@dataclass
+class Heard:
+    """What was understood of a file: its columns, which of them is which, and the table made of it.
+
+    Without a table it was refused.
+    """
+
+    path: str
+    names: list[str]
+    form: Form
+    columns: dict[str, str]
+    table: pd.DataFrame | None = None
+
+
+_LISTENERS: ContextVar[tuple[list[Heard], ...]] = ContextVar("_LISTENERS", default=())
+
+
+@contextmanager
+def overheard() -> Iterator[list[Heard]]:
+    """Return a list that fills with what is understood of each file that is read meanwhile.
+
+    Examples
+    --------
+    >>> from nbbias.tables import Column
+    >>> form = {"text": Column("text", also=("prompt",))}
+    >>> with overheard() as files:
+    ...     _ = read_table(data_path("llmbi_prompts.csv"), form)
+    >>> files[0].columns
+    {'text': 'prompt'}
+    """
+    found = list[Heard]()
+    token = _LISTENERS.set((*_LISTENERS.get(), found))
+    try:
+        yield found
+    finally:
+        _LISTENERS.reset(token)
 
 
 def shipped_table(name: str, **kinds: str) -> pd.DataFrame:

@@ -1,1 +1,1 @@
-from . import lexicon as lexicon, pairs as pairs, topics as topics
+from . import example as example, lexicon as lexicon, pairs as pairs, topics as topics

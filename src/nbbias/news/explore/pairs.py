@@ -99,7 +99,7 @@ def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, s
 
 def still(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a model, a fold a pair."""
-    claim = _leading(seen)
+    claim = leading(seen)
     found = of_claim(seen.scores, claim)
     chosen = outermost(found, each=_EACH)
     panels = {}
@@ -123,7 +123,8 @@ def _cell(seen: Seen, cell: Sequence[str]) -> str:
     return " · ".join(str(one) for one, tell in zip(cell, told, strict=True) if tell)
 
 
-def _leading(seen: Seen) -> dict[str, str]:
+def leading(seen: Seen) -> dict[str, str]:
+    """Return the claim of the first measure and bias, about the group in focus."""
     first = seen.claims.iloc[0]
     own = seen.claims[(seen.claims[CLAIM] == first[CLAIM]).all(axis=1)]
     wanted = own[own["group"] == seen.focus.get(first["bias"])]
@@ -147,16 +148,37 @@ def _both(
     seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
 ) -> str:  # fmt: skip
     pair = seen.read.pairs[seen.read.pairs["pair_id"] == row["pair_id"]].iloc[0]
-    sides = [("Human", pair["original_id"]), (f"{pair['model']}", pair["generated_id"])]
+    texts = [("Human", int(pair["original_id"])), (f"{pair['model']}", int(pair["generated_id"]))]
+    return sides(seen, claim, texts, cut=cut)
+
+
+def sides(
+    seen: Seen, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int | None,
+    badges: bool = True,
+) -> str:  # fmt: skip
+    """Return texts beside each other as HTML, each below its name, with the groups' words marked.
+
+    Parameters
+    ----------
+    seen, claim
+        What is shown, and which bias and instrument are meant.
+    texts
+        Name and number of each text.
+    cut
+        Characters of a text; all where None.
+    badges
+        Whether what was measured of a sentence stands behind it.
+    """
     said = sentence_scores(
-        seen.read, seen.scored, [text for _, text in sides], bias=claim["bias"],
+        seen.read, seen.scored, [text for _, text in texts], bias=claim["bias"],
         columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
     )  # fmt: skip
+    said = said if badges else said.iloc[:0]
     columns = "".join(
         f"<div><strong>{markup.shown(name)}</strong>"
         f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
         "</div>"
-        for name, text in sides
+        for name, text in texts
     )
     return f'<div class="x-sides">{columns}</div>'
 
@@ -206,7 +228,7 @@ def live(seen: Seen) -> widgets.VBox:
     chosen = reading.live.chooser(
         "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
     )
-    chosen.value = claims.index(_leading(seen))
+    chosen.value = claims.index(leading(seen))
     cell = reading.live.chooser("Model")
     at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
     before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))

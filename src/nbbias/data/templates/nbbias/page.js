@@ -83,7 +83,7 @@
   document.querySelectorAll("table.gt_table").forEach((table) => {
     const names = [...table.querySelectorAll(".gt_col_heading")].map((one) => one.innerText.trim());
     if (names.length < 4) return;
-    table.classList.add("cards");
+    table.classList.add("listed");
     let last = "";
     table.querySelectorAll(".gt_table_body tr").forEach((row) => {
       const cells = [...row.children];

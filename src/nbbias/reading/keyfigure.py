@@ -1,0 +1,89 @@
+"""What leads a page, drawn: a panel a measure and group, a row a model, 0 or the reference.
+
+>>> import pandas as pd
+>>> from nbbias import tables
+>>> row = {"model": "m", "measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.1,
+...        "ci_low": 0.0, "ci_high": 0.2, "null": 0.0, "n": 9}
+>>> found = tables.estimates([row], study="mine", confidence=0.95)
+>>> forest(found, reference="in the originals").rows["panel"].tolist()
+['My share']
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from nbbias.reading import figures, names, plain
+from nbbias.reading.figures import Drawn
+from nbbias.tables import escape
+
+#: Panels that a reader takes in at once.
+_PANELS = 4
+
+
+@figures.twice
+def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Drawn:
+    """Draw what leads a page: every row with its interval, beside what it is compared with.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, of `reading.claims.declared` or those of one measure.
+    reference
+        What 0 stands for, such as ``"in the originals"``.
+    unit
+        What N counts.
+
+    Returns
+    -------
+    Drawn
+        With `panel` and `cell` in its rows; of more than four panels those with what is shown.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "estimate": 0.1, "n": 9}
+    >>> drawn = forest(tables.estimates([row], study="mine"), reference="in the originals")
+    >>> drawn.rows["cell"].tolist()
+    ['m']
+    """
+    own = rows[rows["estimate"].notna()]
+    own = own.assign(panel=[_panel(row) for row in own.to_dict("records")])
+    own = own.assign(cell=[_cell(row, own) for row in own.to_dict("records")])
+    clear = plain.shown(own)["panel"].drop_duplicates().to_list()
+    kept = [*clear, *(one for one in own["panel"].unique() if one not in clear)][:_PANELS]
+    own = own[own["panel"].isin(kept)].reset_index(drop=True)
+    in_points = pd.Series([_scale(row) for row in own.to_dict("records")], own.index, dtype=float)
+    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
+    drawn = own.assign(**{end: own[end] * in_points for end in ends})
+
+    n = sorted({int(one) for one in own["n"]})
+    counted = f"N = {n[0]:,}" + (f" to {n[-1]:,}" if len(n) > 1 else "") if n else "N = 0"
+    level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
+    return Drawn(
+        figures.claims(drawn, _axis, draw=figures.zero, hue="group"), own,
+        f"Estimates with their intervals by model, a panel a measure; 0: as {reference}.",
+        escape.without_markdown(plain.heading(own, none="No difference could be shown")),
+        f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
+    )  # fmt: skip
+
+
+def _panel(row: plain.Row) -> str:
+    return plain.capital(names.measure(row))
+
+
+def _cell(row: plain.Row, rows: pd.DataFrame) -> str:
+    told = [str(row["model"])]
+    by_panel = rows.groupby("panel")
+    told += [str(row[key]) for key in ("prompt", "source") if (by_panel[key].nunique() > 1).any()]
+    return " · ".join(told)
+
+
+def _scale(row: plain.Row) -> float:
+    """Return by what an estimate is multiplied to be in points."""
+    return 100.0 if names.quantity(dict(row)).endswith(("points", "%")) else 1.0
+
+
+def _axis(rows: pd.DataFrame) -> str:
+    row = rows.iloc[0].to_dict()
+    return "percentage points" if _scale(row) == 100 else str(row["measure"])

@@ -1,0 +1,1 @@
+"""A study, a judge and an instrument for nbbias."""
