@@ -82,8 +82,10 @@
   // what stands in the first one for several rows.
   document.querySelectorAll("table.gt_table").forEach((table) => {
     const names = [...table.querySelectorAll(".gt_col_heading")].map((one) => one.innerText.trim());
-    if (names.length < 4) return;
+    if (names.length < 3) return;
     table.classList.add("listed");
+    table.classList.toggle("dense", names.length > 7);
+    table.classList.toggle("vast", names.length > 10);
     let last = "";
     table.querySelectorAll(".gt_table_body tr").forEach((row) => {
       const cells = [...row.children];
