@@ -124,7 +124,8 @@ def measures() -> Iterator[tuple[str, str]]:
         own = listed[listed["study"] == stem]
         rows = [
             (
-                plain(one.name_.replace("{of}", "a group's")), plain(one.meaning),
+                plain(one.name_.replace("{of}", "a group's").replace("{people}", "a group")),
+                plain(one.meaning),
                 plain(one.below) or "–", plain(one.above) or "–",
                 f"`{one.measure}`, `{one.statistic}`",
             )

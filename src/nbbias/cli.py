@@ -40,7 +40,9 @@ from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-    help="Measure bias in text written by large language models, one notebook a study.",
+    help="Measure bias in text written by large language models, one notebook a study. "
+    "`nbbias run llmbi` runs a sample; `nbbias run news_bias originals.csv generations.csv` runs "
+    "on texts of your own.",
 )  # fmt: skip
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
@@ -536,8 +538,18 @@ def main() -> None:
     So does a file that cannot be read or written.
     """
     try:
+        _main()
+    finally:  # what is of no use is told, whatever else was
+        for where, why in tables.LEFT_OUT.items():
+            with contextlib.suppress(OSError):
+                err_console.print(f"left out {escape.terminal(f'{where}: {why}')}")
+
+
+def _main() -> None:
+    try:
         app()
     except NbbiasError as error:
+        tables.LEFT_OUT.pop(error.where, None)
         _refuse(str(error))
     except OSError as error:
         logging.getLogger("nbbias").debug("", exc_info=True)

@@ -133,9 +133,15 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        display(*claims.shown(rows, sha256=self.claims_sha256))
+        display(*claims.shown(self._wished(rows), sha256=self.claims_sha256))
         self.say(claims.EXPLORATORY)
         return rows
+
+    def _wished(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Leave out of a study's own claims those that this run has nothing for."""
+        own = self.parameters.claims != type(self.parameters).model_fields["claims"].default
+        here = ~rows["reason"].fillna("").str.startswith(claims.NOT_HERE)
+        return rows if own or not here.any() else rows[here]
 
     def texts(self) -> Texts:
         """Say where the texts of this run are from."""

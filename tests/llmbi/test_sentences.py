@@ -208,13 +208,29 @@ def test_rows_that_are_not_told_say_how_many_prompts_would_tell_half_as_much() -
     assert "0.01, which matters, takes about 882." in sentences.more(small)[0]
 
 
+def test_a_claim_without_its_rows_is_not_told_of_twice() -> None:
+    gap = APART | {
+        "estimate": np.nan,
+        "model": np.nan,
+        "group": np.nan,
+        "reason": "not in this run",
+    }
+    assert "nan" not in led(gap, WARM).technical
+    assert sentences.more(pd.DataFrame([gap, WARM])) == []
+
+
+def test_an_index_without_an_interval_says_what_would_give_one() -> None:
+    (told,) = sentences.more(pd.DataFrame([WARM | {"ci_low": np.nan, "ci_high": np.nan}]))
+    assert "an interval takes a second prompt about a dimension" in told
+
+
 def test_headings_say_what_their_sections_found() -> None:
     rows = ESTIMATES.assign(p_adjusted=np.nan, p_value=0.01, confidence=0.95)
     assert sentences.dimensions(rows) == (
         "Some dimensions are worded more strongly than others in 1 of 1 models"
     )
     untested = rows.assign(p_value=np.nan)
-    assert sentences.dimensions(untested) == "Whether dimensions differ was not tested"
+    assert sentences.dimensions(untested) == ""  # its question stays the heading
 
 
 def test_a_replication_and_other_writers_are_told_apart_where_asked() -> None:

@@ -267,6 +267,7 @@ def test_a_section_that_shows_its_appendix_only_has_no_heading_in_the_body(
     assert "Printed?" in appendix.select_one("h3").get_text()
     told_there = appendix.select_one(".folded").get_text()
     assert "The paper prints one." in told_there and "looked up" in told_there
+    assert appendix.select_one(".folded h2") is None  # the fold's button has the question
 
 
 def test_what_leads_stands_under_the_title(tmp_path: Path) -> None:

@@ -195,7 +195,8 @@ def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
             rows[rows["statistic"] == "difference"], what="differences between models",
             unit="prompts", says="{model} less {group}: {estimate}",
         )  # fmt: skip
-    return " ".join([*differences(rows)[:1], *(index(rows) if not pairs else [])][:2])
+    measured = rows[rows["estimate"].notna()]
+    return " ".join([*differences(measured), *index(measured)][:1])
 
 
 def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
@@ -235,11 +236,17 @@ def more(rows: pd.DataFrame) -> list[str]:
     --------
     >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
     ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5,
-    ...        "confidence": 0.95}
+    ...        "ci_low": 0.4, "confidence": 0.95}
     >>> more(pd.DataFrame([row]))
     ['Index of a: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
-    return reach.lacking(rows, name=_name, unit="prompts")
+    bare = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
+    bare = [row for row in bare if not np.isfinite(row["ci_low"])]
+    return [
+        *reach.lacking(rows, name=_name, unit="prompts"),
+        *(f"{_name(row)}: an interval takes a second prompt about a dimension, and a useful one "
+          "two prompts about each." for row in bare),
+    ]  # fmt: skip
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -283,7 +290,7 @@ def dimensions(estimates: pd.DataFrame) -> str:
     rows = [row for row in _rows(estimates, "anova") if np.isfinite(row["p_value"])]
     told = sum(map(reach.told, rows))
     if not rows:
-        return "Whether dimensions differ was not tested"
+        return ""
     if not told:
         return "No dimension is told to be worded more strongly than another"
     return f"Some dimensions are worded more strongly than others in {told} of {len(rows)} models"
@@ -347,7 +354,7 @@ def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
     prompts = share.pop("prompts", "")
     heading = (
         f"With one prompt a dimension, {prompts} of pairs of dimensions would change places"
-        if prompts else "How firm the ranking is was not measured"
+        if prompts else ""
     )  # fmt: skip
     none = _percent(swaps["no_difference"].dropna())
     told = [f"Were there no difference between dimensions, it would be {none}."] if none else []

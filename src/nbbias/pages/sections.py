@@ -49,7 +49,8 @@ class Sections(Preprocessor):
             body_of = [cell for cell in kept if "appendix" not in _tags(cell)]
             read = _without_empty(section._replace(cells=body_of))
             if looked_up:  # what tells of a part that shows nothing here stands with its tables
-                looked_up = [*_words([c for c in body_of if c not in read]), *looked_up]
+                silent = [c for c in body_of if c not in read and c.cell_type == "markdown"]
+                looked_up = _unheaded([*silent, *looked_up])
             _head(section.question, read)
             if looked_up:
                 appendix.append((section.question, looked_up))
@@ -95,14 +96,16 @@ def _shows(cells: Iterable[NotebookNode]) -> bool:
     return bool(shown) or not code
 
 
-def _words(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Return the markdown of cells without the heading of their section."""
-    told = [cell for cell in cells if cell.cell_type == "markdown"]
-    for cell in told:
-        headed = _HEADED.match(cell.source)
+def _unheaded(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """Take the heading of their section out of cells: their fold has it."""
+    kept = []
+    for cell in cells:
+        headed = _HEADED.match(cell.source) if cell.cell_type == "markdown" else None
         if headed and headed[1] == "##":
             cell.source = headed[3]
-    return [cell for cell in told if cell.source.strip()]
+        if cell.source.strip():
+            kept.append(cell)
+    return kept
 
 
 def _codes(cells: Iterable[NotebookNode]) -> list[str]:

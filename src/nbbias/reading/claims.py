@@ -20,6 +20,9 @@ from nbbias.tables import ESTIMATE_KEYS, UNTOLD
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
 
+#: How the reason of a claim begins that a run has no rows for.
+NOT_HERE = "not in this run"
+
 #: What names a claim beside its statistic, in this order.
 _NAMES = ("measure", "bias", "group", "dimension", "task", "topic", "evaluator", "judge", "model")
 
@@ -92,7 +95,7 @@ def declared(
 
 
 def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
-    rows, why = estimates, "not in this run"
+    rows, why = estimates, NOT_HERE
     for key in (key for key in CLAIM_KEYS if key in claim):
         own = rows[rows[key] == claim[key]]
         if own.empty:

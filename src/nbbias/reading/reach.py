@@ -163,6 +163,8 @@ def lacking(
 ) -> list[str]:
     """Say of the rows that are not told apart what more would take, of `most` one by one.
 
+    What was not measured says why where it stands.
+
     Parameters
     ----------
     rows
@@ -181,7 +183,8 @@ def lacking(
     >>> lacking(pd.DataFrame([row]), name=lambda row: row["model"], unit="prompts")
     ['plain: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
-    left = [row for row in rows.to_dict("records") if not told(row)]
+    known = rows[rows["estimate"].notna()].to_dict("records")
+    left = [row for row in known if not told(row)]
     left.sort(key=lambda row: np.nan_to_num(smallest(row), nan=np.inf))
     found = [more(row, what=name(row), unit=unit, decimals=decimals) for row in left[:most]]
     return found + ([f"{len(left) - most} others tell less."] if len(left) > most else [])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from nbbias import params, reading, studies
 from nbbias.params import CLAIM_KEYS
+from nbbias.running import own
 from nbbias.tables import Measured, NbbiasError, ParameterError, escape, refuse
 
 #: Rows that are printed; a folder gets all.
@@ -21,7 +23,7 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
     stem
         The study.
     files
-        Its texts, as the record's `inputs` are in order.
+        Its texts, as the record's `inputs` are in order; how each is written is found out.
     overrides
         ``name=value`` pairs.
 
@@ -33,11 +35,8 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
     study = studies.study(stem, where="nbbias measure")
     if not study.measure:
         raise ParameterError("nbbias measure", f"{stem} measures in its notebook only: nbbias run")
-    if len(files) > len(study.inputs):
-        told = f"{stem} reads {len(study.inputs)} files at most ({', '.join(study.inputs)})"
-        raise ParameterError("nbbias measure", f"{told}, and {len(files)} were given")
     problems: list[NbbiasError] = []
-    values = dict(zip(study.inputs, files, strict=False))
+    values: dict[str, Any] = {**own.inputs(study, files, columns=())}
     for one in overrides:
         try:
             values |= [params.override(one)]
