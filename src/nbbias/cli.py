@@ -467,9 +467,15 @@ def export(
 
 
 @app.command()
-def new(folder: Path) -> None:
+def new(
+    folder: Path,
+    ci: Annotated[
+        str | None,
+        typer.Option("--ci", metavar="github|gitlab", help="Write a workflow that gates, too."),
+    ] = None,
+) -> None:
     """Lay out notebooks and params in a folder of your own, to change and run."""
-    written = share.new(folder)
+    written = share.new(folder, ci=ci)
     out_console.print(f"{folder.absolute()}  {written} files", markup=False)
     out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)
 
@@ -532,8 +538,18 @@ def main() -> None:
     So does a file that cannot be read or written.
     """
     try:
+        _main()
+    finally:  # what is of no use is told, whatever else was
+        for where, why in tables.LEFT_OUT.items():
+            with contextlib.suppress(OSError):
+                err_console.print(f"left out {escape.terminal(f'{where}: {why}')}")
+
+
+def _main() -> None:
+    try:
         app()
     except NbbiasError as error:
+        tables.LEFT_OUT.pop(error.where, None)
         _refuse(str(error))
     except OSError as error:
         logging.getLogger("nbbias").debug("", exc_info=True)
