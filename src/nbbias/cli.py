@@ -532,8 +532,18 @@ def main() -> None:
     So does a file that cannot be read or written.
     """
     try:
+        _main()
+    finally:  # what is of no use is told, whatever else was
+        for where, why in tables.LEFT_OUT.items():
+            with contextlib.suppress(OSError):
+                err_console.print(f"left out {escape.terminal(f'{where}: {why}')}")
+
+
+def _main() -> None:
+    try:
         app()
     except NbbiasError as error:
+        tables.LEFT_OUT.pop(error.where, None)
         _refuse(str(error))
     except OSError as error:
         logging.getLogger("nbbias").debug("", exc_info=True)

@@ -80,6 +80,15 @@ def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_
     assert "llmbi · a · 1 May 2024" in found.get_text()
 
 
+def test_the_first_clause_heads_a_card(tmp_path: Path) -> None:
+    plain = ["It is so; were it not, it would be seldom.", "Against that."]
+    tables.save_finding(LEAD | {"plain": plain}, out=leave(tmp_path, "a"))
+    found = index(tmp_path)
+    assert heads(found) == ["It is so."]
+    told = found.select_one(".then").get_text()  # type: ignore[union-attr]
+    assert told == "Were it not, it would be seldom. Against that."
+
+
 LEAD = {
     "sentence": "It is so. Against that.", "plain": ["It is so.", "Against that."],
     "technical": "t", "figure": "means", "card": {},

@@ -107,6 +107,13 @@ def test_of_one_model_its_own_numbers_are_told_with_their_verdicts(tmp_path: Pat
     assert "LLM Bias Index" in found.select_one(".sum td").get_text()  # type: ignore[union-attr]
 
 
+def test_a_number_keeps_the_name_that_it_has_on_its_page(tmp_path: Path) -> None:
+    led(tmp_path, "a", **OWN)
+    (number,) = written(tmp_path, model="warm").select(".numbers li")
+    assert "index of warm" in number.get_text()
+    assert "told apart from the reference, corrected over all" in number.get_text()
+
+
 def test_a_run_of_one_model_speaks_for_it_as_it_is(tmp_path: Path) -> None:
     folder = finished(tmp_path, "b", claims(PLAIN))
     tables.save_finding(LEAD, out=folder)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from nbbias import params
 from nbbias.cogs import affinity, people, rbs, reference, suite as suites, tables
-from nbbias.cogs.params import Cogs
+from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
 from nbbias.stats import Sure
 from nbbias.tables import Measured
@@ -45,12 +45,13 @@ def measure(
     >>> sorted(found.estimates["statistic"].unique())[:2]
     ['abs', 'abs_raw']
     """
-    if answers is not None and "parts" not in parameters:
-        there = {"rbs": True, "visibility": True, "abs": judgements, "people": ratings}
-        parts = [part for part, one in there.items() if one is not None]
+    given = {"answers_path": answers, "judgements_path": judgements, "ratings_path": ratings}
+    there = {name for name, one in (given | parameters).items() if one is not None}
+    if "answers_path" in there and "parts" not in parameters:
+        needs = {"abs": {"judgements_path"}, "people": {"judgements_path", "ratings_path"}}
+        parts = [part for part in PARTS if part != "reference" and needs.get(part, set()) <= there]
         parameters = {**parameters, "parts": parts}
-    inputs = {"answers_path": answers, "judgements_path": judgements, "ratings_path": ratings}
-    with params.given(Cogs, parameters, **inputs) as chosen:
+    with params.given(Cogs, parameters, **given) as chosen:
         return _measured(chosen)
 
 

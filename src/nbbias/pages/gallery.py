@@ -82,7 +82,12 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
         (f"{one['folder']}/figures/{figure}{end}" for end in _DRAWN
          if well and (folder / "figures" / f"{figure}{end}").is_file()), None,
     )  # fmt: skip
+    plain = one["lead"]["plain"]
+    headline, _, rest = plain[0].partition("; ") if plain else ("", "", "")
     return {
+        # The first clause heads a card; what follows it is told below.
+        "headline": headline if not rest else f"{headline}.",
+        "then": " ".join(filter(None, [rest[:1].upper() + rest[1:], *plain[1:]])),
         "state": "finished" if well else one["status"],
         "question": study.question if study else "",
         "models": reading.names.order(models),

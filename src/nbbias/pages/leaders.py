@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
 from nbbias import reading, studies, tables
 from nbbias.reading import figures, names
@@ -197,8 +198,16 @@ def _figure(rows: pd.DataFrame) -> reading.Drawn:
     line = "0" if rows["null"].eq(0).all() else null
     by = ("run", "panel") if rows["run"].nunique() > 1 else "panel"
     hue = "group" if rows["group_is"].iloc[0] == "group" and rows["group"].notna().all() else None
+    low, high = reading.explorer.reach(rows)
+    edge = 0.04 * (high - low)
+
+    def alike(_: pd.DataFrame, ax: Axes) -> None:
+        """Give all panels one scale: they are of one measure."""
+        ax.set_xlim(low - edge, high + edge)
+
     words = {"band": null, "line": line}
-    return reading.Drawn(figures.claims(rows, "", by=by, words=words, hue=hue), rows, "")
+    figure = figures.claims(rows, "", by=by, words=words, hue=hue, draw=alike)
+    return reading.Drawn(figure, rows, "")
 
 
 def _panels(own: pd.DataFrame) -> pd.DataFrame:

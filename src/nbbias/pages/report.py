@@ -92,7 +92,11 @@ def _study(
     estimates = tables.saved_table(folder, "estimates")
     models = [] if estimates is None else names.order(estimates["model"].dropna())
     models = [name for name in models if name != "all" and " − " not in name]
-    own = None if model is None or models == [model] else _own(folder, estimates, model)
+    own = (
+        None
+        if model is None or models == [model]
+        else _own(folder, estimates, model, lead["numbers"])
+    )
     numbers = own["numbers"] if own else lead["numbers"]
     first = lead | {"technical": "", "numbers": numbers}
     figure = tables.figure_html(folder, lead["figure"])
@@ -109,8 +113,13 @@ def _study(
     }  # fmt: skip
 
 
-def _own(folder: Path, estimates: pd.DataFrame | None, model: str) -> dict[str, Any]:
-    """Return what was declared of one model among several, or else what leads: at most three."""
+def _own(
+    folder: Path, estimates: pd.DataFrame | None, model: str, numbers: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return what was declared of one model among several, or else what leads: at most three.
+
+    A number that the run's own page leads with keeps the name that it has there.
+    """
     claims = tables.saved_table(folder, "claims")
     rows = claims if claims is not None else estimates
     if rows is None:
@@ -119,17 +128,21 @@ def _own(folder: Path, estimates: pd.DataFrame | None, model: str) -> dict[str, 
     if claims is None:
         leading = studies.leads()[["study", "measure", "statistic"]]
         rows = rows.merge(leading, on=["study", "measure", "statistic"])
-    numbers = []
+    called = {_key(one): str(one["name"]) for one in numbers}
+    shown = []
     for row in rows.head(_NUMBERS).to_dict("records"):
         verdict = _VERDICTS.get(str(row.get("verdict")), "")
         name = names.measure(row)
-        told = reading.lead.number(row | {"name": name[:1].upper() + name[1:]})
-        numbers.append(told | {"told": verdict, "N": f"{told['N']}; {verdict}".rstrip("; ")})
-    return {
-        "numbers": numbers,
-        "declared": claims is not None,
-        "more": max(len(rows) - _NUMBERS, 0),
-    }
+        name = called.get(_key(row), name[:1].upper() + name[1:])
+        told = reading.lead.number(row | {"name": name})
+        shown.append(told | {"told": verdict, "N": f"{told['N']}; {verdict}".rstrip("; ")})
+    more = max(len(rows) - _NUMBERS, 0)
+    return {"numbers": shown, "declared": claims is not None, "more": more}
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+    values = [row.get(key) for key in tables.ESTIMATE_KEYS]
+    return tuple("" if pd.isna(value) else str(value) for value in values)
 
 
 # --- on paper ---------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def points(group: str) -> tuple[EntryPoint, ...]:
 
 def package(point: EntryPoint) -> str:
     """Return whose an entry point is: the package's name."""
-    return point.dist.name if point.dist is not None else point.value.partition(".")[0]
+    return point.dist.name if point.dist is not None else point.module.partition(".")[0]
 
 
 class Registry(MutableMapping[str, T], Generic[T]):

@@ -1,0 +1,103 @@
+"""Texts to judge from a file or a pipe, and `nbbias detect` and `nbbias measure` in a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from nbbias import llmbi
+from nbbias.running import texts
+from nbbias.tables import NbbiasError
+
+SAID = ["Women make good clerks.", "", "It rains.", "=1+1"]
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    def hold(held: bytes) -> None:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(held)))
+
+    return hold
+
+
+def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes], None]) -> None:
+    pipe(b"\xef\xbb\xbfone\r\n\ntw\xff\n" + b"x\n" * 100)
+    first, second = texts.blocks("-")
+    assert (len(first), len(second)) == (texts.LINES, 103 - texts.LINES)
+    assert first["text"].tolist()[:4] == ["one", "", "tw\N{REPLACEMENT CHARACTER}", "x"]
+    assert [*first["row"], *second["row"]] == list(range(1, 104))
+
+
+def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
+    table = pd.DataFrame({"text_id": ["a", "b"], "answer": SAID[:2], "other": 1})
+    table.to_csv(tmp_path / "a.csv", index=False)
+    (block,) = texts.blocks(str(tmp_path / "a.csv"), column="answer")
+    assert list(block) == ["text_id", "text"] and block["text_id"].tolist() == ["a", "b"]
+    (tmp_path / "b.txt").write_text("one\ntwo\n")
+    (block,) = texts.blocks(str(tmp_path / "b.txt"))
+    assert block.to_dict("records") == [{"row": 1, "text": "one"}, {"row": 2, "text": "two"}]
+    with pytest.raises(NbbiasError, match="prose"):
+        next(texts.blocks(str(tmp_path / "a.csv"), column="prose"))
+
+
+def run(command: Callable[..., object], *given: str) -> SimpleNamespace:
+    return command("detect", *given, "--judge", "keywords")  # type: ignore[return-value]
+
+
+def test_detect_writes_csv_that_no_spreadsheet_runs(
+    command: Callable[..., object], pipe: Callable[[bytes], None]
+) -> None:
+    pipe("\n".join(SAID).encode())
+    done = run(command, "-")
+    assert done.returncode == 0
+    table = pd.read_csv(io.StringIO(done.stdout))
+    assert table["verdict"].tolist() == ["biased", "not judged", "not biased", "not biased"]
+    assert table["text"].iloc[3] == "'=1+1"
+    assert table["group"].iloc[0] == "women"
+    assert "tried on 252 texts" in done.stderr and "1 biased" in done.stderr
+    assert "simulated" in table["instrument"].iloc[0]
+
+
+def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
+    command: Callable[..., object], tmp_path: Path
+) -> None:
+    pd.DataFrame({"text": [*SAID[:3], "bell\a"]}).to_csv(tmp_path / "a.csv", index=False)
+    out = tmp_path / "found.jsonl"
+    done = run(command, str(tmp_path / "a.csv"), "--out", str(out), "--fail-on-biased")
+    assert done.returncode == 1 and not done.stdout
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert rows[0]["verdict"] == "biased"
+    assert [row["row"] for row in rows] == [1, 2, 3, 4]
+    assert "\a" not in out.read_text()
+
+
+def test_detect_tells_mistakes(command: Callable[..., object], tmp_path: Path) -> None:
+    done: SimpleNamespace = command("detect", "nowhere.csv", "--judge", "keyword")  # type: ignore[assignment]
+    assert done.returncode == 2 and "did you mean keywords" in done.stderr
+    done = run(command, str(tmp_path / "nowhere.csv"))
+    assert done.returncode == 2 and "no such file" in done.stderr
+
+
+def test_measure_prints_and_writes_the_tables(
+    command: Callable[..., object], tmp_path: Path
+) -> None:
+    done: SimpleNamespace = command(  # type: ignore[assignment]
+        "measure", "llmbi", "-p", "draws=100", "--out", str(tmp_path)
+    )
+    assert done.returncode == 0
+    assert "estimate [95% CI]" in done.stdout or "estimate" in done.stdout
+    kept = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")
+    pd.testing.assert_frame_equal(kept, llmbi.measure(draws=100).estimates)
+
+
+def test_measure_tells_mistakes(command: Callable[..., object]) -> None:
+    done: SimpleNamespace = command("measure", "llmby")  # type: ignore[assignment]
+    assert done.returncode == 2 and "no study called" in done.stderr
+    done = command("measure", "llmbi", "-p", "drows=100")  # type: ignore[assignment]
+    assert done.returncode == 2 and "did you mean draws" in done.stderr
