@@ -95,7 +95,7 @@ def test_shifts_of_tone_that_could_not_be_tested_are_counted_with_the_reason() -
     toxic = raw | {"measure": "toxicity", "instrument": "Detoxify", "bias": "gender"}
     table = tables_of.estimates([*rows, raw, toxic], study="news_bias", confidence=0.95)
     sentiment, toxicity = (plain(one) for one in sentences.tone(table))
-    assert sentiment.startswith("**Race.** In 1 comparisons no difference could be shown")
+    assert sentiment.startswith("**Race.** In 1 comparison no difference could be shown")
     assert "3 of 4 could not be tested (fewer than 5 articles differ in tone)" in sentiment
     assert toxicity.startswith("**Toxicity** (by Detoxify). Toxicity of sentences about Black")
 

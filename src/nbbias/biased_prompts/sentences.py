@@ -382,7 +382,7 @@ def effects(estimates: pd.DataFrame) -> list[str]:
         by = plain.listed([escape(one) for one in other["instrument"].unique()])
         found = plain.shown(other)
         told = plain.differences(found, reaches=plain.reach(found)) if len(found) else (
-            "no difference could be shown, either."
+            "no difference could be shown either."
         )  # fmt: skip
         sentences.append(f"By {by}, {plain.uncapital(told)}")
     return sentences

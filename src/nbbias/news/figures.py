@@ -39,6 +39,8 @@ def share_differences(
 ) -> Drawn:  # fmt: skip
     """Draw how far each group's share is from that in the originals, a panel a group."""
     rows = claims.unmirrored(_cells(estimates[estimates["statistic"] == statistic]))
+    known = rows.groupby(["bias", "group"])["estimate"].transform("count") > 0
+    rows = rows[known] if known.any() else rows  # of a bias that no text speaks of nothing is drawn
     rows = rows.assign(panel=_group_names(rows))
     of = _WHAT[rows["measure"].iloc[0]] if len(rows) else "words"
 

@@ -190,13 +190,19 @@ def differences(
     rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
     reaches = plain.reach(rows)
     sentences = []
-    for bias, own in rows.groupby("bias", sort=False):
+    for bias, own in _spoken(rows).groupby("bias", sort=False):
         text = f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
         found = plain.shown(own)
         if len(found) and (own["measure"] == "document").all():
             text += f" {_over_fits(found.iloc[0])}"
         sentences.append(text)
     return sentences
+
+
+def _spoken(rows: pd.DataFrame) -> pd.DataFrame:
+    """Leave out biases of which no text says a word, which `coverage` tells, unless that is all."""
+    spoken = rows.groupby("bias")["n"].transform("max") > 0
+    return rows[spoken] if spoken.any() else rows
 
 
 def _over_fits(row: pd.Series) -> str:
@@ -344,19 +350,22 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     lead, others = rows[rows["instrument"] == first], rows[rows["instrument"] != first]
     sentences = [
         f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
-        for bias, own in lead.groupby("bias", sort=False)
+        for bias, own in _spoken(lead).groupby("bias", sort=False)
     ]
-    if len(plain.decided(others)):
-        named = plain.listed([escape(one) for one in others["instrument"].unique()])
-        found = plain.shown(others)
-        told = "no difference could be shown"
+    silent = []
+    for instrument, own in others.groupby("instrument", sort=False):
+        found = plain.shown(own)
         if len(found):
-            told = plain.differences(found, reaches=reaches).removesuffix(".")
-        sentences.append(f"**By {named}.** {plain.capital(told)}.")
+            told = plain.differences(found, reaches=reaches)
+            sentences.append(f"**By {escape(instrument)}.** {told}")
+        elif len(plain.decided(own)):
+            silent.append(escape(instrument))
+    if silent:
+        sentences.append(f"By {_all(silent)} no difference could be shown.")
     toxic, _ = _of_measure(estimates, "toxicity")
     if len(plain.decided(toxic)):
         by = plain.listed([escape(one) for one in toxic["instrument"].unique()])
-        told = plain.differences(toxic, reaches=plain.reach(toxic))
+        told = plain.differences(_spoken(toxic), reaches=plain.reach(toxic))
         sentences.append(f"**Toxicity** (by {by}). {told}")
     return sentences
 
@@ -550,13 +559,18 @@ def coverage(found: pd.DataFrame) -> list[str]:
     sentences = []
     for bias, own in found.groupby("bias", sort=False):
         total = own[own["group"] == "any"].iloc[0]
+        name = plain.capital(escape(bias))
+        if not total["terms_seen"]:
+            none = f"None of {total['terms']:,} listed terms occurs, so nothing is told of it here."
+            sentences.append(f"**{name}.** {none}")
+            continue
         parts = [
             f"{escape(names.of_people(str(row['group'])))} in {row['text_share']:.0%}"
             for row in own[own["group"] != "any"].to_dict("records")
         ]
         sentences.append(
-            f"**{plain.capital(escape(bias))}.** {total['terms_seen']:,} of {total['terms']:,} "
-            f"listed terms occur, {total['matches']:,} times, in {total['text_share']:.0%} of the "
+            f"**{name}.** {total['terms_seen']:,} of {total['terms']:,} listed "
+            f" terms occur, {total['matches']:,} times, in {total['text_share']:.0%} of the "
             f"texts ({plain.listed(parts, most=6)})."
         )
     return sentences
@@ -581,9 +595,12 @@ def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
             if parts != len(pairs):
                 raise ValueError(f"{bias}: the steps add up to {parts}, not {len(pairs)}")
             kept = int(own["counted"].sum())
-            told.append(f"{kept:,} for {escape(bias)} ({kept / len(pairs):.0%})")
+            if kept or steps["bias"].nunique() == 1:
+                told.append(f"{kept:,} for {escape(bias)} ({kept / len(pairs):.0%})")
             if silent in own and own[silent].sum():
                 dropped.append(f"{int(own[silent].sum()):,} of {escape(bias)}")
+        if not told:
+            told = ["none"] if len(steps) else []
         if not told:
             continue
         text = f"**{_LEVEL.get(measure, measure)}.** Of {len(pairs):,} pairs count {_all(told)}."

@@ -342,8 +342,8 @@ def direction(row: Row) -> str:
 def _others(left: pd.DataFrame, rows: pd.DataFrame, after: bool) -> str:
     """Name the rows of which nothing could be shown."""
     if rows["group"].nunique(dropna=False) > 1:
-        n = len(left)
-        return f"In the other {n} comparisons" if after else f"In {n} comparisons"
+        n = f"{len(left)} comparison{'' if len(left) == 1 else 's'}"
+        return f"In the other {n}" if after else f"In {n}"
     if not after:
         return f"In {who(left.iloc[0], rows)}" if len(rows) == 1 else f"In {models(left)}"
     return "In the other " + models(left).removeprefix("1 ")

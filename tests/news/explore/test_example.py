@@ -1,0 +1,74 @@
+"""The pair of texts in a page's body: of the model that is shown, in the finding's direction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import stats, tables
+from nbbias.news import corpus, sample, words
+from nbbias.news.explore import example
+from nbbias.text import lexicons
+from tests.build import study_of
+
+FOCUS = {"gender": "female"}
+
+
+@pytest.fixture(scope="module")
+def study() -> dict[str, pd.DataFrame]:
+    originals, generations = sample.corpus({"even": {}, "fewer-women": {"female": -0.3}}, seed=5)
+    keep = originals["article_id"].unique()[:20]
+    generations = generations[generations["article_id"].isin(keep)]
+    pairs = corpus.pair(originals, generations)
+    return study_of(pairs, lexicon=lexicons.load_all(["gender"])).tables()
+
+
+def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    found = words.estimates(
+        study["scores"], lexicon=study["read"].lexicon, sure=stats.Sure(draws=100)
+    )
+    return found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
+
+
+def shown(study: dict[str, pd.DataFrame], rows: pd.DataFrame) -> str:
+    made = example.example([study["scores"]], study["read"], declared=rows, focus=FOCUS)
+    assert made is not None
+    return str(made.data).split("</style>")[1]
+
+
+def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
+    study: dict[str, pd.DataFrame],
+) -> None:
+    rows = declared(study)
+    p = np.where(rows["model"] == "fewer-women", 0.001, 1.0)
+    html = shown(study, rows.assign(p_adjusted=p))
+    assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
+    assert "share of the words: −" in html and "points, answer less original" in html
+    assert "<mark " in html and "x-score" not in html and "<details" not in html
+
+
+def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
+    study: dict[str, pd.DataFrame],
+) -> None:
+    read = study["read"]
+    real = study | {"read": read._replace(pairs=read.pairs.assign(source="CNN"))}
+    scores, rows = (one.assign(source="CNN") for one in (study["scores"], declared(study)))
+    made = example.example([scores], real["read"], declared=rows, focus=FOCUS)
+    assert made is not None and "<details><summary>Two texts that may hold" in made.data
+
+
+def test_without_a_pair_that_counts_there_is_no_example(study: dict[str, pd.DataFrame]) -> None:
+    nothing = tables.estimates([], study="news_bias")
+    none = [study["scores"].iloc[:0]]
+    assert example.example(none, study["read"], declared=nothing, focus=FOCUS) is None
+    prompts = {"neutral": "neutral", "biased": "biased"}
+    assert example.answers(none, study["read"], declared=nothing, prompts=prompts) is None
+
+
+def test_of_the_five_furthest_on_one_side_the_shortest_is_chosen() -> None:
+    rng = np.random.default_rng(1)
+    found = pd.DataFrame({"difference": rng.normal(size=40), "length": rng.permutation(40)})
+    for sign in (-1, 1):
+        five = found.sort_values("difference", ascending=sign < 0).head(5)
+        assert example.shortest(found, sign=sign)["length"] == five["length"].min()
