@@ -467,9 +467,15 @@ def export(
 
 
 @app.command()
-def new(folder: Path) -> None:
+def new(
+    folder: Path,
+    ci: Annotated[
+        str | None,
+        typer.Option("--ci", metavar="github|gitlab", help="Write a workflow that gates, too."),
+    ] = None,
+) -> None:
     """Lay out notebooks and params in a folder of your own, to change and run."""
-    written = share.new(folder)
+    written = share.new(folder, ci=ci)
     out_console.print(f"{folder.absolute()}  {written} files", markup=False)
     out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)
 

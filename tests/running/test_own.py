@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import params, studies, tables
-from nbbias.running import own
+from nbbias.running import measured, own, texts
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import Command
 
@@ -159,6 +159,17 @@ def test_whole_prompts_beside_answers_are_told() -> None:
     assert any("9 answers stand under 9 prompts" in one for one in run.losses)
     (run,) = planned("news_bias", *files, columns=("generations.prompt=",)).runs
     assert not run.losses
+
+
+def test_texts_to_judge_and_to_measure_are_found_out_alike() -> None:
+    path = write("a.csv", ";", "cp1252", nr=range(3), Response=TEXTS)
+    (block,) = texts.blocks(path)
+    assert block["text"].tolist() == TEXTS
+    answers = write(
+        "b.csv", ";", "cp1252", prompt="Why?", dimension="Age", sample=range(3), text=TEXTS
+    )
+    found = measured.measure("llmbi", [answers], ["draws=100"])
+    assert found.scores["model"].unique().tolist() == ["b"]
 
 
 # --- the params file --------------------------------------------------------------------------

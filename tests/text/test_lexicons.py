@@ -179,9 +179,9 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 
 
 def test_a_missing_column_names_the_columns_that_are_there(tmp_path: Path) -> None:
-    (fault,) = faults("Group,word\na,x\nb,y\n", tmp_path)
+    (fault,) = faults("gruop,word\na,x\nb,y\n", tmp_path)
     assert (
-        fault == "needs the columns group, term; it has Group, word (did you mean Group for group?)"
+        fault == "needs the columns group, term; it has gruop, word (did you mean gruop for group?)"
     )
 
 

@@ -119,8 +119,22 @@ def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
     return visible("\n".join(lines)) + "\n"
 
 
-def new(folder: Path) -> int:
+#: Where a workflow stands in a repository, by who runs it.
+WORKFLOWS = {"github": ".github/workflows/bias.yml", "gitlab": ".gitlab-ci.yml"}
+
+#: What is no part of a repository that measures.
+_IGNORED = ".nbbias/\naccepted/\nreports/\nruns/\nsite/\n"
+
+
+def new(folder: Path, *, ci: str | None = None) -> int:
     """Copy notebooks, params files, guides and what to cite to a new folder; return how many.
+
+    Parameters
+    ----------
+    folder
+        The folder, empty or not there yet.
+    ci
+        One of `WORKFLOWS`: a workflow that measures and gates is written, too.
 
     Raises
     ------
@@ -136,8 +150,24 @@ def new(folder: Path) -> int:
         laid = Path(beside) / "laid"  # its own, since what stands beside is for nobody else
         for path in paths:
             tables.write(laid / path.relative_to(source), path.read_bytes())
+        more = _workflow(ci) if ci else {}
+        for name, content in more.items():
+            tables.write(laid / name, content)
         laid.rename(folder)  # which may be there, empty
-    return len(paths)
+    return len(paths) + len(more)
+
+
+def _workflow(ci: str) -> dict[str, str]:
+    """Return what a repository needs to measure and gate, by file."""
+    if ci not in WORKFLOWS:
+        raise NbbiasError("--ci", f"no workflow for {ci!r}; there is: {', '.join(WORKFLOWS)}")
+    templates = data_path("templates/ci")
+    found = {
+        WORKFLOWS[ci]: f"{ci}.yaml", "ci/gate.sh": "gate.sh", "params/llmbi/ci.yaml": "params.yaml"
+    }  # fmt: skip
+    written = {name: (templates / own).read_text("utf-8") for name, own in found.items()}
+    needed = f"nbbias=={tables.versions()['nbbias']}\n"
+    return written | {"requirements.txt": needed, ".gitignore": _IGNORED}
 
 
 def refuse_full(folder: Path) -> None:

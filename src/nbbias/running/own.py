@@ -124,7 +124,7 @@ def inputs(study: Study, files: Sequence[str], *, columns: Sequence[str]) -> dic
     problems: list[NbbiasError] = []
     found = {}
     for name, path in given.items():
-        told = tables.attempt(problems, _noted, path)
+        told = tables.attempt(problems, noted, path)
         found[known[name]] = told or path
     for one in columns:
         tables.attempt(problems, _set, found, one, known)
@@ -147,8 +147,20 @@ def _by_name(file: str) -> tuple[str, str]:
     return (name, path) if path and not tables.is_file(Path(file)) else ("", file)
 
 
-def _noted(path: str) -> str:
-    """Write behind a path how its file is written, where nobody has said it."""
+def noted(path: str) -> str:
+    """Write behind a path how its file is written, where nobody has said it.
+
+    Raises
+    ------
+    DataError
+        There is no such file (with the nearest), or it holds no text.
+
+    Examples
+    --------
+    >>> path = str(tables.data_path("datasets.csv"))
+    >>> noted(path) == path
+    True
+    """
     bare, told = notes.parted(path)
     file = Path(bare)
     if not tables.is_file(file):

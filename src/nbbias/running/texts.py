@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import Column
+from nbbias.running import own
+from nbbias.tables import Column, columns
 
 #: What stands for the pipe, and how many of its lines are judged at a time.
 PIPE, LINES = "-", 64
@@ -43,8 +44,9 @@ def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.
         with found.open("rb") as file:
             yield from _lines(file, size)
         return
-    form = {"text_id": Column("text"), column: Column("text", needed=True)}
-    table = tables.read_table(path, form).rename(columns={column: "text"})
+    also = (*columns.ANSWERED, *columns.SENTENCE) if column == "text" else ()
+    form = {"text_id": Column("text"), column: Column("text", needed=True, also=also)}
+    table = tables.read_table(own.noted(path), form).rename(columns={column: "text"})
     if "text_id" not in table or column == "text_id":
         table = _numbered(table[["text"]], 1)
     for start in range(0, len(table), size):
