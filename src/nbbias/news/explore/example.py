@@ -69,7 +69,8 @@ def example(
     row = shortest(_with_length(found, ["original_id", "generated_id"], read), sign=mean)
     texts = [("Human", int(row["original_id"])), (str(row["model"]), int(row["generated_id"]))]
     told = _told(claim, pairs.STATISTIC[claim["measure"]], row["difference"], "news_bias")
-    return _shown(seen, claim, texts, f"{told}, answer less original. {_CHOSEN}")
+    chosen = _LARGEST if led is None else _CHOSEN
+    return _shown(seen, claim, texts, f"{told}, answer less original. {chosen}")
 
 
 def answers(
