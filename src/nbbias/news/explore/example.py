@@ -26,6 +26,10 @@ from nbbias.text import lexicons
 #: Pairs that one is chosen of, and characters of a text that are shown.
 _MOST, _CUT = 5, 800
 
+_LARGEST = (
+    "Of the five with the largest difference, the shortest; chosen for that, none is typical."
+)
+
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
