@@ -614,11 +614,11 @@ def nothing(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "artic
     within = [own for own in some if _within(own).all()]
     if len(within) == len(some):
         bounds = {f"{called(o.iloc[0].to_dict())} to {_bound(o)}" for o in within}
+        sure_of = some[0]["confidence"].iloc[0]
         first = f"In {models(some[0])} no difference from {reference} larger than what was declared"
         return [
             f"{first} to matter is there: {listed(sorted(bounds))}.",
-            f"{capital(reference)} would have been told from a difference of that size with "
-            f"{some[0]['confidence'].iloc[0]:.0%} confidence.",
+            f"A difference as large as that is ruled out with {sure_of:.0%} confidence.",
         ]
     named = [called(own.iloc[0].to_dict()) for own in some]
     alone = len(some[0]) == 1
