@@ -87,7 +87,7 @@ def run_command(
             "-p",
             metavar="name=value",
             help="Set one parameter. name=a,b,c makes a run for each value, several such -p one "
-            "for each combination; of a parameter that is a list, [a, b] is one value.",
+            r"for each combination; of a parameter that is a list, \[a, b] is one value.",
         ),
     ] = None,
     columns: Annotated[
