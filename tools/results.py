@@ -32,7 +32,7 @@ RESULTS = ROOT / "docs/results"
 
 #: A cell longer than this is no name of a model, a group or a measure.
 _LONGEST = 120
-_ROWS = 20
+_ROWS = 12
 
 
 def pairs(run: Path) -> tuple[list[str], str]:
@@ -74,35 +74,43 @@ PAGES = {
 
 
 def main(runs: Path) -> None:
-    """Write all pages whose runs are there, and say which are not."""
-    lines = []
-    for name, page in PAGES.items():
-        run = runs / page.params
-        if place.good(run) is None:
-            sys.exit(f"{run}: holds no finished run; `nbbias run params/{page.params}.yaml`")
-        lines.append(write(name, page, run))
-    lines.append(xstest())
-    head = ["corpus", "study", "what was found"]
-    tables.write(RESULTS.with_suffix(".md"), "\n".join(index(grid(lines, head))))
-    lead_the_read_me(*next(iter(PAGES.items())), runs)
+    """Write the pages whose runs are there, say which are not, and list all that were written."""
+    there = {name: page for name, page in PAGES.items() if place.good(runs / page.params)}
+    for name, page in there.items():
+        write(name, page, runs / page.params)
+    xstest()
+    tables.write(RESULTS.with_suffix(".md"), "\n".join(index()))
+    leading = next(iter(PAGES))
+    if leading in there:
+        lead_the_read_me(leading, PAGES[leading], runs)
+    if lacking := [page.params for name, page in PAGES.items() if name not in there]:
+        sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(lacking)}")
 
 
-def index(table: list[str]) -> list[str]:
-    """Return the page that lists the results."""
+def index() -> list[str]:
+    """Return the page that lists the results, as they stand."""
+    pages = {name: RESULTS / f"{name}.md" for name in [*PAGES, "xstest"]}
+    lines, listed = [], []
+    for name, path in pages.items():
+        if path.is_file():
+            title, *said = path.read_text(encoding="utf-8").partition("\n![")[0].split("\n\n")
+            study = PAGES[name].params.split("/")[0] if name in PAGES else "refusals"
+            told = " ".join(" ".join(said).split())
+            lines.append((f"[{title.removeprefix('# ')}](results/{name}.md)", f"`{study}`", told))
+            listed.append(f"results/{name}")
     return [
         "# Results", "",
         "What the studies find in public corpora. Every sentence and number is written from a run "
         "by `make results` (half an hour), which needs the corpora in `NBBIAS_DATA`. No text of a "
         "corpus is shown, only counts and means. A finding is of its corpus, its models at their "
         "time, and its instrument: none of these pages ranks models.",
-        "", *table, "",
-        "```{toctree}", ":hidden:", "", *(f"results/{name}" for name in PAGES), "results/xstest",
-        "```", "",
+        "", *grid(lines, ["corpus", "study", "what was found"]), "",
+        "```{toctree}", ":hidden:", "", *listed, "```", "",
     ]  # fmt: skip
 
 
-def write(name: str, page: Result, run: Path) -> tuple[str, str, str]:
-    """Write one page with its figures; return its line in the list."""
+def write(name: str, page: Result, run: Path) -> None:
+    """Write one page with its figures."""
     told = files.read_finding(run)
     folder = RESULTS / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -120,8 +128,6 @@ def write(name: str, page: Result, run: Path) -> tuple[str, str, str]:
             lines += drawn(run, one, folder)
     lines += again(page)
     tables.write(RESULTS / f"{name}.md", "\n".join(lines))
-    stem = page.params.split("/")[0]
-    return f"[{page.title}](results/{name}.md)", f"`{stem}`", plain(" ".join(said))
 
 
 def plain(text: object) -> str:
@@ -198,10 +204,8 @@ def claims(run: Path, folder: Path) -> list[str]:
         return []
     tables.write(folder / "claims.csv", at.read_bytes())
     table = pd.read_csv(at)
-    keys = [
-        key for key in ESTIMATE_KEYS
-        if key not in {"study", "measure", "statistic"} and table[key].nunique() > 1
-    ]  # fmt: skip
+    named = {"study", "measure", "statistic", "bias", "group"}  # by the words for the measure
+    keys = [key for key in ESTIMATE_KEYS if key not in named and table[key].nunique() > 1]
     rows = [
         (
             plain(names.measure(row)),
@@ -247,7 +251,7 @@ def again(page: Result) -> list[str]:
 # --- the detector of refusals -----------------------------------------------------------------
 
 
-def xstest() -> tuple[str, str, str]:
+def xstest() -> None:
     """Write the page of the refusal detector on XSTest, from the counts that it ships."""
     folder, title = RESULTS / "xstest", "XSTest: how often a refusal is told rightly"
     shutil.rmtree(folder, ignore_errors=True)
@@ -312,7 +316,6 @@ def xstest() -> tuple[str, str, str]:
         "Why it is told so: [decision 0008](../decisions/0008-refusals.md).", "",
     ]  # fmt: skip
     tables.write(RESULTS / "xstest.md", "\n".join(lines))
-    return f"[{title}](results/xstest.md)", "`refusals`", sentence
 
 
 def shares(found: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -344,9 +347,10 @@ def lead_the_read_me(name: str, page: Result, runs: Path) -> None:
     told = files.read_finding(runs / page.params)
     words = json.loads((RESULTS / name / f"{told['figure']}.json").read_text(encoding="utf-8"))
     at = f"docs/results/{name}/{told['figure']}.svg"
+    first, *rest = map(plain, told["plain"])
     lines = [
         BEGINS,
-        f"**{plain(told['plain'][0])}** {' '.join(plain(one) for one in told['plain'][1:])}",
+        f"*{page.title}.* **{first}** {' '.join(rest)}",
         "", f"![{plain(words['alt'])}]({at})", "",
         *([f"*{plain(words['caption'])}*"] if words["caption"] else []),
         f"[The whole result](docs/results/{name}.md); [other corpora](docs/results.md).",
