@@ -311,6 +311,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         technical = [rbs(own)] if len(spreads) else []
         technical += [abs_scores(judged)] if len(judged) else []
         figure = "both"
+        if len(said) == 1:
+            said.append(_by_chance(found))
     if not said:
         reasons = own["reason"].dropna()
         said = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
@@ -318,6 +320,16 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         plain=tuple(said), technical=" ".join(technical), figure=figure,
         numbers=_numbers(found), card=_card(found), texts=texts,
     )  # fmt: skip
+
+
+def _by_chance(rows: pd.DataFrame) -> str:
+    """Say what spread chance alone gives: the reference of a run with one half."""
+    low, high = (number(end, decimals=3) for end in (rows["null"].min(), rows["null"].max()))
+    between = low if low == high else f"{low} to {high}"
+    return (
+        f"Were all identities alike, chance would give spreads of {between} on average on "
+        f"{rows['n'].max():.0f} {_unit(rows)} (0: none)."
+    )
 
 
 def _of_writers(rows: pd.DataFrame) -> list[str]:
