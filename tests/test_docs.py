@@ -10,8 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import pandas as pd
 import pytest
+from typer.main import get_command
 
+import results
+from nbbias import cli
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -40,3 +44,40 @@ def test_every_study_has_a_page_of_its_measures() -> None:
     for stem in STUDIES:
         text = (ROOT / f"docs/measures/{stem}.md").read_text(encoding="utf-8")
         assert f"_made/include/measures-{stem}.md" in text
+
+
+def test_results_are_figures_with_their_tables_and_no_texts_of_a_corpus() -> None:
+    folder = ROOT / "docs/results"
+    assert all(path.with_suffix(".csv").is_file() for path in folder.rglob("*.svg"))
+    for path in folder.rglob("*.csv"):
+        assert not results.texts_in(pd.read_csv(path)), path
+
+
+def test_the_readme_leads_with_what_the_first_page_of_results_found() -> None:
+    page = (ROOT / f"docs/results/{next(iter(results.PAGES))}.md").read_text(encoding="utf-8")
+    told = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = told.partition(results.BEGINS)[2].partition(results.ENDS)[0]
+    first, second = page.split("\n\n")[1:3]
+    assert first in found
+    assert second in found
+
+
+def shown() -> Iterator[tuple[str, list[str]]]:
+    """Yield each command that a page shows, with its options."""
+    for path in WRITTEN:
+        for line in re.findall(r"^\s*\$ (?:.* \| )?nbbias (.*)", path.read_text("utf-8"), re.M):
+            words = line.split("#")[0].split()
+            if words:
+                yield words[0], [one.split("=")[0] for one in words if one.startswith("-")]
+
+
+def test_every_command_that_is_shown_is_one() -> None:
+    commands = get_command(cli.app).commands  # type: ignore[attr-defined]
+    unknown = set()
+    for verb, options in shown():
+        known = [name for one in getattr(commands.get(verb), "params", []) for name in one.opts]
+        if verb not in commands:
+            unknown.add(verb)
+        elif verb not in {"lab", "data"}:  # which pass theirs on
+            unknown |= {f"{verb} {one}" for one in options if one not in {*known, "-"}}
+    assert not unknown

@@ -32,7 +32,7 @@ RESULTS = ROOT / "docs/results"
 
 #: A cell longer than this is no name of a model, a group or a measure.
 _LONGEST = 120
-_ROWS = 20
+_ROWS = 12
 
 
 def pairs(run: Path) -> tuple[list[str], str]:
@@ -74,35 +74,43 @@ PAGES = {
 
 
 def main(runs: Path) -> None:
-    """Write all pages whose runs are there, and say which are not."""
-    lines = []
-    for name, page in PAGES.items():
-        run = runs / page.params
-        if place.good(run) is None:
-            sys.exit(f"{run}: holds no finished run; `nbbias run params/{page.params}.yaml`")
-        lines.append(write(name, page, run))
-    lines.append(xstest())
-    head = ["corpus", "study", "what was found"]
-    tables.write(RESULTS.with_suffix(".md"), "\n".join(index(grid(lines, head))))
-    lead_the_read_me(*next(iter(PAGES.items())), runs)
+    """Write the pages whose runs are there, say which are not, and list all that were written."""
+    there = {name: page for name, page in PAGES.items() if place.good(runs / page.params)}
+    for name, page in there.items():
+        write(name, page, runs / page.params)
+    xstest()
+    tables.write(RESULTS.with_suffix(".md"), "\n".join(index()))
+    leading = next(iter(PAGES))
+    if leading in there:
+        lead_the_read_me(leading, PAGES[leading], runs)
+    if lacking := [page.params for name, page in PAGES.items() if name not in there]:
+        sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(lacking)}")
 
 
-def index(table: list[str]) -> list[str]:
-    """Return the page that lists the results."""
+def index() -> list[str]:
+    """Return the page that lists the results, as they stand."""
+    pages = {name: RESULTS / f"{name}.md" for name in [*PAGES, "xstest"]}
+    lines, listed = [], []
+    for name, path in pages.items():
+        if path.is_file():
+            title, *said = path.read_text(encoding="utf-8").partition("\n![")[0].split("\n\n")
+            study = PAGES[name].params.split("/")[0] if name in PAGES else "refusals"
+            told = " ".join(" ".join(said).split())
+            lines.append((f"[{title.removeprefix('# ')}](results/{name}.md)", f"`{study}`", told))
+            listed.append(f"results/{name}")
     return [
         "# Results", "",
         "What the studies find in public corpora. Every sentence and number is written from a run "
         "by `make results` (half an hour), which needs the corpora in `NBBIAS_DATA`. No text of a "
         "corpus is shown, only counts and means. A finding is of its corpus, its models at their "
         "time, and its instrument: none of these pages ranks models.",
-        "", *table, "",
-        "```{toctree}", ":hidden:", "", *(f"results/{name}" for name in PAGES), "results/xstest",
-        "```", "",
+        "", *grid(lines, ["corpus", "study", "what was found"]), "",
+        "```{toctree}", ":hidden:", "", *listed, "```", "",
     ]  # fmt: skip
 
 
-def write(name: str, page: Result, run: Path) -> tuple[str, str, str]:
-    """Write one page with its figures; return its line in the list."""
+def write(name: str, page: Result, run: Path) -> None:
+    """Write one page with its figures."""
     told = files.read_finding(run)
     folder = RESULTS / name
     shutil.rmtree(folder, ignore_errors=True)
@@ -120,8 +128,6 @@ def write(name: str, page: Result, run: Path) -> tuple[str, str, str]:
             lines += drawn(run, one, folder)
     lines += again(page)
     tables.write(RESULTS / f"{name}.md", "\n".join(lines))
-    stem = page.params.split("/")[0]
-    return f"[{page.title}](results/{name}.md)", f"`{stem}`", plain(" ".join(said))
 
 
 def plain(text: object) -> str:
@@ -198,20 +204,27 @@ def claims(run: Path, folder: Path) -> list[str]:
         return []
     tables.write(folder / "claims.csv", at.read_bytes())
     table = pd.read_csv(at)
-    keys = [
-        key for key in ESTIMATE_KEYS
-        if key not in {"study", "measure", "statistic"} and table[key].nunique() > 1
-    ]  # fmt: skip
+    named = {"study", "measure", "statistic", "bias", "group"}  # by the words for the measure
+    keys = [key for key in ESTIMATE_KEYS if key not in named and table[key].nunique() > 1]
+    by_chance = bool((table["null"].fillna(0) != 0).any())  # else 0, as a difference's is
     rows = [
         (
             plain(names.measure(row)),
             *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
-            plain(names.quantity(row)), between(row), number(row["n"], decimals=0),
-            reference(row), p(row["p_adjusted"]), plain(row["verdict"]),
+            f"{plain(names.quantity(row))} ({between(row)})", number(row["n"], decimals=0),
+            *([reference(row)] if by_chance else []), found(row),
         )
         for row in table.head(_ROWS).to_dict("records")
     ]  # fmt: skip
-    head = ["measured", *keys, "estimate", "95% CI", "N", "by chance", "adjusted p", "told"]
+    chance = ["by chance"] if by_chance else []
+    head = [
+        "measured",
+        *keys,
+        f"estimate ({table['confidence'].iloc[0]:.0%} CI)",
+        "N",
+        *chance,
+        "told (adjusted p)",
+    ]
     more = len(table) - len(rows)
     rest = f" {more} more stand in the table." if more else ""
     return [
@@ -224,13 +237,16 @@ def claims(run: Path, folder: Path) -> list[str]:
 
 def between(row: dict[str, Any]) -> str:
     if pd.isna(row["ci_low"]):
-        return "–"
-    return f"{names.quantity(row, 'ci_low').split(' ')[0]} to {names.quantity(row, 'ci_high')}"
+        return "no interval"
+    low, high = (names.quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
+    return f"{low} to {high}"
 
 
-def p(value: float) -> str:
-    """Return an adjusted p value; what was not tested has none."""
-    return "–" if pd.isna(value) else "< .001" if value < 0.001 else f"{value:.3f}".lstrip("0")
+def found(row: dict[str, Any]) -> str:
+    """Return a claim's verdict with its adjusted p; what was not tested has none."""
+    value = row["p_adjusted"]
+    told = "" if pd.isna(value) else f" ({'p < .001' if value < 0.001 else f'p = {value:.3f}'})"
+    return plain(str(row["verdict"]) + told.replace("0.", "."))
 
 
 def again(page: Result) -> list[str]:
@@ -247,7 +263,7 @@ def again(page: Result) -> list[str]:
 # --- the detector of refusals -----------------------------------------------------------------
 
 
-def xstest() -> tuple[str, str, str]:
+def xstest() -> None:
     """Write the page of the refusal detector on XSTest, from the counts that it ships."""
     folder, title = RESULTS / "xstest", "XSTest: how often a refusal is told rightly"
     shutil.rmtree(folder, ignore_errors=True)
@@ -312,7 +328,6 @@ def xstest() -> tuple[str, str, str]:
         "Why it is told so: [decision 0008](../decisions/0008-refusals.md).", "",
     ]  # fmt: skip
     tables.write(RESULTS / "xstest.md", "\n".join(lines))
-    return f"[{title}](results/xstest.md)", "`refusals`", sentence
 
 
 def shares(found: pd.DataFrame) -> Iterator[dict[str, Any]]:
@@ -344,9 +359,10 @@ def lead_the_read_me(name: str, page: Result, runs: Path) -> None:
     told = files.read_finding(runs / page.params)
     words = json.loads((RESULTS / name / f"{told['figure']}.json").read_text(encoding="utf-8"))
     at = f"docs/results/{name}/{told['figure']}.svg"
+    first, *rest = map(plain, told["plain"])
     lines = [
         BEGINS,
-        f"**{plain(told['plain'][0])}** {' '.join(plain(one) for one in told['plain'][1:])}",
+        f"*{page.title}.* **{first}** {' '.join(rest)}",
         "", f"![{plain(words['alt'])}]({at})", "",
         *([f"*{plain(words['caption'])}*"] if words["caption"] else []),
         f"[The whole result](docs/results/{name}.md); [other corpora](docs/results.md).",

@@ -124,7 +124,7 @@ class Notebook(NamedTuple):
         Returns
         -------
         DataFrame
-            The declared rows (see `reading.claims.declared`), of which a finding speaks; all
+            The declared rows (see `reading.claims.declared`), of which a lead speaks; all
             estimates where nothing was declared.
         """
         confidence = self.sure.confidence
@@ -155,15 +155,6 @@ class Notebook(NamedTuple):
         tables.save_finding(told, out=self.out)
         figure = tables.figure_html(self.out, lead.figure)
         display(HTML(reading.lead.shown(told, figure=figure)), metadata={"nbbias": "lead"})
-
-    def finding(self, sentence: str, *, figure: str) -> None:
-        """Save and show the one sentence that says what the run found; `figure` shows it.
-
-        Where nothing was declared, it is called exploratory.
-        """
-        sentence = sentence if self.parameters.claims else f"Exploratory: {sentence}"
-        tables.save_finding({"sentence": sentence.strip(), "figure": figure}, out=self.out)
-        self.say(sentence)
 
     def explore(self, estimates: pd.DataFrame) -> None:
         """Show every estimate, each drawn beside its numbers; with a kernel, to choose among."""

@@ -165,7 +165,8 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     >>> texts(study("llmbi"), STUDIES["llmbi"].parameters()).kind
     'hand-written'
     """
-    paths = [str(getattr(parameters, name)) for name in study.inputs]
+    read = [name for name in study.inputs if name not in parameters.unread()]
+    paths = [str(getattr(parameters, name)) for name in read]
     plain = (tables.notes.parted(path)[0] for path in paths)
     own = [Path(path).name for path in dict.fromkeys(plain) if path not in {SAMPLE, params.NONE}]
     if not own:

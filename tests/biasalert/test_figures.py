@@ -129,7 +129,7 @@ def test_pairs_stand_by_direction() -> None:
     figure = figures.pairs(found).figure
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
-    titles = [ax.get_title(loc="left") for ax in figure.axes[::3]]
+    titles = [ax.get_title(loc="left").strip() for ax in figure.axes[::3]]
     assert titles == ["all pairs", "antistereo", "stereo"]
 
 

@@ -69,7 +69,7 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     drawn = figures.effects(pd.concat(levels, ignore_index=True))
     found = panels(drawn.figure)
     assert list(found) == ["women: words", "women: tone by i", "women: topics"]
-    assert [ax.get_xlabel() for ax in found.values()] == [
+    assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
         "change of the group's share", "change of tone", "change of the group's share",
     ]  # fmt: skip
 

@@ -242,7 +242,9 @@ def test_a_page_leads_with_both_halves() -> None:
 
 
 def test_a_page_with_one_half_leads_with_that_and_what_could_have_been_seen() -> None:
-    (judges,) = led(estimated(judged(by_position))).plain
+    judges, chance = led(estimated(judged(by_position))).plain
+    assert chance.startswith("Were all identities alike, chance would give spreads of 0.")
+    assert chance.endswith(" on average on 12 task × theme (0: none).")
     assert "no judge is told to prefer those of some identity (spreads " in judges
     assert judges.endswith(" beyond chance would have been).")
 
@@ -250,7 +252,7 @@ def test_a_page_with_one_half_leads_with_that_and_what_could_have_been_seen() ->
 def test_of_many_models_some_are_counted() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
     many = pd.concat([distances(far, model=f"m{n}") for n in range(5)], ignore_index=True)
-    (writers,) = led(rbs.rbs(many, sure=Sure(draws=100))).plain
+    writers, _ = led(rbs.rbs(many, sure=Sure(draws=100))).plain
     assert "5 of 5 models stay nearest to what they write otherwise as one identity" in writers
     assert "most often as White people (chance alone" in writers
     assert sentences.nearest(rbs.rbs(many, sure=Sure(draws=100))).startswith("5 of 5 models stay")

@@ -199,12 +199,12 @@ def test_where_nothing_was_measured_the_reason_leads() -> None:
 
 
 def test_rows_that_are_not_told_say_how_many_prompts_would_tell_half_as_much() -> None:
-    told = sentences.more(pd.DataFrame([APART, PLAIN, WARM]))
+    told = sentences.more(pd.DataFrame([APART, PLAIN, WARM]).assign(claim=1))
     # Told apart: the difference and one index. A range of 0.07 is halved by four times the prompts.
     assert [shown(one) for one in told] == [
         "Index of plain: 18 prompts tell 0.07 or more; half as much takes about 72."
     ]
-    small = pd.DataFrame([PLAIN | {"smallest_effect": 0.01}])
+    small = pd.DataFrame([PLAIN | {"smallest_effect": 0.01, "claim": 1}])
     assert "0.01, which matters, takes about 882." in sentences.more(small)[0]
 
 

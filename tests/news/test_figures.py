@@ -53,7 +53,8 @@ def prejudice(table: pd.DataFrame, *, focus: Mapping[str, str] = MappingProxyTyp
 
 
 def panels(figure: Figure) -> dict[str, Axes]:
-    return {ax.get_title(loc="left") or ax.get_title(): ax for ax in figure.axes if ax.axison}
+    """The panels by their titles, which may be broken into lines."""
+    return {ax.get_title(loc="left").replace("\n", " "): ax for ax in figure.axes if ax.axison}
 
 
 def of(table: pd.DataFrame, statistic: str, bias: str, group: str | None = None) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pandas as pd
 import pytest
 import yaml
@@ -68,18 +67,6 @@ def test_instruments_that_are_compared_stand_one_by_one(tmp_path: Path) -> None:
     table = pd.DataFrame({"instrument": ["x", "x; y", "z; x"]})
     tables.save_table(table, "estimates", out=tmp_path)
     assert dict(told(tmp_path)["provenance"])["Instruments"] == ["x", "y", "z"]
-
-
-def test_a_page_leads_with_its_finding_as_text(tmp_path: Path) -> None:
-    tables.save_finding({"sentence": f"**a\\_b** is {HOSTILE}", "figure": "f"}, out=tmp_path)
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# One\n\ntext")])
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    target = tmp_path / "a.html"
-    for finding in (f"a_b is {HOSTILE}", ""):
-        page.write_page(tmp_path / "a.ipynb", target, title="t", about=told(tmp_path))
-        shown = BeautifulSoup(target.read_text(), "html.parser").select("h1 + p.finding")
-        assert [one.get_text() for one in shown] == ([finding] if finding else [])
-        tables.save_finding({}, out=tmp_path)
 
 
 def test_a_long_list_says_how_many_more(tmp_path: Path) -> None:

@@ -96,6 +96,16 @@ LEAD = {
 }  # fmt: skip
 
 
+def test_of_a_tall_figure_a_card_shows_the_top_and_says_so(tmp_path: Path) -> None:
+    folder = leave(tmp_path, "a")
+    tables.save_finding(LEAD, out=folder)
+    for size, tall in (("0 0 270.5 450", False), ("0 0 270.5 900.5", True), ("x", False)):
+        tables.write(folder / "figures" / "means-narrow.svg", f'<svg viewBox="{size}"></svg>')
+        found = index(tmp_path)
+        assert (found.select_one(".tall") is not None) == tall
+        assert ("The top of its figure" in found.get_text()) == tall
+
+
 def test_a_run_without_page_and_figure_links_to_neither(tmp_path: Path) -> None:
     leave(tmp_path, "a")
     found = index(tmp_path)

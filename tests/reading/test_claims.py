@@ -150,9 +150,6 @@ def test_with_a_smallest_effect_a_verdict_says_more_than_not_told_apart(
            "p_value": 0.001 if abs(estimate) > half else 0.5}  # fmt: skip
     found = declared(estimates(row), SHE | {"smallest_effect": 0.05})
     assert found["verdict"].tolist() == [verdict]
-    assert verdict.split(",")[0].removeprefix("not ") in claims.sentences(found)[0].replace(
-        " from the reference", ""
-    )
 
 
 def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
@@ -171,12 +168,14 @@ def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
 # --- for readers ------------------------------------------------------------------------------
 
 
-def test_a_sentence_a_claim_names_what_was_told_apart_first() -> None:
+def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
-    assert claims.sentences(declared(table, SHE)) == [
-        "**Difference \\(gender, she\\)**: told apart from the reference: 1 of 2 (b\\_1); not "
-        "told apart from the reference: 1 of 2."
-    ]
+    (shown,) = claims.shown(declared(table, SHE), sha256="ab" * 32)
+    rows = BeautifulSoup(shown.data, "html.parser").select("tbody tr")
+    cells = [[cell.get_text() for cell in row.select("td")] for row in rows]
+    assert [row[-1] for row in cells] == ["not told apart", "told apart"]
+    assert cells[1][0] == "b_1"
+    assert "All rows: claim Difference (gender, she)." in shown.data  # of one claim: named once
 
 
 def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
@@ -210,5 +209,3 @@ def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
     assert "(exploratory; p below" in reading.beyond_chance(table, what="differences")
     found = declared(table, SHE)
     assert "(declared; p below" in reading.beyond_chance(found, what="differences")
-    assert claims.lead(found, "") == claims.sentences(found)[0]
-    assert claims.lead(table, "none") == "none"

@@ -56,14 +56,17 @@ def test_half_as_much_takes_four_times_as_many() -> None:
 
 def test_what_has_no_interval_and_what_was_not_measured_say_so() -> None:
     bare = ROW | {"ci_low": np.nan, "ci_high": np.nan}
-    assert "give no interval" in reach.more(bare, what="It", unit="texts")
+    assert "do not say what they could tell" in reach.more(bare, what="It", unit="texts")
+    alike = ROW | {"null": 0.0, "null_low": 0.0, "null_high": 0.0}
+    assert "do not say what they could tell" in reach.more(alike, what="It", unit="texts")
     gone = ROW | {"estimate": np.nan, "reason": "a_b"}
     assert reach.more(gone, what="It", unit="texts") == "It: not measured (a\\_b)."
 
 
 def test_only_what_is_not_told_apart_is_listed_and_the_rest_counted() -> None:
-    rows = pd.DataFrame([ROW] * 5 + [ROW | {"p_adjusted": 0.01}])
+    rows = pd.DataFrame([ROW] * 5 + [ROW | {"p_adjusted": 0.01}]).assign(claim=1)
     told = reach.lacking(rows, name=lambda _: "x", unit="texts", most=2)
     assert len(told) == 3
     assert told[-1] == "3 others tell less."
     assert reach.lacking(rows.tail(1), name=lambda _: "x", unit="texts") == []
+    assert reach.lacking(rows.drop(columns="claim"), name=lambda _: "x", unit="texts") == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -252,7 +253,18 @@ def test_what_is_no_text_is_refused() -> None:
 
 def test_a_file_of_an_unknown_format_is_refused() -> None:
     Path("a.xlsx").write_bytes(b"PK\3\4")
-    assert "a.xlsx" in refusal("llmbi", "a.xlsx")
+    assert "a.xlsx: unknown format '.xlsx'" in refusal("llmbi", "a.xlsx")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
+def test_a_name_with_the_end_of_a_line_adds_no_line() -> None:
+    odd = write("o\nseed: 7.csv", id=range(3), text=TEXTS, **{"n\npairs: all": 1})
+    found = planned("news_bias", odd, sides()[1])
+    assert params.read_yaml(found.path).keys() == {
+        "study", "originals_path", "generations_path", "levels",
+    }  # fmt: skip
+    assert not any("\n" in line for line in found.lines)
+    assert found.runs[0].parameters.seed != 7
 
 
 # --- whole runs -------------------------------------------------------------------------------

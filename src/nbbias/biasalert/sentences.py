@@ -17,12 +17,12 @@ from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
     beyond_chance,
-    claims,
     escape,
     interval,
     names,
     number,
     p_value,
+    plain,
     reach,
     selected,
 )
@@ -556,7 +556,8 @@ def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> t
     if scored.empty:
         pairs = [(str(row["judge"]).split(" − ")[0], row) for row in compared.to_dict("records")]
         said = [f"{_the(one)}: {_than(*_beside(row, one))}" for one, row in pairs[:2]]
-        return tuple(f"{_upper(one)}." for one in said) or ("No judge gave a verdict.",)
+        said = said or [_measured(row) for row in _other(own)][:2] or ["No judge gave a verdict"]
+        return tuple(f"{plain.capital(one)}." for one in said)
     row = scored.iloc[0].to_dict()
     one = str(row["judge"])
     between = (
@@ -580,11 +581,7 @@ def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> t
     second = "; ".join(others) if others else dealt if np.isfinite(row["null"]) else ""
     if "claim" not in own and own["judge"].nunique() > 1:
         second = f"it was picked as the best on these texts, which flatters it; {second}"
-    return (f"{_upper(first)}.", *([f"{_upper(second)}."] if second else []))
-
-
-def _upper(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}"
+    return (f"{plain.capital(first)}.", *([f"{plain.capital(second)}."] if second else []))
 
 
 def _the(judge: str) -> str:
@@ -628,7 +625,18 @@ def _technical(rows: pd.DataFrame) -> str:
     compared = rows[rows["statistic"] == "accuracy_difference"]
     said = detection(scored)[:1] if len(scored) else []
     said += differences(compared)[:1] if len(compared) else []
-    return " ".join(said) or claims.lead(rows, "")
+    return " ".join(said) or "; ".join(map(_measured, _other(rows)[:3]))
+
+
+def _other(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what was measured beside detection, such as models' shares of biased answers."""
+    return rows[rows["estimate"].notna() & (rows["measure"] != "detection")].to_dict("records")
+
+
+def _measured(row: Row) -> str:
+    who = [escape(row["model"])] if isinstance(row["model"], str) else []
+    who += [_the(str(row["judge"]))] if isinstance(row["judge"], str) else []
+    return f"{plain.called(row)} ({', '.join(who)}): {plain.numbers(row, unit='units')}"
 
 
 def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
@@ -669,7 +677,7 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
     said, truth = both["biased_x"].astype(bool), both["biased_y"].astype(bool)
     missed, wrong = int((truth & ~said).sum()), int((~truth & said).sum())
     return (
-        f"Of {len(both):,} texts {_called(judge)} gets {int((said == truth).sum()):,} right, "
+        f"Of {len(both):,} texts {_the(judge)} gets {int((said == truth).sum()):,} right, "
         f"misses {missed:,} biased one{'' if missed == 1 else 's'} and flags {wrong:,} wrongly"
     )
 
@@ -692,7 +700,8 @@ def right(estimates: pd.DataFrame) -> str:
     count = int((~blind).sum())
     if not count:
         return "No judge gave a verdict"
-    return f"{above or 'None'} of {count} judges are right more often than one that reads nothing"
+    said = f"{above} of {count} judges are" if above else f"None of {count} judges is told to be"
+    return f"{said} right more often than one that reads nothing"
 
 
 def twins(estimates: pd.DataFrame) -> str:
@@ -724,8 +733,8 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
             worst = rates.loc[rates["estimate"].idxmax()]
             parts.append(f"{what} on {escape(worst['dimension'])} ({worst['estimate']:.0%})")
     if not parts:
-        return f"{_upper(_called(judge))} errs alike on all kinds of sentence"
-    return f"Most {' and most '.join(parts)}, by {_called(judge)}"
+        return f"{plain.capital(_the(judge))} errs alike on all kinds of sentence"
+    return f"Most {' and most '.join(parts)}, by {_the(judge)}"
 
 
 def biased_most(estimates: pd.DataFrame, *, judge: str) -> str:

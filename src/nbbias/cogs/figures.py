@@ -16,7 +16,6 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
 from nbbias.reading import Drawn, figures, names
@@ -90,8 +89,8 @@ def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
     measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate", "identity"])
     low, high = ax.get_xlim()
     for row in measured.to_dict("records"):
-        at = (row["estimate"] - low) / (high - low)
-        side = "left" if at < 0.15 else "right" if at > 0.8 else "center"
+        at, half = (row["estimate"] - low) / (high - low), len(names.people(row["identity"])) / 50
+        side = "left" if at < half else "right" if at > 1 - half else "center"
         ax.annotate(
             figures.drawn(names.people(row["identity"])), (row["estimate"], row["y"] + 0.2),
             xytext=(0, 1), textcoords="offset points", ha=side, fontsize=8.5,
@@ -125,7 +124,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
 
     return Drawn(
         figures.claims(
-            rows, _DISTANCE, by="model", words=words, draw=_few_ticks, hue="group"
+            rows, _DISTANCE, by="model", words=words, hue="group"
         ), estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
         "names give, and the distance between two default answers, by model.",
@@ -142,10 +141,6 @@ def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def _few_ticks(_: pd.DataFrame, ax: Axes) -> None:
-    ax.xaxis.set_major_locator(MaxNLocator(4))
-
-
 @figures.twice
 def spreads(estimates: pd.DataFrame) -> Drawn:
     """Draw the RBS of each axis, and task or topic, with its interval and its chance level.
@@ -159,7 +154,7 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     rows = by_setting(own)
     part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
     rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
-    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS, draw=_few_ticks)
+    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS)
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
     parts = f"axes by {part}" if part else "axes"
 

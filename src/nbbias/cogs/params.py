@@ -158,6 +158,17 @@ class Cogs(Parameters):
                 )
         return told
 
+    def unread(self) -> set[str]:
+        """Return the files of judges and people where those are no part of the run.
+
+        Examples
+        --------
+        >>> sorted(Cogs(parts=["rbs"]).unread())
+        ['judgements_path', 'ratings_path']
+        """
+        of = {"judgements_path": "abs", "ratings_path": "people"}
+        return {name for name, part in of.items() if part not in self.parts}
+
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what embeds the texts, where distances are measured.
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.params import Texts
-from nbbias.reading import Lead, escape, interval, names, number, p_value, reach
+from nbbias.reading import Lead, escape, interval, names, number, p_value, plain, reach
 
 
 def _alpha(estimates: pd.DataFrame) -> float:
@@ -50,11 +51,11 @@ def suite(asked: pd.DataFrame, suite: Suite) -> str:
     """Count the prompts: tasks × themes without an identity, and that times the identities."""
     themes = sum(len(themes) for themes in suite.topics.values())
     identities = sum(len(axis.identities) for axis in suite.axes.values())
-    plain = int(asked["identity"].isna().sum())
+    bare = int(asked["identity"].isna().sum())
     return (
         f"{len(suite.tasks)} tasks on {themes} themes (of {len(suite.topics)} topics) make "
-        f"**{plain:,}** prompts without an identity, the defaults; {identities} identities on "
-        f"{len(suite.axes)} axes make **{len(asked) - plain:,}** more: **{len(asked):,}** prompts."
+        f"**{bare:,}** prompts without an identity, the defaults; {identities} identities on "
+        f"{len(suite.axes)} axes make **{len(asked) - bare:,}** more: **{len(asked):,}** prompts."
     )
 
 
@@ -282,6 +283,8 @@ def references(estimates: pd.DataFrame) -> list[str]:
 #: So many models and judges are named one by one.
 _FEW = 3
 
+_all = partial(plain.listed, most=9)
+
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     """Return what a run's page begins with: whose texts lie nearest, and whose judges prefer.
@@ -301,20 +304,32 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     judged = together(judged) if len(judged) else judged
     if marked.any():
         found = spreads[marked]
-        plain, technical, figure = _groups_apart(found), [references(found)[0]], "references"
+        said, technical, figure = _groups_apart(found), [references(found)[0]], "references"
     else:
         found = pd.concat([by_setting(spreads), judged])
-        plain = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
+        said = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
         technical = [rbs(own)] if len(spreads) else []
         technical += [abs_scores(judged)] if len(judged) else []
         figure = "both"
-    if not plain:
+        if len(said) == 1:
+            said.append(_by_chance(found))
+    if not said:
         reasons = own["reason"].dropna()
-        plain = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
+        said = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
     return Lead(
-        plain=tuple(plain), technical=" ".join(technical), figure=figure,
+        plain=tuple(said), technical=" ".join(technical), figure=figure,
         numbers=_numbers(found), card=_card(found), texts=texts,
     )  # fmt: skip
+
+
+def _by_chance(rows: pd.DataFrame) -> str:
+    """Say what spread chance alone gives: the reference of a run with one half."""
+    low, high = (number(end, decimals=3) for end in (rows["null"].min(), rows["null"].max()))
+    between = low if low == high else f"{low} to {high}"
+    return (
+        f"Were all identities alike, chance would give spreads of {between} on average on "
+        f"{rows['n'].max():.0f} {_unit(rows)} (0: none)."
+    )
 
 
 def _of_writers(rows: pd.DataFrame) -> list[str]:
@@ -366,13 +381,13 @@ def _preferring(
         text = many.format(told=len(told), of=len(told) + len(left), groups=escape(groups.index[0]))
         return f"{start}{text} (chance alone would give each {by_chance})."
     parts = [
-        does.format(who=who, groups=_and([escape(group) for group in groups]))
+        does.format(who=who, groups=_all([escape(group) for group in groups]))
         for who, groups, _ in told
     ]
-    text = f"{start}{_and(parts)} (chance alone would give each {by_chance})"
+    text = f"{start}{_all(parts)} (chance alone would give each {by_chance})"
     if left:
         axes = max(n for _, n in left)
-        who = _and([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
+        who = _all([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
         text += f"; of {who} {'none' if axes > 1 else 'nothing'}"
         text += f" of {axes} axes" if axes > 1 else ""
         text += " is told apart from chance"
@@ -394,12 +409,8 @@ def _groups_apart(rows: pd.DataFrame) -> list[str]:
         f"Not all groups are written about alike: in {len(told)} of {len(counted)} {what} some "
         "lie nearer to everyone's texts than others (chance alone would give each "
         f"{reach.by_chance(told)}).",
-        f"Nearest, and so least set apart, are texts about {_and([escape(one) for one in near])}.",
+        f"Nearest, and so least set apart, are texts about {_all([escape(one) for one in near])}.",
     ]
-
-
-def _and(told: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(told[:-1]), *told[-1:]]))
 
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -501,7 +512,7 @@ def _heading(rows: pd.DataFrame, key: str, *, does: str, many: str, none: str) -
     if len(told) > 1:
         return many.format(told=len(told), of=len(groups))
     ((who, own),) = told.items()
-    return does.format(who=escape(who), groups=_and([escape(one) for one in own]))
+    return does.format(who=escape(who), groups=_all([escape(one) for one in own]))
 
 
 def each_judge(estimates: pd.DataFrame) -> list[str]:
@@ -534,7 +545,7 @@ def _told_of(rows: pd.DataFrame | None, what: str) -> str:
     told = [names.people(row["group"]) for row in counted if reach.told(row)]
     if not told:
         return f"no {what}"
-    who = _and([escape(one) for one in dict.fromkeys(told)])
+    who = _all([escape(one) for one in dict.fromkeys(told)])
     return f"{who} on {len(told)} of {len(counted)} axes"
 
 

@@ -37,7 +37,7 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
     >>> from nbbias import llmbi
     >>> found = llmbi.measure(draws=100)
     >>> found.estimates.query("statistic == 'index'")["model"].tolist()
-    ['gpt-x', 'gpt-y']
+    ['plain-register', 'warm-register']
     """
     with params.given(Llmbi, parameters, answers_path=answers) as chosen:
         read = scoring.read_answers(chosen.answers_path)

@@ -18,6 +18,7 @@ from nbbias.reading import (
     interval,
     number,
     p_value,
+    plain,
     reach,
 )
 
@@ -101,12 +102,12 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     if not indices and not pairs:
         reasons = rows["reason"].dropna()
         why = f": {escape(reasons.iloc[0])}" if len(reasons) else ""
-        plain, technical = [f"Nothing was measured{why}."], ""
+        said, technical = [f"Nothing was measured{why}."], ""
     else:
-        plain = [_of_models(indices, pairs), *_beside_prose(indices)]
+        said = [_of_models(indices, pairs), *_beside_prose(indices)]
         technical = _technical(rows, pairs)
     return Lead(
-        plain=tuple(plain), technical=technical, figure="dimensions",
+        plain=tuple(said), technical=technical, figure="dimensions",
         numbers=_numbers(indices, pairs), card=_card(rows, indices or pairs), texts=texts,
     )  # fmt: skip
 
@@ -154,7 +155,7 @@ _HIGHER = "the higher, the more strongly worded"
 def _each(of: Mapping[str, float], indices: list[Row]) -> str:
     if len(of) > _FEW:
         return f"{len(of)} models have {number(min(of.values()))} to {number(max(of.values()))}"
-    return _and([
+    return plain.listed([
         f"{escape(row['model'])} to {row['n']:.0f} prompts have {number(row['estimate'])}"
         for row in indices
     ])  # fmt: skip
@@ -175,7 +176,7 @@ def _beside_prose(indices: list[Row]) -> list[str]:
         side = above if reach.told(row) else _NOT
         sides.setdefault(side, []).append(escape(row["model"]))
     told = [
-        f"{_and(names) if len(known) <= _FEW else f'{len(names)} of {len(known)} models'} "
+        f"{plain.listed(names) if len(known) <= _FEW else f'{len(names)} of {len(known)} models'} "
         f"{side if len(names) == 1 else side.replace('lies', 'lie').replace('is ', 'are ')}"
         for side, names in sides.items()
     ]
@@ -225,10 +226,6 @@ def _card(rows: pd.DataFrame, measured: list[Row]) -> dict[str, str]:
     }
 
 
-def _and(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
 def more(rows: pd.DataFrame) -> list[str]:
     """Say of declared rows that are not told apart how many prompts would tell what was seen.
 
@@ -236,7 +233,7 @@ def more(rows: pd.DataFrame) -> list[str]:
     --------
     >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
     ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5,
-    ...        "ci_low": 0.4, "confidence": 0.95}
+    ...        "ci_low": 0.4, "confidence": 0.95, "claim": 1}
     >>> more(pd.DataFrame([row]))
     ['Index of a: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """

@@ -11,7 +11,6 @@ import pandas as pd
 
 from nbbias import params, studies, tables
 from nbbias.pages import cite, share
-from nbbias.tables import escape
 
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LISTED = 8
@@ -39,17 +38,15 @@ def about(
     Returns
     -------
     dict
-        `label`; `finding`, the run's one sentence, without Markdown; `provenance`, pairs of a name
-        and its values; `parameters`, as `parameters` returns them, and how many were `changed`;
-        `cite`, from `pages.cite.citations`; `command`, which repeats the run; `yaml`, what the
-        file of parameters holds, and `params`, its name; `data`, whether it names some; `files`,
-        pairs of a relative path and what it holds.
+        `label`; `provenance`, pairs of a name and its values; `parameters`, as `parameters` returns
+        them, and how many were `changed`; `cite`, from `pages.cite.citations`; `command`, which
+        repeats the run; `yaml`, what the file of parameters holds, and `params`, its name; `data`,
+        whether it names some; `files`, pairs of a relative path and what it holds.
     """
     label = f"{description['study']}/{description['run']}"
     rows = parameters(str(description["study"]), description["parameters"])
     return {
         "label": label,
-        "finding": escape.without_markdown(tables.read_finding(folder)["sentence"]),
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),

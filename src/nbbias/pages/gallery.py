@@ -34,6 +34,9 @@ _IMAGES = "'self' file: data:"
 #: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
 _DRAWN = ("-narrow.svg", ".svg", ".png")
 
+#: Of a figure that is this many times as tall as it is wide, a card shows the top.
+_TALL = 1.7
+
 _COPIED = (
     "index.html",
     "notebook.ipynb",
@@ -92,9 +95,19 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
         "question": study.question if study else "",
         "models": reading.names.order(models),
         "figure": drawn,
+        "tall": drawn is not None and _tall(out / drawn),
         "alt": _alt(folder / "figures" / f"{figure}.json"),
         "failed": None if well else failed.told(folder, one),
     }
+
+
+def _tall(image: Path) -> bool:
+    """Tell whether a figure is so much taller than wide that a card shows its top alone."""
+    if image.suffix != ".svg":
+        return False
+    with image.open("rb") as file:
+        found = re.search(rb'viewBox="\S+ \S+ ([\d.]+) ([\d.]+)"', file.read(2000))
+    return found is not None and float(found[2]) > _TALL * float(found[1])
 
 
 def _alt(words: Path) -> str:

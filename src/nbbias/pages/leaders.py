@@ -221,7 +221,10 @@ def _panels(own: pd.DataFrame) -> pd.DataFrame:
     if not keys and not found and own["group"].notna().all():
         keys = ["group"]
     panel = [" · ".join(_about(key, row[key]) for key in keys) for row in own.to_dict("records")]
-    rows = own.assign(panel=panel, cell=own["name"])
+    judged = own["whose"].iloc[0] == "judge"
+    rows = own.assign(
+        panel=panel, cell=own["name"].map(names.judge) if judged else own["name"].astype(str)
+    )
     rows["reference"] = rows["null"].where(rows["null_low"].isna())
     place = {name: i for i, name in enumerate(names.order(rows["name"]))}
     rows = rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
@@ -256,7 +259,7 @@ def _title(rows: pd.DataFrame) -> str:
         return f"None of {p.notna().sum()} is told apart from {null}."
     beside = [key for key in ("panel", "run") if rows[key].nunique() > 1]
     label = [
-        f"{row['name']} ({', '.join(row[key] for key in beside)})" if beside else row["name"]
+        f"{row['cell']} ({', '.join(row[key] for key in beside)})" if beside else row["cell"]
         for row in own.to_dict("records")
     ]
     which = f": {', '.join(label)}" if len(own) <= _NAMED else ""

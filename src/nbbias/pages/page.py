@@ -17,7 +17,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbbias import reading, tables
 from nbbias.pages import share
 from nbbias.pages.sections import Sections, fold_name
-from nbbias.tables import data_path, escape, visible
+from nbbias.tables import data_path, visible
 
 #: A section's heading; its question, where that stands above it, is what the contents list.
 _HEADING = re.compile(
@@ -167,8 +167,6 @@ def write_page(
     )
     body = body.replace(_CONTENTS, items, 1)
     lead = [*resources["lead"], *_CLAIMS.findall(body)]
-    if about and about["finding"] and not resources["lead"]:
-        lead.insert(0, f'<p class="finding">{escape.attribute(about["finding"])}</p>')
     if "</h1>" in body:
         body = _CLAIMS.sub("", body).replace("</h1>", "\n".join(["</h1>", *lead]), 1)
     body = _numbered(body)

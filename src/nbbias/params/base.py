@@ -93,6 +93,10 @@ class Parameters(BaseModel):
         """Return the tags of cells that are no part of a run, each with what leaves it out."""
         return {}
 
+    def unread(self) -> set[str]:
+        """Return the parameters that name files which a run's parts do not read."""
+        return set()
+
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return the packages that a run needs beside the package's own, by parameter."""
         return {}

@@ -13,7 +13,6 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading import names
-from nbbias.reading.sentences import escape
 from nbbias.reading.tables import Table, readable, show
 from nbbias.tables import ESTIMATE_KEYS, UNTOLD
 
@@ -173,38 +172,6 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
 # --- for readers --------------------------------------------------------------------------------
 
 
-def sentences(rows: pd.DataFrame) -> list[str]:
-    """Say of each declared claim how many of its rows are told apart from the reference.
-
-    Parameters
-    ----------
-    rows
-        Of `declared`.
-
-    Examples
-    --------
-    >>> row = {"study": "llmbi", "claim": 1, "statistic": "index", "verdict": "told apart"}
-    >>> columns = ["study", "claim", "reason", *CLAIM_KEYS, "verdict"]
-    >>> rows = pd.DataFrame([row]).reindex(columns=columns)
-    >>> sentences(rows)
-    ['**Index**: told apart from the reference.']
-    """
-    return [
-        f"**{escape(_named(own))}**: {_told(own)}." for _, own in rows.groupby(CLAIM, sort=False)
-    ]
-
-
-def lead(rows: pd.DataFrame, otherwise: str) -> str:
-    """Return the sentence of the first declared claim, or `otherwise` where none was declared.
-
-    Examples
-    --------
-    >>> lead(pd.DataFrame({"statistic": ["index"]}), "Nothing was measured.")
-    'Nothing was measured.'
-    """
-    return sentences(rows)[0] if CLAIM in rows else otherwise
-
-
 def _named(own: pd.DataFrame) -> str:
     """Name what the rows of a claim have in common: what is measured, and of what."""
     alike = [key for key in _NAMES if own[key].nunique(dropna=False) == 1]
@@ -222,30 +189,6 @@ def _named(own: pd.DataFrame) -> str:
 
 def _value(key: str, value: str) -> str:
     return {"group": names.people, "judge": names.judge}.get(key, str)(value)
-
-
-def _told(own: pd.DataFrame) -> str:
-    parts = []
-    for verdict in sorted(own["verdict"].unique(), key=lambda told: told.startswith("not ")):
-        some = own[own["verdict"] == verdict]
-        text = str(verdict).replace("told apart", "told apart from the reference", 1)
-        if verdict in {"not measured", "not tested"}:
-            why = some["reason"].dropna()
-            text += f" ({escape(why.iloc[0]) if len(why) else 'its interval says how sure it is'})"
-        if len(own) > 1:
-            text += f": {len(some)} of {len(own)}"
-            text += f" ({_which(some, own)})" if not str(verdict).startswith("not ") else ""
-        parts.append(text)
-    return "; ".join(parts)
-
-
-def _which(some: pd.DataFrame, own: pd.DataFrame) -> str:
-    keys = [key for key in CLAIM_KEYS if key != "group" and own[key].nunique(dropna=False) > 1]
-    keys = keys or ["group"]
-    return "; ".join(
-        ", ".join(escape(value) for value in row if isinstance(value, str))
-        for row in some[keys].itertuples(index=False)
-    )
 
 
 def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:

@@ -32,17 +32,17 @@ PALETTE = names.PALETTE
 
 drawn = escape.drawn  # at hand for those who write into a figure
 
-#: Inches: of a page's column, and of a phone's; files are shown at this size, so 9 pt are 12 px.
-WIDE, PHONE = 10.2, 3.75
+#: Inches: of a page's lines, and of a phone's; files are shown at this size, so 9 pt are 12 px.
+WIDE, PHONE = 7.3, 3.75
 
 #: Characters of a row's name on one line: on a page by panels abreast, beside marks on a phone.
-_NAME, _BESIDE = {1: 60, 2: 42}, 16
+_NAME, _BESIDE = {1: 48, 2: 32, 3: 22}, 16
 
 #: How a column is named beside the name of a row.
 _BESIDE_TITLE: dict[str, Any] = {"fontweight": "normal", "fontsize": 9}
 
-#: Characters that an inch of small print holds.
-_INCH = 12.5
+#: Inches that a line of small print takes.
+_LINE = 0.155
 
 _PANELS_ABREAST = 4
 
@@ -86,7 +86,7 @@ def twice(draw: Callable[_P, Drawn]) -> Callable[_P, Drawn]:
     ...     return Drawn(panels(rows, lambda own, ax: None, by="model"), rows, "Nothing.")
     >>> drawn = one(pd.DataFrame({"model": ["a", "b"]}))
     >>> [float(figure.get_figwidth()) for figure in (drawn.figure, drawn.narrow)]
-    [10.2, 3.75]
+    [7.3, 3.75]
     """
 
     @wraps(draw)
@@ -194,7 +194,7 @@ def panels(
     for ax in axes[len(parts) :]:
         ax.set_axis_off()
     _share_rows(grid, len(parts))
-    _fit(figure, abreast)
+    _fit(figure)
     return figure
 
 
@@ -251,7 +251,6 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
             ax.set_axis_off()
             continue
         draw(parts[i, j], ax)
-        ax.xaxis.set_major_locator(MaxNLocator(5))
         above, beside = (str(down[i]) if len(down) > 1 else "", str(across[j]))
         if _on_phone.get():
             ax.set_title(" · ".join(filter(None, (above, beside))), loc="left")
@@ -267,7 +266,7 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
             ax.set_xlim(min(low), max(high))
             if ax is not own[-1]:
                 ax.set_xlabel("")
-    _fit(figure, 1 if _on_phone.get() else len(across))
+    _fit(figure)
     return figure
 
 
@@ -356,7 +355,7 @@ def _name_marks(drawn: Sequence[tuple[Axes, pd.DataFrame]], named: Mapping[str, 
 
 #: Where the marks of a panel's rows stand that need a name.
 _MARKS: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
-    "band": lambda own: own["null"].where(own["null_low"].notna()),
+    "band": lambda own: own["null"].where(own["null_high"] > own["null_low"]),
     "tick": lambda own: own["null"].where(own["null_low"].isna()),
     "line": lambda own: own["reference"] if "reference" in own else pd.Series(dtype=float),
 }
@@ -377,30 +376,56 @@ def name_marks(ax: Axes, marks: Sequence[tuple[float, str]]) -> None:
     low, high = ax.get_xlim()
     bottom, top = ax.get_ylim()
     figure, place, tall = _placed(ax)
-    inches = figure.get_figwidth() / place.get_gridspec().ncols - 0.5
-    line = 0.155 * (top - bottom) / max(tall - 0.55, 0.3)  # of text, in rows
-    y = top - 0.1
+    level = [one for one in figure.axes if one.axison and _placed(one)[1].rowspan == place.rowspan]
+    line = _LINE * (top - bottom) / max(tall - 0.55 - _LINE * _more_lines(level), 0.3)  # in rows
+    y, lines = top - 0.1, 0
     for x, text in sorted(marks):
         at = (x - low) / (high - low)
         side = "left" if at < 0.4 else "right" if at > 0.6 else "center"
-        told = textwrap.fill(escape.drawn(text), max(12, int((inches - 0.3) * _INCH)))
+        told = textwrap.fill(escape.drawn(text), max(12, int(_room(figure, place) * 12)))
         ax.annotate(
             told, (min(max(x, low), high), y), ha=side, va="bottom", color=MUTED, fontsize=8.5,
             fontstyle="italic", annotation_clip=False,
             bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}, zorder=5,
         )  # fmt: skip
-        y += line * (told.count("\n") + 1)
-    for other in figure.axes:  # those beside it stay level
-        if other.axison and _placed(other)[1].rowspan == place.rowspan:
-            other.set_ylim(other.get_ylim()[0], max(other.get_ylim()[1], y + 0.1 * line))
+        lines += told.count("\n") + 1
+        y = top - 0.1 + line * lines
+    for other in level:  # those beside it stay level
+        other.set_ylim(other.get_ylim()[0], max(other.get_ylim()[1], y + 0.1 * line))
+    _grow(figure, place, _LINE * lines)
 
 
 def _placed(ax: Axes) -> tuple[Figure, SubplotSpec, float]:
     """Return a panel's figure, its place there, and how tall it is, before the layout is."""
     figure, place = ax.get_figure(root=True), ax.get_subplotspec()
     assert figure is not None and place is not None  # of panels and grid
-    heights = np.asarray(place.get_gridspec().get_height_ratios(), dtype=float)
-    return figure, place, figure.get_figheight() * heights[place.rowspan.start] / heights.sum()
+    return figure, place, _heights(place)[place.rowspan.start]
+
+
+def _heights(place: SubplotSpec) -> list[float]:
+    """Return the inches that each line of panels takes."""
+    return [float(inches) for inches in np.ravel(place.get_gridspec().get_height_ratios())]
+
+
+def _grow(figure: Figure, place: SubplotSpec, inches: float) -> None:
+    """Make a line of panels taller, and the figure with it."""
+    heights = _heights(place)
+    heights[place.rowspan.start] += inches
+    place.get_gridspec().set_height_ratios(heights)
+    figure.set_figheight(figure.get_figheight() + inches)
+
+
+def _room(figure: Figure, place: SubplotSpec) -> float:
+    """Return the inches that a panel is wide, or about that."""
+    names = 0.4 if _on_phone.get() else 1.2
+    return float(figure.get_figwidth() - names) / place.get_gridspec().ncols
+
+
+def _more_lines(level: Sequence[Axes]) -> int:
+    """Count the lines that titles and names of scales of panels beside one another take more."""
+    titles = ((ax.get_title(loc="left"), ax.get_title(loc="right")) for ax in level)
+    above = max((text.count("\n") for pair in titles for text in pair), default=0)
+    return above + max((ax.get_xlabel().count("\n") for ax in level), default=0)
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
@@ -414,7 +439,6 @@ def unit(_: pd.DataFrame, ax: Axes) -> None:
     (-0.03, 1.03)
     """
     ax.set_xlim(-0.03, 1.03)
-    ax.xaxis.set_major_locator(MaxNLocator(5))
 
 
 def in_one_row(rows: pd.DataFrame, name: str, *, by: str = "panel") -> pd.DataFrame:
@@ -676,16 +700,23 @@ def _width() -> float:
     return PHONE if _on_phone.get() else WIDE
 
 
-def _fit(figure: Figure, abreast: int) -> None:
+def _fit(figure: Figure) -> None:
     """Break titles and names of scales that are wider than their panel; escape them."""
-    room = (figure.get_figwidth() - (0.3 if _on_phone.get() else 1.2)) / abreast
+    lines: dict[int, list[Axes]] = {}
     for ax in figure.axes:
+        _, place, _ = _placed(ax)
+        room = _room(figure, place)
+        lines.setdefault(place.rowspan.start, []).append(ax)
+        if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
+            ax.xaxis.set_major_locator(MaxNLocator(max(2, min(6, int(room * 2)))))
         left, right = (ax.get_title(loc=side) for side in ("left", "right"))
         over = bool(right) and len(left) + len(right) > room * 11.5
         title = wrapped(left, int(room * 10.5)) + ("\n" if over and left else "")
         ax.set_title(title, loc="left")
         ax.set_title(wrapped(right, int(room * 11.5)), loc="right", **_BESIDE_TITLE)
         ax.set_xlabel(wrapped(ax.get_xlabel(), int(room * 11.5)))
+    for level in lines.values():
+        _grow(figure, _placed(level[0])[1], _LINE * _more_lines(level))
 
 
 def wrapped(text: str, width: int, most: int = 3) -> str:
@@ -776,7 +807,7 @@ def _row(labels: pd.Series) -> float:
         over = _longest(labels) > _BESIDE
         return 0.44 + 0.15 * (_longest(labels) > 48) if over else 0.27
     lines = max(
-        (wrapped(name, _NAME.get(_abreast.get(), 24)).count("\n") + 1 for name in labels), default=1
+        (wrapped(name, _NAME.get(_abreast.get(), 18)).count("\n") + 1 for name in labels), default=1
     )
     return 0.29 if lines == 1 else 0.1 + 0.15 * lines
 
@@ -810,7 +841,7 @@ def name_rows(ax: Axes, labels: pd.Series) -> None:
     """
     at = np.arange(len(labels))[::-1]
     over = _half(labels) < 0.3
-    room = _BESIDE if _on_phone.get() else _NAME.get(_abreast.get(), 24)
+    room = _BESIDE if _on_phone.get() else _NAME.get(_abreast.get(), 18)
     shown = [wrapped(name, 48 if over else room) for name in labels]
     ax.set_yticks(at, [""] * len(shown) if over else shown)
     broken = 0.2 * (over and any("\n" in name for name in shown))

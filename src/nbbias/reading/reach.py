@@ -16,6 +16,7 @@ from scipy.stats import t
 
 from nbbias import stats
 from nbbias.params import SMALLEST
+from nbbias.reading.claims import CLAIM
 from nbbias.reading.sentences import escape, number
 
 Row = Mapping[str, Any]
@@ -148,8 +149,8 @@ def more(row: Row, *, what: str, unit: str, decimals: int = 2) -> str:
         return f"{what}: not measured ({escape(row['reason'])})."
     far = smallest(row)
     text = f"{what}: {row['n']:,.0f} {unit}"
-    if not np.isfinite(far):
-        return f"{text} give no interval, so what they could tell is not known."
+    if not far > 0:  # no interval, or a range without a width
+        return f"{text} do not say what they could tell."
     asked = float(row.get(SMALLEST, math.nan))
     named = np.isfinite(asked)
     size = f"{number(asked, decimals=decimals)}, which matters," if named else "half as much"
@@ -163,12 +164,12 @@ def lacking(
 ) -> list[str]:
     """Say of the rows that are not told apart what more would take, of `most` one by one.
 
-    What was not measured says why where it stands.
+    What was not measured says why where it stands. Nothing is said where nothing was declared.
 
     Parameters
     ----------
     rows
-        Rows of ESTIMATES, such as those that were declared.
+        Rows that were declared (`claims.declared`).
     name
         What a row is called.
     unit, decimals
@@ -179,10 +180,13 @@ def lacking(
     Examples
     --------
     >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18,
-    ...        "p_value": 0.3, "p_adjusted": 0.3, "confidence": 0.95, "model": "plain"}
+    ...        "p_value": 0.3, "p_adjusted": 0.3, "confidence": 0.95, "model": "plain",
+    ...        "claim": 1}
     >>> lacking(pd.DataFrame([row]), name=lambda row: row["model"], unit="prompts")
     ['plain: 18 prompts tell 0.07 or more; half as much takes about 72.']
     """
+    if CLAIM not in rows:
+        return []
     known = rows[rows["estimate"].notna()].to_dict("records")
     left = [row for row in known if not told(row)]
     left.sort(key=lambda row: np.nan_to_num(smallest(row), nan=np.inf))

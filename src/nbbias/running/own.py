@@ -138,6 +138,7 @@ def _assigned(known: Mapping[str, str], files: Sequence[str]) -> dict[str, str]:
     free = [name for name in known if name not in named]
     if len(rest) > len(free) or len(named) + len(rest) < len(files):
         told = f"the study reads {', '.join(known)}, and {len(files)} files were given"
+        told += "; texts of several models stand in one file, told apart by its column model"
         raise ParameterError("files", told)
     return {**dict(zip(free, rest, strict=False)), **named}
 
@@ -170,7 +171,7 @@ def noted(path: str) -> str:
         meant = f"; did you mean {near[0]}?" if near else ""
         raise DataError(bare, f"no such file{meant}")
     found = {}
-    if file.suffix.lower() != ".parquet":
+    if file.suffix.lower() in _DATA[:-1]:
         encoding = told.get("encoding") or sniff.encoding(file)
         if not encoding:
             raise DataError(bare, "is no text (neither UTF-8, UTF-16 nor cp1252)")
@@ -289,7 +290,8 @@ def _write(
     base = name or "+".join(dict.fromkeys(stems))
     if len(base) > _NAME and not name:
         base = stems[-1][:_NAME]
-    head = f"# Texts of one's own: nbbias run {study.stem} {' '.join(given.values())}"
+    files = " ".join(" ".join(given.values()).splitlines())
+    head = f"# Texts of one's own: nbbias run {study.stem} {files}"
     told = "".join(f"# {one}: {why}\n" for one, (_, why) in further.items())
     values = {"study": study.stem, **given, **{one: value for one, (value, _) in further.items()}}
     content = f"{tables.visible(head)}\n{told}{params.as_yaml(values)}"
@@ -324,7 +326,8 @@ def _preview(given: Mapping[str, str], heard: Sequence[Heard]) -> list[str]:
         if own := list(forms.values())[len(before) :][:1]:
             read[parameter] = own[0]
             lines += _of_one(parameter.removesuffix("_path"), own[0])
-    return lines + _pairs(read)
+    # A name may hold the end of a line, and no more than one may follow from it.
+    return [" ".join(one.splitlines()) for one in lines + _pairs(read)]
 
 
 def _of_one(name: str, file: Heard) -> list[str]:

@@ -78,6 +78,25 @@
     frame.before(bar);
   });
 
+  // On a phone the rows of a wide table become lists: each cell knows the name of its column, and
+  // what stands in the first one for several rows.
+  document.querySelectorAll("table.gt_table").forEach((table) => {
+    const names = [...table.querySelectorAll(".gt_col_heading")].map((one) => one.innerText.trim());
+    if (names.length < 3) return;
+    table.classList.add("listed");
+    table.classList.toggle("dense", names.length > 7);
+    table.classList.toggle("vast", names.length > 10);
+    let last = "";
+    table.querySelectorAll(".gt_table_body tr").forEach((row) => {
+      const cells = [...row.children];
+      cells.forEach((cell, i) => { cell.dataset.label = names[i] ?? ""; });
+      const first = cells[0];
+      if (!first) return;
+      if (first.textContent.trim()) last = first.textContent.trim();
+      else if (last) { first.textContent = ""; first.dataset.again = last; }
+    });
+  });
+
   // A fold of the appendix opens by its button, by a link into it, and where the browser's search
   // finds something in it.
   const folds = [...document.querySelectorAll(".folded")];
@@ -99,7 +118,7 @@
   follow();
 
   // How something is measured stands on paper, too, and what was set.
-  const details = [...document.querySelectorAll(".about details, details.method")];
+  const details = [...document.querySelectorAll("main details:not(.code)")];
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = details.filter((one) => !one.open);
