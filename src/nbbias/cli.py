@@ -189,12 +189,15 @@ def detect_command(
     """
     from nbbias import biasalert  # which takes a while to load
 
+    blocks = running_texts.blocks(texts, column=column)
+    if texts != running_texts.PIPE:
+        blocks = iter(list(blocks))  # what is wrong with a file is told before a judge is fitted
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
     for told in detector.told:
         err_console.print(told, markup=False)
     counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
     said: list[str] = []
-    for block in running_texts.blocks(texts, column=column):
+    for block in blocks:
         found = biasalert.detect(block, detector)
         for verdict in found["verdict"]:
             counts[verdict] += 1

@@ -78,10 +78,18 @@ def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
 
 
 def test_detect_tells_mistakes(command: Callable[..., object], tmp_path: Path) -> None:
-    done: SimpleNamespace = command("detect", "nowhere.csv", "--judge", "keyword")  # type: ignore[assignment]
-    assert done.returncode == 2 and "did you mean keywords" in done.stderr
     done = run(command, str(tmp_path / "nowhere.csv"))
     assert done.returncode == 2 and "no such file" in done.stderr
+    pd.DataFrame({"ID": ["a"], "answer": ["It rains."]}).to_csv(tmp_path / "a.csv", index=False)
+    done = run(command, str(tmp_path / "a.csv"), "--column", "answr")
+    assert done.returncode == 2 and "did you mean answer" in done.stderr
+    assert "RedditBias" not in done.stderr  # no judge was made before
+    (block,) = texts.blocks(str(tmp_path / "a.csv"), column="answer")
+    assert block.to_dict("records") == [{"text_id": "a", "text": "It rains."}]
+    done = command(  # type: ignore[assignment]
+        "detect", str(tmp_path / "a.csv"), "--column", "answer", "--judge", "keyword"
+    )
+    assert done.returncode == 2 and "did you mean keywords" in done.stderr
 
 
 def test_measure_prints_and_writes_the_tables(

@@ -45,7 +45,10 @@ def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.
             yield from _lines(file, size)
         return
     also = (*columns.ANSWERED, *columns.SENTENCE) if column == "text" else ()
-    form = {"text_id": Column("text"), column: Column("text", needed=True, also=also)}
+    form = {
+        "text_id": Column("text", also=("id", "uid")),
+        column: Column("text", needed=True, also=also),
+    }
     table = tables.read_table(own.noted(path), form).rename(columns={column: "text"})
     if "text_id" not in table or column == "text_id":
         table = _numbered(table[["text"]], 1)
