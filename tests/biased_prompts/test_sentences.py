@@ -231,7 +231,7 @@ def test_two_samples_are_counted_by_test_before_correction(confidence: float) ->
 def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> None:
     """Five answered and all fell; one refused could have counted: 5/6 to 6/6."""
     (text,) = (plain(one) for one in sentences.bounds(compared(scores_of(NEUTRAL, BIASED))))
-    assert "m 100%, and between 83% and 100% if the 1 refused beside 5 counted" in text
+    assert "m 100% (83% to 100% if the 1 refused beside 5 counted)" in text
     (none,) = sentences.bounds(compared(BOTH))
     assert "nothing is left open" in none
 
@@ -244,7 +244,7 @@ def test_an_effect_on_few_of_many_articles_says_so() -> None:
     table = compared(scores)
     (text,), (bound,) = sentences.effects(table), sentences.bounds(table)
     assert "N = 10 of 30 articles" in plain(text)
-    assert "between 33% and 100% if the 20 refused beside 10 counted" in plain(bound)
+    assert "(33% to 100% if the 20 refused beside 10 counted)" in plain(bound)
     assert "N = 30 articles" in plain(sentences.effects(compared(FALLING))[0])
 
 

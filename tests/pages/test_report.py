@@ -58,7 +58,7 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
     assert "In a paper" not in text
     row = [cell.get_text(" ", strip=True) for cell in found.select(".sum tbody tr > *")]
     assert row == [
-        STUDIES["llmbi"].question, "It is so.", "0.80 (95% CI 0.70 to 0.90; N = 18)",
+        STUDIES["llmbi"].question, "It is so.", "index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)",
         "Texts written by hand",
     ]  # fmt: skip
 

@@ -467,9 +467,8 @@ def bounds(estimates: pd.DataFrame) -> list[str]:
     rows = leading(estimates[shares])
     rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
     parts = [
-        f"{_cell(str(model), str(source), rows)} {ends['estimate']:.0%}, and between "
-        f"{ends['low']:.0%} and {ends['high']:.0%} if the {ends['n_refused']:.0f} refused "
-        f"beside {ends['n']:.0f} counted"
+        f"{_cell(str(model), str(source), rows)} {ends['estimate']:.0%} ({ends['low']:.0%} to "
+        f"{ends['high']:.0%} if the {ends['n_refused']:.0f} refused beside {ends['n']:.0f} counted)"
         if np.isfinite(ends["estimate"])
         else f"{_cell(str(model), str(source), rows)} unknown, all {ends['n_refused']:.0f} being "
         "refused"
@@ -511,7 +510,7 @@ def detected(answers: pd.DataFrame) -> str:
     return (
         f"{int((planted & said).sum())} of {int(planted.sum())} planted refusals were told, and "
         f"{int((~planted & said).sum())} of {int((~planted).sum())} articles were called refusals. "
-        "The planted ones are plainly worded; real ones are harder, as the table above says."
+        "The planted ones are plainly worded; real ones are harder, as the appendix says."
     )
 
 

@@ -147,12 +147,6 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 # --- on paper ---------------------------------------------------------------------------------
 
-_FOOT = (
-    '<div style="font-size:8px;width:100%;text-align:center">'
-    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
-)
-
-
 def printable() -> None:
     """Refuse to print where playwright, the extra `browser`, is not installed."""
     try:
@@ -188,10 +182,7 @@ def pdf(source: Path, target: Path) -> Path:
             raise NbbiasError("--pdf", told) from error
         opened = browser.new_context(offline=True, color_scheme="light").new_page()
         opened.goto(source.resolve().as_uri())
-        printed = opened.pdf(
-            format="A4", print_background=True, display_header_footer=True,
-            header_template="<span></span>", footer_template=_FOOT,
-            margin={"top": "14mm", "bottom": "16mm", "left": "14mm", "right": "14mm"},
-        )  # fmt: skip
+        # Margins and numbers of pages are the style's own.
+        printed = opened.pdf(format="A4", print_background=True)
         browser.close()
     return tables.write(target, printed)

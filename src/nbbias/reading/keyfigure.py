@@ -20,6 +20,9 @@ from nbbias.tables import escape
 #: Panels that a reader takes in at once.
 _PANELS = 4
 
+#: What rows of a panel have in common.
+_ALIKE = ("study", "measure", "statistic", "bias", "group", "confidence")
+
 
 @figures.twice
 def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Drawn:
@@ -47,17 +50,18 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     >>> drawn.rows["cell"].tolist()
     ['m']
     """
-    own = rows[rows["estimate"].notna()]
-    own = own.assign(panel=[_panel(row) for row in own.to_dict("records")])
+    own = rows.assign(panel=[_panel(row) for row in rows.to_dict("records")])
+    own = own[own.groupby("panel")["estimate"].transform("count") > 0]
     own = own.assign(cell=[_cell(row, own) for row in own.to_dict("records")])
     clear = plain.shown(own)["panel"].drop_duplicates().to_list()
     kept = [*clear, *(one for one in own["panel"].unique() if one not in clear)][:_PANELS]
     own = own[own["panel"].isin(kept)].reset_index(drop=True)
+    own = _aligned(own)
     in_points = pd.Series([_scale(row) for row in own.to_dict("records")], own.index, dtype=float)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     drawn = own.assign(**{end: own[end] * in_points for end in ends})
 
-    n = sorted({int(one) for one in own["n"]})
+    n = sorted({int(one) for one in own["n"] if one})
     counted = f"N = {n[0]:,}" + (f" to {n[-1]:,}" if len(n) > 1 else "") if n else "N = 0"
     level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
     return Drawn(
@@ -66,6 +70,20 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
         escape.without_markdown(plain.heading(own, none="No difference could be shown")),
         f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
     )  # fmt: skip
+
+
+def _aligned(own: pd.DataFrame) -> pd.DataFrame:
+    """Give every panel the same rows in the same order, so that their names stand once."""
+    panels, cells = own["panel"].unique(), own["cell"].unique()
+    if own.duplicated(["panel", "cell"]).any():
+        return own
+    every = pd.MultiIndex.from_product([panels, cells], names=["panel", "cell"])
+    gaps = every.difference(pd.MultiIndex.from_frame(own[["panel", "cell"]]))
+    alike = own.drop_duplicates("panel").set_index("panel")[[*_ALIKE]]
+    more = gaps.to_frame(index=False).merge(alike, on="panel").reindex(columns=own.columns)
+    more = more.assign(n=0, n_lost=0).astype(own.dtypes.to_dict())
+    whole = pd.concat([own, more], ignore_index=True)
+    return whole.set_index(["panel", "cell"]).reindex(every).reset_index()[list(own)]
 
 
 def _panel(row: plain.Row) -> str:

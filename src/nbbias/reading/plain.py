@@ -79,7 +79,7 @@ def who(row: Row, among: pd.DataFrame) -> str:
     return escape(row["model"]) + (f" ({', '.join(rest)})" if rest else "")
 
 
-def models(rows: pd.DataFrame) -> str:
+def models(rows: pd.DataFrame, among: pd.DataFrame | None = None) -> str:
     """Count the rows' models, or, where a model has several prompts or sources, what is compared.
 
     Examples
@@ -87,11 +87,12 @@ def models(rows: pd.DataFrame) -> str:
     >>> models(pd.DataFrame({"model": ["a", "b"], "prompt": "p", "source": "s"}))
     '2 models'
     """
-    cells = rows[list(_CELL)].drop_duplicates()
-    if cells["model"].is_unique:
-        return f"{len(cells)} model{'' if len(cells) == 1 else 's'}"
-    what = "model and prompt" if cells["prompt"].nunique() > 1 else "model and source"
-    return f"{len(cells)} combinations of {what}"
+    every = (rows if among is None else among)[list(_CELL)].drop_duplicates()
+    n = len(rows[list(_CELL)].drop_duplicates())
+    if every["model"].is_unique:
+        return f"{n} model{'' if n == 1 else 's'}"
+    what = "model and prompt" if every["prompt"].nunique() > 1 else "model and source"
+    return f"{n} combination{'' if n == 1 else 's'} of {what}"
 
 
 def listed(parts: Sequence[str], *, most: int = 3) -> str:
@@ -345,8 +346,8 @@ def _others(left: pd.DataFrame, rows: pd.DataFrame, after: bool) -> str:
         n = f"{len(left)} comparison{'' if len(left) == 1 else 's'}"
         return f"In the other {n}" if after else f"In {n}"
     if not after:
-        return f"In {who(left.iloc[0], rows)}" if len(rows) == 1 else f"In {models(left)}"
-    return "In the other " + models(left).removeprefix("1 ")
+        return f"In {who(left.iloc[0], rows)}" if len(rows) == 1 else f"In {models(left, rows)}"
+    return "In the other " + models(left, rows).removeprefix("1 ")
 
 
 def _silent(rows: pd.DataFrame) -> str:
@@ -380,15 +381,17 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
     """
     found = shown(rows).sort_index()
     parts: list[str] = []
-    first = ""
+    first: dict[str, Any] = {}
     for _, side in found.groupby(_side(found), sort=False):
         row = side.iloc[0].to_dict()
         name, way = called(row), direction(row)
+        alike = all(row[key] == first.get(key) for key in ("measure", "statistic"))
         if parts:
-            parts.append(f"{_besides(name, first)} {way} in {len(side)}")
+            short = _besides(name, called(first)) if alike else f"{name} is"
+            parts.append(f"{short} {way} in {len(side)}")
             continue
         of = models(rows[rows["group"].fillna("") == (row["group"] if _text(row["group"]) else "")])
-        first = name
+        first = row
         parts.append(f"{name} is {way} in {len(side)} of {of}")
     return capital(listed(parts)) if parts else none
 
@@ -611,11 +614,11 @@ def nothing(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "artic
     within = [own for own in some if _within(own).all()]
     if len(within) == len(some):
         bounds = {f"{called(o.iloc[0].to_dict())} to {_bound(o)}" for o in within}
+        sure_of = some[0]["confidence"].iloc[0]
         first = f"In {models(some[0])} no difference from {reference} larger than what was declared"
         return [
             f"{first} to matter is there: {listed(sorted(bounds))}.",
-            f"{capital(reference)} would have been told from a difference of that size with "
-            f"{some[0]['confidence'].iloc[0]:.0%} confidence.",
+            f"A difference as large as that is ruled out with {sure_of:.0%} confidence.",
         ]
     named = [called(own.iloc[0].to_dict()) for own in some]
     alone = len(some[0]) == 1
@@ -729,9 +732,10 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
         far = (measured["estimate"] - _null(measured)).abs()
         at = found.index[0] if len(found) else far.idxmax()
         row = own.loc[at]
-        rows.append(row.to_dict() | {"name": f"{names.measure(row.to_dict())}, {_plainly(row)}"})
+        rows.append(row.to_dict() | {"name": f"{names.measure(row.to_dict())}, {_cell(row, own)}"})
     return pd.DataFrame(rows[:most])
 
 
-def _plainly(row: pd.Series) -> str:
-    return str(row["model"])
+def _cell(row: pd.Series, among: pd.DataFrame) -> str:
+    rest = [str(row[key]) for key in _CELL[1:] if among[key].nunique() > 1]
+    return str(row["model"]) + (f" ({', '.join(rest)})" if rest else "")

@@ -26,6 +26,10 @@ from nbbias.text import lexicons
 #: Pairs that one is chosen of, and characters of a text that are shown.
 _MOST, _CUT = 5, 800
 
+_LARGEST = (
+    "Of the five with the largest difference, the shortest; chosen for that, none is typical."
+)
+
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
@@ -69,7 +73,8 @@ def example(
     row = shortest(_with_length(found, ["original_id", "generated_id"], read), sign=mean)
     texts = [("Human", int(row["original_id"])), (str(row["model"]), int(row["generated_id"]))]
     told = _told(claim, pairs.STATISTIC[claim["measure"]], row["difference"], "news_bias")
-    return _shown(seen, claim, texts, f"{told}, answer less original. {_CHOSEN}")
+    chosen = _LARGEST if led is None else _CHOSEN
+    return _shown(seen, claim, texts, f"{told}, answer less original. {chosen}")
 
 
 def answers(
