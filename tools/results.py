@@ -206,16 +206,25 @@ def claims(run: Path, folder: Path) -> list[str]:
     table = pd.read_csv(at)
     named = {"study", "measure", "statistic", "bias", "group"}  # by the words for the measure
     keys = [key for key in ESTIMATE_KEYS if key not in named and table[key].nunique() > 1]
+    by_chance = bool((table["null"].fillna(0) != 0).any())  # else 0, as a difference's is
     rows = [
         (
             plain(names.measure(row)),
             *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
-            plain(names.quantity(row)), between(row), number(row["n"], decimals=0),
-            reference(row), p(row["p_adjusted"]), plain(row["verdict"]),
+            f"{plain(names.quantity(row))} ({between(row)})", number(row["n"], decimals=0),
+            *([reference(row)] if by_chance else []), found(row),
         )
         for row in table.head(_ROWS).to_dict("records")
     ]  # fmt: skip
-    head = ["measured", *keys, "estimate", "95% CI", "N", "by chance", "adjusted p", "told"]
+    chance = ["by chance"] if by_chance else []
+    head = [
+        "measured",
+        *keys,
+        f"estimate ({table['confidence'].iloc[0]:.0%} CI)",
+        "N",
+        *chance,
+        "told (adjusted p)",
+    ]
     more = len(table) - len(rows)
     rest = f" {more} more stand in the table." if more else ""
     return [
@@ -228,13 +237,16 @@ def claims(run: Path, folder: Path) -> list[str]:
 
 def between(row: dict[str, Any]) -> str:
     if pd.isna(row["ci_low"]):
-        return "–"
-    return f"{names.quantity(row, 'ci_low').split(' ')[0]} to {names.quantity(row, 'ci_high')}"
+        return "no interval"
+    low, high = (names.quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
+    return f"{low} to {high}"
 
 
-def p(value: float) -> str:
-    """Return an adjusted p value; what was not tested has none."""
-    return "–" if pd.isna(value) else "< .001" if value < 0.001 else f"{value:.3f}".lstrip("0")
+def found(row: dict[str, Any]) -> str:
+    """Return a claim's verdict with its adjusted p; what was not tested has none."""
+    value = row["p_adjusted"]
+    told = "" if pd.isna(value) else f" ({'p < .001' if value < 0.001 else f'p = {value:.3f}'})"
+    return plain(str(row["verdict"]) + told.replace("0.", "."))
 
 
 def again(page: Result) -> list[str]:

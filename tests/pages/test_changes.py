@@ -77,6 +77,12 @@ def test_one_model_of_another_name_is_the_same_model(tmp_path: Path) -> None:
     assert changes.as_one_model(both, second)[1] == ""
 
 
+def test_a_run_that_was_made_anew_is_read_anew(tmp_path: Path) -> None:
+    before = changes.read(run(tmp_path / "a", {"m": scores(1)}))
+    after = changes.read(run(tmp_path / "a", {"m": scores(2)}))
+    assert before.estimates["estimate"][0] != after.estimates["estimate"][0]
+
+
 def test_units_that_are_not_those_of_the_estimate_are_left_out(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", {"m": scores(1)})
     table = tables.saved_table(folder, "scores")

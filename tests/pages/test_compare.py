@@ -53,5 +53,6 @@ def test_names_are_escaped(tmp_path: Path) -> None:
     one, other = {name: scores(1), "b": scores(3)}, {name: scores(2, mean=0.9), "b": scores(4)}
     folders = [run(tmp_path / "old", one), run(tmp_path / "new", other)]
     shown = compare.shown(*folders, name="x", out=tmp_path)
+    assert "<img src=x" not in shown["figure"]
     for part in (shown["table"], shown["rest"]):
         assert "<img" not in part and "&lt;img" in part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +56,12 @@ def read(folder: Path) -> Run:
     NbbiasError
         The folder holds no finished run, or one that left no estimates.
     """
+    path = folder / manifest.NAME
+    return _read(folder, path.stat().st_mtime_ns if path.is_file() else 0)
+
+
+@lru_cache(maxsize=10)  # of ten runs each is compared with nine
+def _read(folder: Path, _written: int) -> Run:
     described = manifest.read(folder)
     if described is None or described["status"] != "ok":
         raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
@@ -196,6 +203,10 @@ def _change(first: Run, second: Run, key: Key, rows: tuple[Row, Row]) -> Row:
         n = len(second.units[key])
         return told | {"estimate": 0.0, "n": n, "only_first": 0, "only_second": 0,
                        "reason": None, "moved": False}  # fmt: skip
+    if key not in first.units or key not in second.units:
+        why = {"reason": NO_UNITS.format(units=second.called), "n": 0, "only_first": 0}
+        moved = bool(abs(difference) > _ROUNDING)
+        return told | why | {"only_second": 0, "estimate": difference, "moved": moved}
     both = paired(first, second, key)
     common = both.dropna(subset=["first", "second"])
     told |= {"n": len(common), "only_first": int(both["second"].isna().sum()),
@@ -206,8 +217,6 @@ def _change(first: Run, second: Run, key: Key, rows: tuple[Row, Row]) -> Row:
         whole = told["only_first"] + told["only_second"] == 0
         return told | found | {"moved": not (same and (whole or abs(difference) <= _ROUNDING))}
     told |= {"estimate": difference, "moved": bool(abs(difference) > _ROUNDING)}
-    if both.empty:
-        return told | {"reason": NO_UNITS.format(units=second.called)}
     return told | _independent(difference, rows, level)
 
 

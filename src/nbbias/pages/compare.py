@@ -95,7 +95,7 @@ def shown(first: Path, second: Path, *, name: str, out: Path) -> dict[str, Any]:
     if moved.empty:
         return parts
     labels = (f"{first.name} (before)", f"{second.name} (after)")
-    alike = {key for key in _NAMED if moved[key].nunique() == 1}
+    alike = {key for key in _NAMED if key != "group" and moved[key].nunique() == 1}
     tested = int(moved["p_adjusted"].notna().sum())
     first_rows = min(tested or len(moved), _FIRST)
     drawn = moved.head(first_rows)
@@ -109,10 +109,21 @@ def shown(first: Path, second: Path, *, name: str, out: Path) -> dict[str, Any]:
 
 
 def _ordered(moved: pd.DataFrame) -> pd.DataFrame:
-    """Put declared claims first, then what chance explains least, then what moved furthest."""
-    far = -moved["estimate"].abs()
-    by = moved.assign(rest=~moved["declared"].astype(bool), far=far)
-    return by.sort_values(["rest", "p_value", "far"], kind="stable").drop(columns=["rest", "far"])
+    """Put what was tested first, of it declared claims, then what chance explains least.
+
+    Of rows that people call the same, such as two ways to choose the articles, one stands first.
+    """
+    by = pd.DataFrame(
+        {
+            "untested": moved["p_adjusted"].isna(), "rest": ~moved["declared"].astype(bool),
+            "p": moved["p_value"], "far": -moved["estimate"].abs(),
+        },
+        index=moved.index,
+    ).sort_values(["untested", "rest", "p", "far"], kind="stable")  # fmt: skip
+    rows = moved.loc[by.index]
+    again = pd.Series([_name(row) for row in rows.to_dict("records")], rows.index).duplicated()
+    order = pd.DataFrame({"untested": rows["p_adjusted"].isna(), "again": again})
+    return rows.loc[order.sort_values(["untested", "again"], kind="stable").index]
 
 
 def sentences(table: pd.DataFrame, called: str) -> list[str]:
@@ -165,13 +176,13 @@ def _surely(sure: pd.DataFrame, tested: int) -> str:
         return "What changed could not be tested."
     if sure.empty:
         return f"None of {tested:,} changes is more than chance explains."
-    row = sure.iloc[sure["p_value"].argmin()].to_dict()
+    declared = sure[sure["declared"].astype(bool)]
+    leading = declared if len(declared) else sure
+    row = leading.iloc[leading["p_value"].argmin()].to_dict()
     many = f"{len(sure):,} of {tested:,} changes {'are' if len(sure) > 1 else 'is'}"
     many = "The one change is" if tested == 1 else many
-    least = "least of all for" if len(sure) > 1 else ""
-    return f"{many} more than chance explains: {least} {_name(row)}, {_from_to(row)}.".replace(
-        ":  ", ": "
-    )
+    which = f"{', most clearly' if len(sure) > 1 else ':'} {_name(row)}"
+    return f"{many} more than chance explains{which}, {_from_to(row)}."
 
 
 def _from_to(row: Mapping[str, Any]) -> str:
@@ -187,7 +198,8 @@ def _name(row: Mapping[str, Any]) -> str:
 def _named(row: Mapping[str, Any]) -> tuple[str, str]:
     said = names.measure({key: row[key] or None for key in tables.UNIT_KEYS})
     left = {row["bias"]} if row["group"] else set()
-    left |= {row["group"]} if row["group"] and names.of_people(row["group"]) in said else set()
+    whose = (names.of_people(row["group"]), names.people(row["group"]))
+    left |= {row["group"]} if row["group"] and any(one in said for one in whose) else set()
     rest = [names.people(str(row[key])) for key in _NAMED if row[key] and row[key] not in left]
     return said, ", ".join(dict.fromkeys(rest))
 
@@ -297,8 +309,10 @@ def _readable(moved: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
 
 
 def _interval(row: Mapping[str, Any], of: str, low: str, high: str) -> str:
-    """Write a value with its interval, the unit once."""
+    """Write a value with its interval, the unit once; a difference of percents is in points."""
     value = names.quantity(row, of)
+    if of == "estimate" and value.endswith("%"):
+        value = f"{value.removesuffix('%')} points"
     if not np.isfinite(row[low]):
         return value
     bare, unit = value.rstrip("%"), "%" if value.endswith("%") else ""

@@ -157,7 +157,8 @@ def _name(row: Row) -> str:
     rest = [str(row[key]) for key in _NAMED if row[key] and not (key == "source" and
             row[key] in {"all", "sample", "simulated"})]  # fmt: skip
     left = {row["bias"]} if row["group"] else set()
-    left |= {row["group"]} if names.of_people(row["group"]) in said else set()
+    whose = (names.of_people(row["group"]), names.people(row["group"]))
+    left |= {row["group"]} if row["group"] and any(one in said for one in whose) else set()
     rest = [names.people(one) for one in rest if one not in left]
     return f"{said} ({', '.join(dict.fromkeys(rest))})" if rest else said
 
