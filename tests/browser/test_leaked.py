@@ -10,7 +10,7 @@ from IPython.display import HTML
 from playwright.sync_api import Page
 
 from nbbias import news, reading
-from nbbias.pages import gallery, page as pages
+from nbbias.pages import compare, gallery, page as pages
 from tests.browser.conftest import Heard
 from tests.pages.test_gallery import PLAIN, claims, finished
 
@@ -71,9 +71,11 @@ def test_what_leaks_into_a_page_about_runs_does_not_run(
     page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     for at, run in enumerate("ab"):
-        finished(tmp_path, run, claims(PLAIN), started=f"2024-05-0{at + 1}T10:00:00+00:00")
+        moved = PLAIN | {"estimate": 0.3 + 0.05 * at}  # what did not move is not shown
+        finished(tmp_path, run, claims(moved), started=f"2024-05-0{at + 1}T10:00:00+00:00")
 
     monkeypatch.setattr(reading, "show", lambda *given, **told: HTML(LEAKED))
+    monkeypatch.setattr(compare, "_table", lambda _: LEAKED)
     gallery.write(tmp_path)
     title = {"leaders.html": "nbbias: models side by side"}.get(name, "nbbias: llmbi, a and b")
     nothing_runs(page, tmp_path / name, title=title)
