@@ -58,7 +58,7 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
     assert "In a paper" not in text
     row = [cell.get_text(" ", strip=True) for cell in found.select(".sum tbody tr > *")]
     assert row == [
-        STUDIES["llmbi"].question, "It is so.", "0.80 (95% CI 0.70 to 0.90; N = 18)",
+        STUDIES["llmbi"].question, "It is so.", "index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)",
         "Texts written by hand",
     ]  # fmt: skip
 
@@ -103,6 +103,9 @@ def test_of_one_model_its_own_numbers_are_told_with_their_verdicts(tmp_path: Pat
     (number,) = section.select(".numbers li")
     assert "0.30" in number.get_text() and "0.80" not in number.get_text()
     assert "not told apart from the reference, which does not show" in number.get_text()
+    found_cell, sure = found.select(".sum td")[:2]
+    assert found_cell.get_text().strip() == "LLM Bias Index: 0.30 (not told apart)."
+    assert sure.get_text().strip() == "0.30 (95% CI 0.20 to 0.40; N = 18)"
     assert "Left out, because plain is not in them: llmbi/b." in found.get_text()
     assert "LLM Bias Index" in found.select_one(".sum td").get_text()  # type: ignore[union-attr]
 

@@ -135,7 +135,8 @@ def _own(
         name = names.measure(row)
         name = called.get(_key(row), name[:1].upper() + name[1:])
         told = reading.lead.number(row | {"name": name})
-        shown.append(told | {"told": verdict, "N": f"{told['N']}; {verdict}".rstrip("; ")})
+        beside = {"verdict": row.get("verdict"), "count": told["N"]}
+        shown.append(told | beside | {"N": f"{told['N']}; {verdict}".rstrip("; ")})
     more = max(len(rows) - _NUMBERS, 0)
     return {"numbers": shown, "declared": claims is not None, "more": more}
 
@@ -146,11 +147,6 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 # --- on paper ---------------------------------------------------------------------------------
-
-_FOOT = (
-    '<div style="font-size:8px;width:100%;text-align:center">'
-    '<span class="pageNumber"></span> / <span class="totalPages"></span></div>'
-)
 
 
 def printable() -> None:
@@ -188,10 +184,7 @@ def pdf(source: Path, target: Path) -> Path:
             raise NbbiasError("--pdf", told) from error
         opened = browser.new_context(offline=True, color_scheme="light").new_page()
         opened.goto(source.resolve().as_uri())
-        printed = opened.pdf(
-            format="A4", print_background=True, display_header_footer=True,
-            header_template="<span></span>", footer_template=_FOOT,
-            margin={"top": "14mm", "bottom": "16mm", "left": "14mm", "right": "14mm"},
-        )  # fmt: skip
+        # Margins and numbers of pages are the style's own.
+        printed = opened.pdf(format="A4", print_background=True)
         browser.close()
     return tables.write(target, printed)

@@ -36,7 +36,7 @@ drawn = escape.drawn  # at hand for those who write into a figure
 WIDE, PHONE = 7.3, 3.75
 
 #: Characters of a row's name on one line: on a page by panels abreast, beside marks on a phone.
-_NAME, _BESIDE = {1: 48, 2: 32, 3: 22}, 16
+_NAME, _BESIDE = {1: 48, 2: 32, 3: 22}, 18
 
 #: How a column is named beside the name of a row.
 _BESIDE_TITLE: dict[str, Any] = {"fontweight": "normal", "fontsize": 9}
@@ -681,12 +681,13 @@ def counted(count: int, total: int, of: str) -> str:
     >>> [counted(k, 5, "models") for k in (0, 3, 5)], counted(1, 1, "models")
     (['in none of 5 models', 'in 3 of 5 models', 'in all 5 models'], 'in the one model')
     """
+    where = "by" if of.startswith("judge") else "in"
     if total == 1:
-        one = of.removesuffix("s")
-        return f"in the one {one}" if count else f"not in the one {one}"
+        one = f"{where} the one {of.removesuffix('s')}"
+        return one if count else f"not {one}"
     if count == total:
-        return f"in all {total} {of}" if total > 2 else f"in both {of}"
-    return f"in {count or 'none'} of {total} {of}"
+        return f"{where} all {total} {of}" if total > 2 else f"{where} both {of}"
+    return f"{where} {count or 'none'} of {total} {of}"
 
 
 def _nothing() -> Figure:
