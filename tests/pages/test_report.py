@@ -103,6 +103,9 @@ def test_of_one_model_its_own_numbers_are_told_with_their_verdicts(tmp_path: Pat
     (number,) = section.select(".numbers li")
     assert "0.30" in number.get_text() and "0.80" not in number.get_text()
     assert "not told apart from the reference, which does not show" in number.get_text()
+    found_cell, sure = found.select(".sum td")[:2]
+    assert found_cell.get_text().strip() == "LLM Bias Index: 0.30 (not told apart)."
+    assert sure.get_text().strip() == "0.30 (95% CI 0.20 to 0.40; N = 18)"
     assert "Left out, because plain is not in them: llmbi/b." in found.get_text()
     assert "LLM Bias Index" in found.select_one(".sum td").get_text()  # type: ignore[union-attr]
 

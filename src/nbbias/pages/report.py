@@ -135,7 +135,8 @@ def _own(
         name = names.measure(row)
         name = called.get(_key(row), name[:1].upper() + name[1:])
         told = reading.lead.number(row | {"name": name})
-        shown.append(told | {"told": verdict, "N": f"{told['N']}; {verdict}".rstrip("; ")})
+        beside = {"verdict": row.get("verdict"), "count": told["N"]}
+        shown.append(told | beside | {"N": f"{told['N']}; {verdict}".rstrip("; ")})
     more = max(len(rows) - _NUMBERS, 0)
     return {"numbers": shown, "declared": claims is not None, "more": more}
 
@@ -146,6 +147,7 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 # --- on paper ---------------------------------------------------------------------------------
+
 
 def printable() -> None:
     """Refuse to print where playwright, the extra `browser`, is not installed."""
