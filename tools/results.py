@@ -35,12 +35,19 @@ _LONGEST = 120
 _ROWS = 12
 
 
-def pairs(run: Path) -> tuple[list[str], str]:
+def pairs(run: Path) -> tuple[list[str], str, dict[str, str]]:
     """Return what a run found on minimal pairs, which is not what leads its page."""
     estimates = pd.read_csv(run / "tables/estimates.csv")
     own = estimates[estimates["measure"] == "pairs"]
     told = escape.without_markdown(sentences.pairs(own)[-1])
-    return [f"{sentences.twins(own)}.", f"{told[0].upper()}{told[1:]}"], "pairs"
+    card = {
+        "measures": "how often the sentence of a pair that stereotypes more scores higher",
+        "groups": "",
+        "N": f"{own['n'].max():,.0f} pairs",
+        "not": "that a judge who flags a sentence saw the prejudice: one that flags whatever names "
+        "a group flags the twin, too",
+    }
+    return [f"{sentences.twins(own)}.", f"{told[0].upper()}{told[1:]}"], "pairs", card
 
 
 #: Between these, the README says what the first page found.
@@ -50,13 +57,14 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 class Result(NamedTuple):
     """A page: the run that it tells of, what people call its corpus, and what else is drawn.
 
-    `found` returns sentences and a figure in the place of those that lead the run's own page.
+    `found` returns sentences, a figure and parts of the card in the place of those that lead the
+    run's own page.
     """
 
     params: str
     title: str
     figures: tuple[str, ...] = ()
-    found: Callable[[Path], tuple[list[str], str]] | None = None
+    found: Callable[[Path], tuple[list[str], str, dict[str, str]]] | None = None
 
 
 #: In the order of the studies; the first one leads the README.
@@ -114,7 +122,8 @@ def write(name: str, page: Result, run: Path) -> None:
     told = files.read_finding(run)
     folder = RESULTS / name
     shutil.rmtree(folder, ignore_errors=True)
-    said, figure = page.found(run) if page.found else (told["plain"], told["figure"])
+    said, figure, other = page.found(run) if page.found else (told["plain"], told["figure"], {})
+    told["card"] |= other
     lines = [f"# {page.title}", "", *(plain(one) + "\n" for one in said)]
     lines += drawn(run, figure, folder)
     if page.found is None:
@@ -162,7 +171,8 @@ def drawn(run: Path, name: str, folder: Path) -> list[str]:
 
 def texts_in(rows: pd.DataFrame) -> list[str]:
     """Return the columns that hold more than names and numbers."""
-    words = rows.select_dtypes(exclude="number").astype(str)
+    ours = ["instrument", "reason"]  # whose words are this package's
+    words = rows.drop(columns=ours, errors="ignore").select_dtypes(exclude="number").astype(str)
     return [name for name in words if words[name].str.len().max() > _LONGEST]
 
 
@@ -204,7 +214,8 @@ def claims(run: Path, folder: Path) -> list[str]:
         return []
     tables.write(folder / "claims.csv", at.read_bytes())
     table = pd.read_csv(at)
-    named = {"study", "measure", "statistic", "bias", "group"}  # by the words for the measure
+    named = {"study", "measure", "statistic", "group"}  # by the words for the measure
+    named |= {"bias"} if table["group"].notna().all() else set()
     keys = [key for key in ESTIMATE_KEYS if key not in named and table[key].nunique() > 1]
     by_chance = bool((table["null"].fillna(0) != 0).any())  # else 0, as a difference's is
     rows = [

@@ -69,7 +69,7 @@ def test_no_reader_meets_the_name_of_a_column(page: Page, runs: Path, stem: str)
     opened(page, runs, stem)
     text = page.evaluate("""() => {
         const told = document.querySelector('main').cloneNode(true);
-        told.querySelectorAll('code, pre, footer, #appendix, details.method, .texts')
+        told.querySelectorAll('code, pre, footer, #appendix, details.method, .texts, .bar')
             .forEach(one => one.remove());
         return told.innerText;
     }""")

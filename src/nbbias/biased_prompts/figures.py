@@ -81,7 +81,8 @@ def effects(estimates: pd.DataFrame) -> Drawn:
 
     def axis(own: pd.DataFrame) -> str:
         share = own["statistic"].iloc[0] == EFFECTS[0]
-        return "change of the group's share" if share else "change of tone"
+        tone = "toxicity" if own["measure"].iloc[0] == "toxicity" else "tone"
+        return "change of the group's share" if share else f"change of {tone}"
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
         what = _MEASURES.get(row["measure"], row["measure"])
@@ -128,7 +129,8 @@ def prejudice(
 
     def axis(own: pd.DataFrame) -> str:
         share = own["statistic"].iloc[0] == news.prejudice.KINDS[0]
-        return "share of articles" if share else "mean change"
+        measure = own["measure"].iloc[0]
+        return "share of articles" if share else f"mean change of {_MEASURES.get(measure, measure)}"
 
     def told(row: dict[str, Any], up: bool, first: bool) -> str:
         people, by = names.people(row["group"]), _MEASURES.get(row["measure"], row["measure"])

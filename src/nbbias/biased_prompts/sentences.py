@@ -269,7 +269,8 @@ def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
         if len(own):
             refuse = "refuses" if len(own) == 1 else "refuse"
             who = plain.listed([plain.who(row, rows) for row in own.to_dict("records")])
-            parts.append(f"{len(own)} of {of} {refuse} {more} often ({who})")
+            count = f"{len(own)} of {of} {refuse} {more} often ({who})"
+            parts.append(count if len(rows) > 1 else f"{who} refuses {more} often")
     return f"Under the {escape(biased)} prompt {' and '.join(parts)}"
 
 
@@ -454,8 +455,16 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
         return "Whether the share of prejudice changes cannot be told from these texts"
     found = len(plain.shown(rows))
     if not found:
-        return f"In none of {plain.models(rows)} a change of the share of prejudice could be shown"
-    return f"The share of prejudice changes in {found} of {plain.models(rows)}"
+        return "No change of the share of prejudice could be shown"
+    one = len(rows) == 1
+    where = plain.who(rows.iloc[0], rows) if one else f"{found} of {plain.models(rows)}"
+    return f"The share of prejudice changes in {where}"
+
+
+def changes(estimates: pd.DataFrame) -> bool:
+    """Tell whether any change of the share of prejudice is shown: what a figure shows."""
+    rows = estimates[estimates["statistic"] == "prejudice_share_change"]
+    return len(plain.shown(leading(rows))) > 0
 
 
 def bounds(estimates: pd.DataFrame) -> list[str]:

@@ -213,7 +213,9 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
 
 def _made_from(*runs: dict[str, Any]) -> str:
     """Return a hash of two runs as a page tells of them, and of what draws it."""
-    told = json.dumps([*runs, tables.versions()], sort_keys=True, default=str)
+    drawn = [Path(compare.__file__), data_path("templates/compare.html.j2")]
+    hashes = [tables.file_sha256(path) for path in drawn]
+    told = json.dumps([*runs, tables.versions(), hashes], sort_keys=True, default=str)
     return hashlib.sha256(told.encode()).hexdigest()
 
 

@@ -284,7 +284,7 @@ def claims(
         ``"ours"`` are printed values, drawn as rings; where there is a column `reference`, its
         value in a panel is a dashed line.
     axis
-        What is measured; of a panel's rows where panels differ, which then share no scale.
+        What is measured; of a panel's rows where panels differ. Those alike share a scale.
     by
         The column whose values are the panels, or the two columns whose values name rows and
         columns of panels.
@@ -330,6 +330,13 @@ def claims(
             rows, each, by=by, height=lambda own: rows_height(own["cell"]),
             share_x=len({label(own) for _, own in rows.groupby(by, sort=False)}) < 2,
         )  # fmt: skip
+        scales: dict[str, list[Axes]] = {}
+        for ax, own in drawn:
+            scales.setdefault(label(own), []).append(ax)
+        for alike in scales.values():  # what measures the same is on one scale
+            low, high = zip(*(ax.get_xlim() for ax in alike), strict=True)
+            for ax in alike:
+                ax.set_xlim(min(low), max(high))
     _name_marks(drawn, named)
     return figure
 

@@ -357,15 +357,12 @@ def _silent(rows: pd.DataFrame) -> str:
     if len(untested):
         reasons = untested["reason"].dropna().value_counts()
         why = f" ({escape(reasons.index[0])})" if len(reasons) else ""
-        parts.append(f"{_many(untested, rows)} could not be tested{why}")
+        many = f"{len(untested)} of {len(rows)} could not"
+        parts.append(f"{'none could' if len(untested) == len(rows) else many} be tested{why}")
     untold = int(rows["reason"].fillna("").str.startswith(UNTOLD).sum())
     if untold:
         parts.append(f"{untold} cannot be told at their N, whatever they are")
     return capital("; ".join(parts)) + "." if parts else ""
-
-
-def _many(some: pd.DataFrame, rows: pd.DataFrame) -> str:
-    return "All" if len(some) == len(rows) else f"{len(some)} of {len(rows)}"
 
 
 def heading(rows: pd.DataFrame, *, none: str) -> str:
@@ -377,22 +374,25 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
     >>> row = {"measure": "word", "statistic": "my_share", "group": "x", "estimate": -0.25,
     ...        "n": 9, "p_value": 0.01, "p_adjusted": 0.02, "model": "a"}
     >>> heading(tables.estimates([row], study="mine", confidence=0.95), none="Nothing is shown")
-    'My share is lower in 1 of 1 model'
+    'My share is lower in a'
     """
     found = shown(rows).sort_index()
     parts: list[str] = []
     first: dict[str, Any] = {}
+    alone = False
     for _, side in found.groupby(_side(found), sort=False):
         row = side.iloc[0].to_dict()
         name, way = called(row), direction(row)
         alike = all(row[key] == first.get(key) for key in ("measure", "statistic"))
         if parts:
             short = _besides(name, called(first)) if alike else f"{name} is"
-            parts.append(f"{short} {way} in {len(side)}")
+            parts.append(f"{short} {way}" + ("" if alone else f" in {len(side)}"))
             continue
-        of = models(rows[rows["group"].fillna("") == (row["group"] if _text(row["group"]) else "")])
+        whole = rows[rows["group"].fillna("") == (row["group"] if _text(row["group"]) else "")]
+        alone = len(whole[list(_CELL)].drop_duplicates()) == 1
+        where = who(row, whole) if alone else f"{len(side)} of {models(whole)}"
         first = row
-        parts.append(f"{name} is {way} in {len(side)} of {of}")
+        parts.append(f"{name} is {way} in {where}")
     return capital(listed(parts)) if parts else none
 
 
