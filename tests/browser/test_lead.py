@@ -113,12 +113,6 @@ def test_a_link_into_a_fold_opens_it(page: Page, runs: Path) -> None:
     assert page.locator("#a1-body td").first.is_visible()
 
 
-def test_paper_shows_what_is_folded(page: Page, runs: Path) -> None:
-    opened(page, runs, "llmbi")
-    page.emulate_media(media="print")
-    assert page.locator("#a1-body td").first.is_visible()
-
-
 @pytest.mark.parametrize("stem", STUDIES)
 def test_a_page_on_other_texts_says_nothing_of_simulated_ones(attacked: Path, stem: str) -> None:
     pages = [

@@ -83,13 +83,17 @@ def test_on_a_phone_rows_of_a_wide_table_are_lists(page: Page, runs: Path) -> No
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_paper_shows_folds_and_cuts_nothing(page: Page, runs: Path, name: str) -> None:
+def test_paper_shows_what_is_open_and_cuts_nothing(page: Page, runs: Path, name: str) -> None:
     page.set_viewport_size({"width": 718, "height": 1000})  # A4 less 10 mm at each side
     page.goto((runs / name).as_uri())
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 718
+    assert not any(fold.is_visible() for fold in page.locator(".folded > *").all())
+    assert page.locator("details.method:not([open])").count() == 0
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Open all").click()
+    page.emulate_media(media="print", color_scheme="dark")
     assert all(fold.is_visible() for fold in page.locator(".folded").all())
-    assert page.locator("main details:not([open]):not(.code)").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
     assert corner(page) == (255, 255, 255)  # paper is white, whatever the screen
     assert b"/Type /Page" in page.pdf(format="A4", prefer_css_page_size=True)

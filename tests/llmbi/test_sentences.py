@@ -149,7 +149,7 @@ def test_two_models_lead_with_how_they_differ_and_how_each_stands_beside_prose()
         "On the same 18 prompts, the answers of warm_1 are more strongly worded than those of "
         "plain: 0.95 against 0.48 on the index; were the two alike, chance would give as large a "
         "difference in fewer than 1 of 1,000 such runs.",
-        "Ordinary prose about things, in which nobody appears, has 0.44: warm_1 lies above it, "
+        "Ordinary prose about things, in which nobody appears, scores 0.44: warm_1 lies above it, "
         "plain is not told apart from it (anything beyond 0.07 would have been).",
     ]
     assert "t(17) = 9.06" in shown(lead.technical)
@@ -175,7 +175,7 @@ def test_where_nothing_is_told_apart_the_size_that_would_have_been_is() -> None:
 
 def test_one_model_leads_with_its_index_beside_prose() -> None:
     first, second = plain(led(WARM))
-    assert first.startswith("On the index, the answers of warm_1 to 18 prompts have 0.95")
+    assert first.startswith("The answers of warm_1 to 18 prompts score 0.95 on the index")
     assert second.endswith(
         "warm_1 lies above it, which chance alone would give in at most 1 of 1,000 such runs."
     )

@@ -95,7 +95,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> rows = tables.estimates([index], study="llmbi", confidence=0.95)
     >>> found = lead(rows, texts=Texts("own", "answers.csv"))
     >>> found.plain[0]
-    'On the index, the answers of a to 18 prompts have 0.50: the higher, the more strongly worded.'
+    'The answers of a to 18 prompts score 0.50 on the index: the higher, the more strongly worded.'
     """
     indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
@@ -116,7 +116,7 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> str:
     """Say how the models' answers differ, or what the only model has."""
     of = {row["model"]: row["estimate"] for row in indices}
     if not pairs:
-        return f"On the index, the answers of {_each(of, indices)}: {_HIGHER}."
+        return f"The answers of {_each(of, indices)} on the index: {_HIGHER}."
     row = reach.clearest(pairs)
     on = f"the same {row['n']:.0f} prompts"
     if len(pairs) > 1:
@@ -154,9 +154,9 @@ _HIGHER = "the higher, the more strongly worded"
 
 def _each(of: Mapping[str, float], indices: list[Row]) -> str:
     if len(of) > _FEW:
-        return f"{len(of)} models have {number(min(of.values()))} to {number(max(of.values()))}"
+        return f"{len(of)} models score {number(min(of.values()))} to {number(max(of.values()))}"
     return plain.listed([
-        f"{escape(row['model'])} to {row['n']:.0f} prompts have {number(row['estimate'])}"
+        f"{escape(row['model'])} to {row['n']:.0f} prompts score {number(row['estimate'])}"
         for row in indices
     ])  # fmt: skip
 
@@ -168,7 +168,7 @@ def _beside_prose(indices: list[Row]) -> list[str]:
         return []
     nulls = [row["null"] for row in known]
     low, high = number(min(nulls)), number(max(nulls))
-    prose = f"Ordinary prose about things, in which nobody appears, has {low}"
+    prose = f"Ordinary prose about things, in which nobody appears, scores {low}"
     prose += "" if low == high else f" to {high} at the same length"
     sides: dict[str, list[str]] = {}
     for row in sorted(known, key=lambda row: not reach.told(row)):

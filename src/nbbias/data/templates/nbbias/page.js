@@ -109,6 +109,12 @@
     opener(fold).addEventListener("click", () => set(fold, fold.hasAttribute("hidden")));
     fold.addEventListener("beforematch", () => set(fold, true));
   });
+  const list = document.querySelector("ol.folds");
+  if (list) {
+    const all = button("Open all, to read or to print", () => folds.forEach((fold) => set(fold, true)));
+    all.className = "all";
+    list.after(all);
+  }
   const follow = () => {
     const at = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const fold = at && (at.closest(".folded") || document.getElementById(at.id + "-body"));
@@ -118,7 +124,7 @@
   follow();
 
   // How something is measured stands on paper, too, and what was set.
-  const details = [...document.querySelectorAll("main details:not(.code)")];
+  const details = [...document.querySelectorAll(".about details, details.method")];
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = details.filter((one) => !one.open);
