@@ -73,7 +73,7 @@ def of_llmbi(run: Path, aggregation: str, *, lost: int = 0) -> Path:
     ]  # fmt: skip
     measured = pd.DataFrame(rows)
     measured.loc[measured.index[:lost], "polarity_textblob"] = np.nan
-    scores = llmbi.measure.score_answers(measured)
+    scores = llmbi.scoring.score_answers(measured)
     prose = llmbi.neutral.read_neutral("sample")
     reference = llmbi.neutral.neutral_reference(prose, lengths=measured["n"], scorers=["textblob"])
     found = llmbi.estimates.estimates(

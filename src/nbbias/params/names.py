@@ -57,8 +57,9 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
 
 
 def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values as a manifest holds them, so that lists and tuples are alike."""
-    read: dict[str, Any] = json.loads(json.dumps(values, default=str))
+    """Return values as a manifest holds them: lists and tuples are alike, and so are 0 and -0."""
+    written = json.dumps(values, default=str)
+    read: dict[str, Any] = json.loads(written, parse_float=lambda text: float(text) + 0.0)
     return read
 
 
