@@ -94,14 +94,17 @@ def test_a_fold_of_the_appendix_opens_by_button_link_and_search(page: Page, runs
     opened(page, runs, "llmbi")
     fold, button = page.locator(".folded").first, page.locator("h3.fold button").first
     assert (
-        fold.get_attribute("hidden") == "until-found" and not fold.locator("td").first.is_visible()
+        fold.get_attribute("hidden") == "until-found"
+        and not fold.locator("table").first.is_visible()
     )
     button.click()
-    assert fold.locator("td").first.is_visible() and button.get_attribute("aria-expanded") == "true"
+    assert (
+        fold.locator("table").first.is_visible() and button.get_attribute("aria-expanded") == "true"
+    )
     button.click()
     assert fold.get_attribute("hidden") == "until-found"
     page.locator("p.more a").first.click()
-    assert fold.locator("td").first.is_visible()
+    assert fold.locator("table").first.is_visible()
     button.click()
     fold.dispatch_event("beforematch")  # what a browser sends before it shows what it found
     assert button.get_attribute("aria-expanded") == "true"
