@@ -194,7 +194,7 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
     assert pd.read_parquet(folder / "tables/scores.parquet")["x"][0] == 0.1 + 0.2
     assert pd.read_csv(folder / "tables/scores.csv")["x"][0] == 0.1 + 0.2
     assert {p.name for p in (folder / "figures").iterdir()} == {
-        *("f.svg", "f.png", "f.pdf", "f.csv")
+        *("f.svg", "f.png", "f.pdf", "f.csv", "f.json")
     }
     assert "Seed 1." in (out / "index.html").read_text()
     page = (folder / "index.html").read_text()

@@ -102,6 +102,8 @@ def unwritable(folder: Path) -> str | None:
         return f"nothing can be written there: {error.strerror}"
 
 
+_CLIP = re.compile(rb'<clipPath id="(p[0-9a-f]{10})"')
+
 #: What a spreadsheet takes for a formula at the start of a text.
 _FORMULA = re.compile(r"[=+\-@\t](?=.)", re.DOTALL)
 
@@ -264,8 +266,15 @@ def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
         )
         files[kind] = buffer.getvalue()
     if "svg" in files:
-        files["svg"] = in_the_dark(files["svg"])
+        files["svg"] = in_the_dark(_numbered(files["svg"]))
     return files
+
+
+def _numbered(svg: bytes) -> bytes:
+    """Number what clips: matplotlib names it by where it lies, which may differ by a rounding."""
+    for number, name in enumerate(dict.fromkeys(_CLIP.findall(svg))):
+        svg = svg.replace(name, b"clip%d" % number)
+    return svg
 
 
 def svg(figure: Figure) -> bytes:
