@@ -212,7 +212,8 @@ def detect_command(
     if out is not None:
         tables.write(out, "".join(said))
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
-    err_console.print(f"{sum(counts.values()):,} texts: {told}", markup=False)
+    number = sum(counts.values())
+    err_console.print(f"{number:,} text{'s' * (number != 1)}: {told}", markup=False)
     if fail and counts[biasalert.detector.BIASED]:
         raise typer.Exit(1)
 
