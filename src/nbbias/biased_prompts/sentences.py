@@ -141,27 +141,15 @@ def _refusing(own: pd.DataFrame) -> bool:
 def _clause(side: pd.DataFrame, own: pd.DataFrame, than: str) -> str:
     """Say who does what to whom under the biased prompt, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = (
-        plain.subject(side, own, again=" than " not in than),
-        plain.direction(row),
-    )
-    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
+    if row["statistic"] in EFFECTS:
+        return news.sentences.clause(side, own, than=than)
+    subject, several = plain.subject(side, own, again=" than " not in than)
     more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] == _REFUSES:
-        return f"{subject} refuse{s} {more} articles{than}: {plain.far(side, more)}"
-    if row["statistic"] not in EFFECTS:
-        return f"{subject} ha{'ve' if several else 's'} {plain.called(row)} {way}{than}: " + (
-            plain.far(side, more)
-        )
-    if row["measure"] == "word":
-        return f"{subject} give{s} {whom} a {way} share of the words{than}: {plain.far(side, more)}"
-    if row["measure"] == "document":
-        what = f"give{s} {more} room to topics that go with {whom}"
-        return f"{subject} {what}{than}: {plain.far(side, more)}"
-    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
-    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
-    more = "higher" if row["estimate"] > 0 else "lower"
-    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
+        does = f"refuse{'' if several else 's'} {more} articles"
+    else:
+        does = f"ha{'ve' if several else 's'} {plain.called(row)} {plain.direction(row)}"
+    return f"{subject} {does}{than}: {plain.far(side, more)}"
 
 
 def more(declared: pd.DataFrame) -> list[str]:

@@ -115,17 +115,34 @@ def _shown(
 
 
 def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
-    """Say who does what to whom, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = plain.subject(side, own, again=not than), plain.direction(row)
-    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
-    more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
-        has = "have" if several else "has"
+        subject, several = plain.subject(side, own, again=not than)
+        has, way = "have" if several else "has", plain.direction(row)
         return f"{subject} {has} {plain.called(row)}: {plain.far(side, '')}, {way} than reference"
+    return clause(side, own, than=than, of=f" for {people[row['bias']]}")
+
+
+def clause(side: pd.DataFrame, own: pd.DataFrame, *, than: str, of: str = "") -> str:
+    """Say who does what to whom, and by how much.
+
+    Parameters
+    ----------
+    side, own
+        Rows of one measure and group that lie on one side, and all that could.
+    than
+        What is compared with, such as ``" than the originals"``; without it, it was said before.
+    of
+        Ends "a smaller share of the words".
+    """
+    row = side.iloc[0].to_dict()
+    subject, several = plain.subject(side, own, again=" than " not in than)
+    way, s = plain.direction(row), "" if several else "s"
+    whom = escape(names.people(str(row["group"])))
+    more = "more" if row["estimate"] > 0 else "less"
     if row["measure"] == "word":
-        of = f"a {way} share of the words for {people[row['bias']]}"
-        return f"{subject} give{s} {whom} {of}{than}: {plain.far(side, more)}"
+        share = f"a {way} share of the words{of}"
+        return f"{subject} give{s} {whom} {share}{than}: {plain.far(side, more)}"
     if row["measure"] == "document":
         what = f"give{s} {more} room to topics that go with {whom}"
         return f"{subject} {what}{than}: {plain.far(side, more)}"
