@@ -132,7 +132,9 @@ def score(
     """
     chosen = toxicity.choose(toxicity_scorer)
     versions = [tables.stamp(name) for name in [*scorers, chosen]]
-    descriptors = read.matches.loc[read.matches["kind"] == "descriptor", [*SENTENCE, "start", "term"]]
+    descriptors = read.matches.loc[
+        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "term"]
+    ]
     return _score(
         said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
     )
