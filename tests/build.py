@@ -18,6 +18,7 @@ from nbbias import stats, text
 from nbbias.news import corpus, fits, sample, tone, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
+from nbbias.text.tokens import Tokens
 
 GENDER = lexicons.load("gender")
 GROUPS = list("abcde")
@@ -113,7 +114,7 @@ class Study:
         return fits.fit(self.read, self.tokens, how, **settings)
 
     @cached_property
-    def tokens(self) -> pd.Series:
+    def tokens(self) -> Tokens:
         return text.topics.tokens(self.read.texts)
 
     def tables(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fit, Fitted, Fitting
 from nbbias.text import lexicons, topics as text_topics
+from nbbias.text.tokens import lists
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of
 
 NOTHING = pd.DataFrame()
@@ -651,7 +652,7 @@ def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
     inferred, shares = [], text_topics.shares
 
     def counted(model: Any, tokens: pd.Series, **settings: Any) -> pd.DataFrame:
-        inferred.append(len(tokens))
+        inferred.append(len(lists(tokens)))
         return shares(model, tokens, **settings)
 
     monkeypatch.setattr("nbbias.text.topics.shares", counted)
@@ -668,9 +669,10 @@ def test_chance_is_the_distance_of_words_dealt_out_by_hand(
     rng = np.random.default_rng(0)
     women = {*SEA, "she"}
     own = corpus["read"].pairs[corpus["read"].pairs["model"] == "farmer"]
+    words = lists(corpus["tokens"])
     distances = []
     for row in own.itertuples():
-        h, o = corpus["tokens"][row.generated_id], corpus["tokens"][row.original_id]
+        h, o = words[row.generated_id], words[row.original_id]
         both = np.array([word in women for word in [*h, *o]])
         for _ in range(30):
             mixed = rng.permutation(both)
@@ -887,6 +889,6 @@ def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
     again = pickle.loads(pickle.dumps(fit))
     tokens = corpus["tokens"]
     pd.testing.assert_frame_equal(
-        text_topics.shares(again.model, tokens[::-1], truncated=True)[::-1],
+        text_topics.shares(again.model, lists(tokens)[::-1], truncated=True)[::-1],
         text_topics.shares(fit.model, tokens, truncated=True),
     )

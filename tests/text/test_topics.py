@@ -12,6 +12,7 @@ import spacy
 
 from nbbias.tables import DataError
 from nbbias.text import topics
+from nbbias.text.tokens import lists
 
 SEA = ["sea", "ship", "sail", "harbour", "wave", "anchor"]
 FARM = ["farm", "cow", "field", "plough", "barn", "wheat"]
@@ -49,16 +50,16 @@ def test_tokens_are_those_of_spacys_pipeline() -> None:
     nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
     nlp.initialize()
     expected = [[t.lemma_ for t in nlp(text.lower()) if t.is_alpha] for text in texts]
-    found = topics.tokens(texts)
+    found = lists(topics.tokens(texts))
     assert found.tolist() == expected
     assert found.index.tolist() == ["x", "y", "z"]
     assert found["x"][:5] == ["woman", "be", "run", "to", "the"]
 
 
 def test_texts_without_letters_or_missing_have_no_tokens_and_twins_the_same() -> None:
-    found = topics.tokens(pd.Series(["", None, "1 + 1 = 2", "Ships sail", "Ships sail"]))
+    found = lists(topics.tokens(pd.Series(["", None, "1 + 1 = 2", "Ships sail", "Ships sail"])))
     assert found.tolist() == [[], [], [], ["ship", "sail"], ["ship", "sail"]]
-    assert topics.tokens(pd.Series([], dtype="str")).empty
+    assert lists(topics.tokens(pd.Series([], dtype="str"))).empty
 
 
 # --- fit --------------------------------------------------------------------------------------

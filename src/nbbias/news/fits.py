@@ -30,6 +30,7 @@ from nbbias import stats, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read, said
 from nbbias.tables import DataError, progress, stage
 from nbbias.text import lexicons
+from nbbias.text.tokens import Tokens
 from nbbias.text.topics import TopicModel
 
 #: Whose sentences say which topic is which group's: everybody's pooled, or each corpus' own.
@@ -84,12 +85,12 @@ class Fitted(NamedTuple):
     """
 
     fits: list[Fit]
-    tokens: pd.Series
+    tokens: Tokens
     how: Fitting
 
 
 @stage
-def fit(read: Read, tokens: pd.Series, how: Fitting, **settings: Any) -> Fitted:
+def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
     """Fit topics once for every seed and associate them with groups.
 
     Parameters
@@ -97,7 +98,7 @@ def fit(read: Read, tokens: pd.Series, how: Fitting, **settings: Any) -> Fitted:
     read
         What `news.annotate` returned.
     tokens
-        The Series of `text.topics.tokens` by text.
+        What `text.topics.tokens` returned, by text.
     how
         Number of topics, seeds, and how topics are given to groups.
     **settings
@@ -142,7 +143,7 @@ class Number(NamedTuple):
 
     n_topics: int
     tried: pd.DataFrame
-    tokens: pd.Series
+    tokens: Tokens
 
 
 def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:

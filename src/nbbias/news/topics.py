@@ -24,6 +24,7 @@ from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
 from nbbias.tables import SCORES, check, progress, stage
 from nbbias.text import lexicons
+from nbbias.text.tokens import lists
 
 NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
@@ -498,7 +499,7 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
     # The vocabulary is that of the corpus, in every fit.
     known = fitted.fits[0].model.dictionary.token2id
-    words = fitted.tokens.map(lambda own: [w for w in own if w in known])
+    words = lists(fitted.tokens).map(lambda own: [w for w in own if w in known])
     rng, draws = np.random.default_rng(sure.seed), sure.draws
     sampled = _sampled(read.pairs, sample_pairs, rng)
     table, dealt_words = _dealt(sampled, words, draws, rng)

@@ -3,6 +3,7 @@ from . import (
     embeddings as embeddings,
     lexicons as lexicons,
     sentiment as sentiment,
+    tokens as tokens,
     topics as topics,
     toxicity as toxicity,
 )

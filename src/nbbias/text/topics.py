@@ -22,6 +22,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nbbias.tables import DataError, stage
+from nbbias.text.tokens import Tokens, lists, of_lists, take
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
@@ -80,7 +81,7 @@ def _pipeline() -> Language:
     return nlp
 
 
-def tokens(texts: pd.Series) -> pd.Series:
+def tokens(texts: pd.Series) -> Tokens:
     """Split texts into lemmas.
 
     Parameters
@@ -90,19 +91,19 @@ def tokens(texts: pd.Series) -> pd.Series:
 
     Returns
     -------
-    Series of list of str
+    Tokens
         By the index of `texts`: lower-case lemmas of the alphabetical tokens, in order. Stop words
         are kept, as in Fang et al. (2024). Lemmas are looked up in spaCy's table, without regard
         to what part of speech a word is ("left" is always "leave").
 
     Examples
     --------
-    >>> tokens(pd.Series(["Cats chased mice.", None])).tolist()
+    >>> lists(tokens(pd.Series(["Cats chased mice.", None]))).tolist()
     [['cat', 'chase', 'mouse'], []]
     """
     nlp = _pipeline()
     known = texts.dropna().astype(str).str.lower()
-    distinct = known.drop_duplicates()
+    distinct = pd.Index(known.drop_duplicates())
     # The table knows lower-case words only: "Women" would stay what it is.
     read = [
         [t.text for t in doc if t.is_alpha] for doc in nlp.pipe(distinct, disable=["lemmatizer"])
@@ -110,18 +111,17 @@ def tokens(texts: pd.Series) -> pd.Series:
     # A lemma that is looked up needs no context, so every word is looked up once.
     vocabulary = sorted({word for text in read for word in text})
     lemmas = {t.text: t.lemma_ for t in nlp.get_pipe("lemmatizer")(Doc(nlp.vocab, vocabulary))}
-    by_text = {
-        text: [lemmas[word] for word in words] for text, words in zip(distinct, read, strict=True)
-    }
-    found = [by_text[text] if isinstance(text, str) else [] for text in known.reindex(texts.index)]
-    return pd.Series(found, index=texts.index, dtype=object)
+    once = of_lists(pd.Series([*([lemmas[word] for word in own] for own in read), []]))
+    at = np.full(len(texts), len(distinct))  # a missing text is the last, without words
+    at[texts.notna()] = distinct.get_indexer(known)
+    return take(once, at)._replace(index=texts.index)
 
 
 # --- fit --------------------------------------------------------------------------------------
 
 
 def fit(
-    tokens: pd.Series,
+    tokens: Tokens | pd.Series,
     *,
     n_topics: int,
     seed: int,
@@ -134,7 +134,8 @@ def fit(
     Parameters
     ----------
     tokens
-        The Series of `tokens`. Texts without a word of the vocabulary do not count.
+        What `tokens` returned, or lists of words. Texts without a word of the vocabulary do not
+        count.
     n_topics
         Number of topics K, at least 2 and at most the number of words in the vocabulary.
     seed
@@ -163,16 +164,17 @@ def fit(
     >>> sorted(topics.dictionary.token2id)
     ['cat', 'mouse', 'sea', 'ship']
     """
-    dictionary = Dictionary(tokens)
+    texts = lists(tokens)
+    dictionary = Dictionary(texts)
     seen = len(dictionary)
     dictionary.filter_extremes(no_below=no_below, no_above=no_above, keep_n=None)
     kept = f"{len(dictionary)} of {seen} words are in {no_below} texts or more and in at most "
-    kept += f"{no_above:.0%} of the {len(tokens)} texts"
+    kept += f"{no_above:.0%} of the {len(texts)} texts"
     if len(dictionary) == 0:
         raise DataError("topics", f"no vocabulary: {kept}; lower no_below or raise no_above")
     if not 2 <= n_topics <= len(dictionary):
         raise DataError("topics", f"{n_topics} topics need 2 to {len(dictionary)}: {kept}")
-    bows = [bow for bow in map(dictionary.doc2bow, tokens) if bow]
+    bows = [bow for bow in map(dictionary.doc2bow, texts) if bow]
     model = LdaModel(
         bows, num_topics=n_topics, id2word=dictionary, random_state=seed, passes=passes,
         eval_every=None,
@@ -183,7 +185,7 @@ def fit(
 
 @stage
 def perplexity(
-    tokens: pd.Series,
+    tokens: Tokens | pd.Series,
     articles: pd.Series,
     *,
     candidates: Sequence[int],
@@ -196,7 +198,7 @@ def perplexity(
     Parameters
     ----------
     tokens
-        The Series of `tokens`.
+        What `tokens` returned, or lists of words.
     articles
         The article of every text, by the same index. All texts of an article are on one side:
         a rewritten article would otherwise be held out and known at once.
@@ -232,7 +234,8 @@ def perplexity(
     >>> table[["n_topics", "held_out", "fitted"]].to_dict("records")
     [{'n_topics': 2, 'held_out': 1, 'fitted': 3}]
     """
-    of_text = articles.reindex(tokens.index)
+    given = of_lists(tokens)
+    of_text = articles.reindex(given.index)
     if of_text.isna().any():
         raise DataError("articles", f"{int(of_text.isna().sum())} texts belong to no article")
     known = of_text.unique()
@@ -242,14 +245,14 @@ def perplexity(
     for n_topics in candidates:
         value, words, reason = np.nan, 0, None
         if len(known) < 2:
-            rows.append((n_topics, value, 0, 0, len(tokens), "needs two articles"))
+            rows.append((n_topics, value, 0, 0, len(out), "needs two articles"))
             continue
         try:
-            topics = fit(tokens[~out], n_topics=n_topics, seed=seed, **settings)
+            topics = fit(take(given, ~out), n_topics=n_topics, seed=seed, **settings)
         except DataError as error:
             reason = "; ".join(error.breaches)
         else:
-            value, words = _held_out(topics, tokens[out])
+            value, words = _held_out(topics, lists(take(given, out)))
             reason = None if words else "no held-out text has two words of the vocabulary"
         rows.append((n_topics, value, words, int(out.sum()), int((~out).sum()), reason))
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
@@ -286,9 +289,9 @@ def choose(table: pd.DataFrame) -> int:
 # --- inference --------------------------------------------------------------------------------
 
 
-def _infer(topics: TopicModel, tokens: pd.Series) -> np.ndarray:
+def _infer(topics: TopicModel, tokens: Tokens | pd.Series) -> np.ndarray:
     """Return texts by topics, in gensim's precision; NaN for a text without known words."""
-    bows = [tuple(topics.dictionary.doc2bow(words)) for words in tokens]
+    bows = [tuple(topics.dictionary.doc2bow(words)) for words in lists(tokens)]
     distinct = list(dict.fromkeys(bow for bow in bows if bow))
     at = {bow: i for i, bow in enumerate(distinct)}
     # The last row is that of a text without words: its topics would be the prior's.
@@ -299,7 +302,7 @@ def _infer(topics: TopicModel, tokens: pd.Series) -> np.ndarray:
     return rows[[at.get(bow, len(distinct)) for bow in bows]]
 
 
-def shares(topics: TopicModel, tokens: pd.Series, *, truncated: bool) -> pd.DataFrame:
+def shares(topics: TopicModel, tokens: Tokens | pd.Series, *, truncated: bool) -> pd.DataFrame:
     """Infer how much of every text is about every topic.
 
     Inference starts at one fixed point, so a text's vector does not depend on the other texts.
@@ -309,7 +312,7 @@ def shares(topics: TopicModel, tokens: pd.Series, *, truncated: bool) -> pd.Data
     topics
         What `fit` returned.
     tokens
-        The Series of `tokens`.
+        What `tokens` returned, or lists of words.
     truncated
         False: whole vectors, which sum to 1. The prior then leaves every topic a little of every
         text. True: shares below 0.01 are 0, as gensim gives them by default; the rest is not
@@ -335,7 +338,7 @@ def shares(topics: TopicModel, tokens: pd.Series, *, truncated: bool) -> pd.Data
     return pd.DataFrame(found.astype(float), index=tokens.index, columns=columns)
 
 
-def of_sentences(topics: TopicModel, tokens: pd.Series) -> pd.Series:
+def of_sentences(topics: TopicModel, tokens: Tokens | pd.Series) -> pd.Series:
     """Give every sentence the topic with the largest share; equal sentences are inferred once.
 
     Returns

@@ -16,6 +16,7 @@ from nbbias.news import fits
 from nbbias.news.explore import topics
 from nbbias.news.fits import Fit, with_topics
 from nbbias.text import topics as text_topics
+from nbbias.text.tokens import lists
 from tests.build import small_study
 
 K = 4
@@ -109,7 +110,7 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     # A topic's part of all words: its share of each text, by the text's length.
     known = fit.model.dictionary.token2id
     shares = fit.shares.dropna()
-    tokens = found["tokens"].reindex(shares.index)
+    tokens = lists(found["tokens"]).reindex(shares.index)
     length = tokens.map(lambda words: sum(w in known for w in words)).to_numpy()
     expected = 100 * (shares.to_numpy() * length[:, None]).sum(0) / length.sum()
     by_topic = dict(zip(data["mdsDat"]["topics"], data["mdsDat"]["Freq"], strict=True))

@@ -23,6 +23,7 @@ from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
 from nbbias.text import lexicons
+from nbbias.text.tokens import Tokens, take
 from nbbias.text.topics import TopicModel
 
 _TITLE = "Look into a topic"
@@ -359,7 +360,7 @@ def examples(
 # --- LDAvis -----------------------------------------------------------------------------------
 
 
-def ldavis(fit: Fit, tokens: pd.Series) -> str | None:
+def ldavis(fit: Fit, tokens: Tokens) -> str | None:
     """Return the view of LDAvis as a page of its own that asks no network.
 
     Parameters
@@ -367,7 +368,7 @@ def ldavis(fit: Fit, tokens: pd.Series) -> str | None:
     fit
         Its topics and the shares of every text.
     tokens
-        The Series of `text.topics.tokens`, by text.
+        What `text.topics.tokens` returned, by text.
 
     Returns
     -------
@@ -379,16 +380,18 @@ def ldavis(fit: Fit, tokens: pd.Series) -> str | None:
     shares = fit.shares.dropna()
     if shares.shape[1] < 3:
         return None
-    data = _prepared(fit.model, shares, tokens.reindex(shares.index))
+    data = _prepared(fit.model, shares, take(tokens, tokens.index.get_indexer(shares.index)))
     return reading.frames.ldavis(data)
 
 
-def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: pd.Series) -> str:
+def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: Tokens) -> str:
     import pyLDAvis
 
     n = len(model.dictionary)
     known = model.dictionary.token2id
-    lengths = tokens.map(lambda words: sum(word in known for word in words)).to_numpy()
+    of_word = [word in known for word in tokens.words]
+    upto = np.append(0, np.cumsum(np.array(of_word, dtype=bool)[tokens.ids]))
+    lengths = np.diff(upto[tokens.starts])
     whole = shares.to_numpy(dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own libraries, about their own future
