@@ -15,12 +15,14 @@ tests), and does what is not compiled: `inference` with statistics, and learned 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from gensim.models import LdaModel
+
+from nbbias.tables import side_by_side, threads
 
 _LEAST = np.float32(1e-19)  # below it exp(E[log θ]) and exp(E[log β]) add nothing in float32
 _EPSILON = np.float32(np.finfo(np.float32).eps)
@@ -49,12 +51,10 @@ class Bags(NamedTuple):
     @classmethod
     def of_words(cls, ids: np.ndarray, starts: np.ndarray) -> Bags:
         """Count the words of texts: text i is `ids[starts[i]:starts[i + 1]]`; below 0: no word."""
-        text = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        text, ids = text[ids >= 0], ids[ids >= 0].astype(np.int64)
-        width = int(ids.max(initial=0)) + 1
-        keys, counts = np.unique(text * width + ids, return_counts=True)
-        edges = np.searchsorted(keys, np.arange(len(starts)) * width)
-        return cls((keys % width).astype(np.int32), counts.astype(np.float32), edges)
+        own, counts = np.empty(len(ids), np.int32), np.empty(len(ids), np.float32)
+        edges = np.zeros(len(starts), np.int64)
+        _count(ids, starts, own, counts, edges)
+        return cls(own[: edges[-1]].copy(), counts[: edges[-1]].copy(), edges)
 
     @classmethod
     def of_bows(cls, bows: Iterable[Iterable[tuple[int, float]]]) -> Bags:
@@ -70,21 +70,13 @@ class Bags(NamedTuple):
         rows = slice(edges[0], edges[-1])
         return Bags(self.ids[rows], self.counts[rows], edges - edges[0])
 
-    def take(self, texts: np.ndarray) -> Bags:
-        """Return some texts, by their numbers."""
-        sizes = self.sizes[texts]
-        starts = np.concatenate([[0], np.cumsum(sizes)])
-        rows = np.repeat(self.starts[texts] - starts[:-1], sizes) + np.arange(starts[-1])
-        return Bags(self.ids[rows], self.counts[rows], starts)
+    def full(self) -> Bags:
+        """Return the texts that have a word."""
+        return self._replace(starts=np.append(self.starts[:-1][self.sizes > 0], self.starts[-1]))
 
 
 class Lda(LdaModel):
-    """gensim's LdaModel, which trains and infers from `Bags` (or gensim's bags) compiled.
-
-    `workers`: threads; they change no number.
-    """
-
-    workers = 1
+    """gensim's LdaModel, which trains and infers from `Bags` (or gensim's bags) compiled."""
 
     def update(self, corpus: Any, *args: Any, **kwargs: Any) -> None:
         """Train as `LdaModel.update` does, by the settings of the model alone."""
@@ -108,13 +100,20 @@ class Lda(LdaModel):
         self.state.sstats, self.state.numdocs = sstats.T, self.state.numdocs + bags.texts
         self.expElogbeta = weights.T
 
+    def sync_state(self, current_Elogbeta: Any = None) -> None:
+        """Make the weights that inference goes by of the statistics, as training does."""
+        sstats = np.ascontiguousarray(self.state.sstats.T)
+        weights = np.empty_like(sstats)
+        self._weigh(sstats, weights)
+        self.expElogbeta = weights.T
+
     def inference(self, chunk: Any, collect_sstats: bool = False) -> tuple[np.ndarray, Any]:
         """Infer the texts' γ, as gensim does."""
         if collect_sstats:
             return super().inference(chunk, collect_sstats)
         bags = chunk if isinstance(chunk, Bags) else Bags.of_bows(chunk)
         gamma = self._start(bags.texts)
-        self._infer(bags, _flushed(self.expElogbeta.T), gamma, None)
+        self._infer(bags, np.ascontiguousarray(self.expElogbeta.T), gamma, None)
         return gamma, None
 
     def _start(self, texts: int) -> np.ndarray:
@@ -131,7 +130,7 @@ class Lda(LdaModel):
         def part(start: int, end: int) -> None:
             _expect(*bags, (start, end), weights, self.alpha, gamma, theta, ratio, settings)
 
-        _dealt(part, bags.texts, self.workers)
+        _dealt(part, bags.texts)
 
     def _maximise(
         self, sstats: np.ndarray, weights: np.ndarray, found: tuple[Any, np.ndarray, np.ndarray],
@@ -140,22 +139,23 @@ class Lda(LdaModel):
         """Blend what a chunk's texts tell of words into `sstats`, and make the weights anew."""
         (order, text, edges), theta, ratio = found
         told = (order, text, edges, theta, ratio, np.float32(blend[0]), np.float32(blend[1]))
-        words, eta = len(sstats), np.broadcast_to(self.eta, (self.num_topics, len(sstats))).T
-        _dealt(lambda start, end: _blend((start, end), sstats, weights, *told), words, self.workers)
+        _dealt(lambda start, end: _blend((start, end), sstats, weights, *told), len(sstats))
+        self._weigh(sstats, weights)
+
+    def _weigh(self, sstats: np.ndarray, weights: np.ndarray) -> None:
+        """Write exp(E[log β]), words by topics."""
+        eta = np.broadcast_to(self.eta, (self.num_topics, len(sstats))).T
         total = np.empty(self.num_topics, np.float32)
         _totals(sstats, eta, total)
         scale = 1 / exp_psi(total)
-        _dealt(lambda a, b: _weigh((a, b), sstats, eta, scale, weights), words, self.workers)
+        _dealt(lambda a, b: _weigh((a, b), sstats, eta, scale, weights), len(sstats))
 
 
-def _dealt(part: Callable[[int, int], None], size: int, workers: int) -> None:
-    """Call a function on parts of a range, each whole on one of so many threads."""
-    edges = np.linspace(0, size, min(size, 4 * workers if workers > 1 else 1) + 1).astype(int)
-    if workers == 1:
-        part(0, size)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(part, edges[:-1], edges[1:]))
+def _dealt(part: Callable[[int, int], None], size: int) -> None:
+    """Call a function on parts of a range, which threads share."""
+    parts = min(size, 4 * threads()) if threads() > 1 else 1
+    edges = np.linspace(0, size, parts + 1).astype(int).tolist()
+    side_by_side(lambda span: part(*span), list(pairwise(edges)))
 
 
 def _flushed(weights: np.ndarray) -> np.ndarray:
@@ -175,8 +175,8 @@ def exp_psi(values: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> exp_psi(np.array([1.0, 100.0])).round(4).tolist()
-    [0.5615, 99.5004]
+    >>> [round(float(one), 3) for one in exp_psi(np.array([1.0, 100.0]))]
+    [0.561, 99.5]
     """
     x = np.ascontiguousarray(values, np.float32).ravel()
     out, room = np.empty_like(x), np.empty_like(x)
@@ -217,6 +217,24 @@ def _exp_psi(x: np.ndarray, n: int, out: np.ndarray, room: np.ndarray) -> None:
         bits[i] = (np.int32(power) + np.int32(127)) << np.int32(23)
     for i in range(n):
         out[i] *= room[i]
+
+
+@_compiled
+def _count(
+    ids: np.ndarray, starts: np.ndarray, own: np.ndarray, counts: np.ndarray, edges: np.ndarray
+) -> None:
+    """Write the different words of every text, how often it has them, and where they begin."""
+    at = 0
+    for d in range(len(starts) - 1):
+        last = -1
+        for word in np.sort(ids[starts[d] : starts[d + 1]]):
+            if word < 0:
+                continue
+            if word != last:
+                own[at], counts[at], last = word, np.float32(0), word
+                at += 1
+            counts[at - 1] += np.float32(1)
+        edges[d + 1] = at
 
 
 @_compiled
