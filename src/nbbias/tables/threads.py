@@ -5,12 +5,12 @@ What is done in which thread, and by how many, moves no number.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
+from nbbias.tables.chunks import workers
 from nbbias.tables.waiting import progress
 
 T = TypeVar("T")
@@ -29,7 +29,7 @@ def threads() -> int:
     True
     """
     known: int = getattr(_own, "threads", 0)
-    return known or int(os.environ.get("NBBIAS_WORKERS", 0)) or os.cpu_count() or 1
+    return known or workers()
 
 
 def side_by_side(function: Callable[[T], R], items: Sequence[T], *, what: str = "") -> list[R]:

@@ -8,8 +8,8 @@ text is left with are gone through alone. And exp(ψ(x)) has a closed form witho
 remains of a difference to gensim is float32 rounding, in another order of sums.
 
 A text's numbers depend on no other text and a word's on the texts in their order, so threads, among
-which both are dealt out, change nothing. `LdaModel` itself is the reference (`plain=True` in the
-tests), and does what is not compiled: `inference` with statistics, and learned priors.
+which both are dealt out, change nothing. `LdaModel` itself is the reference, in the tests. Priors
+are those given, never learned.
 """
 
 from __future__ import annotations
@@ -78,6 +78,8 @@ class Bags(NamedTuple):
 class Lda(LdaModel):
     """gensim's LdaModel, which trains and infers from `Bags` (or gensim's bags) compiled."""
 
+    expElogbeta: np.ndarray  # noqa: N815  (gensim's name)
+
     def update(self, corpus: Any, *args: Any, **kwargs: Any) -> None:
         """Train as `LdaModel.update` does, by the settings of the model alone."""
         bags = corpus if isinstance(corpus, Bags) else Bags.of_bows(corpus)
@@ -100,7 +102,7 @@ class Lda(LdaModel):
         self.state.sstats, self.state.numdocs = sstats.T, self.state.numdocs + bags.texts
         self.expElogbeta = weights.T
 
-    def sync_state(self, current_Elogbeta: Any = None) -> None:
+    def sync_state(self, _: Any = None) -> None:
         """Make the weights that inference goes by of the statistics, as training does."""
         sstats = np.ascontiguousarray(self.state.sstats.T)
         weights = np.empty_like(sstats)
@@ -286,8 +288,8 @@ def _expect(
                         settled += abs(now[k] - prior[k])
                         resting += prior[k]
                     else:
-                        left[at], now[at], theta[at], prior[at] = left[k], now[k], theta[k], prior[k]
-                        stays[at] = k
+                        stays[at], left[at], prior[at] = k, left[k], prior[k]
+                        now[at], theta[at] = now[k], theta[k]
                         at += 1
                 n = kept
                 _drop(stays[:n], words, rows, columns, by_topic)
