@@ -1,0 +1,198 @@
+"""What is timed: of every stage its plain way, ours, and what is compared of what the two found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import plain
+from benchmarks.given import TOPICS, Given
+from nbbias import stats, text
+from nbbias.text.tokens import lists
+
+
+class Stage(NamedTuple):
+    """A stage, and both ways of it.
+
+    `plain`, `ours`: each takes a `Given` and returns what it found. `given`: what is made for both
+    beforehand. `compare` takes both findings, the plain one of fewer documents, and the `Given` of
+    the plain one, and says how alike they are. `share`: the part of the documents of small size
+    that the plain way is timed on; `most`: documents that ours is timed on, too. `threads` of ours.
+    """
+
+    name: str
+    plain: Callable[[Given], Any]
+    ours: Callable[[Given], Any]
+    compare: Callable[[Any, Any, Given], str]
+    given: tuple[str, ...] = ()
+    share: float = 1 / 8
+    most: int | None = None
+    threads: int = 1
+
+
+# --- how alike --------------------------------------------------------------------------------
+
+
+def _rows(first: tuple[pd.DataFrame, ...], second: tuple[pd.DataFrame, ...], given: Given) -> str:
+    told = []
+    for name, own, other in zip(("sentences", "matches"), first, second, strict=True):
+        other = other[other["text_id"].isin(given.texts.index)]
+        same = len(own) == len(other) and all(
+            (own[column].to_numpy() == other[column].astype(own[column].dtype).to_numpy()).all()
+            for column in own
+        )
+        told.append(f"{len(own):,} {name} {'equal' if same else 'DIFFER'}")
+    return ", ".join(told)
+
+
+def _words(first: pd.Series, second: Any, given: Given) -> str:
+    both = zip(first, lists(second).head(len(first)), strict=True)
+    differ = sum(list(own) != list(other) for own, other in both)
+    return f"{len(first):,} {'equal' if not differ else f'but {differ:,} equal'}"
+
+
+def _numbers(first: np.ndarray, second: Any, given: Given) -> str:
+    second = np.asarray(second, dtype=float)[: len(first)]
+    return f"{len(first):,}, at most {np.abs(first - second).max():.1g} apart"
+
+
+def _alike(first: np.ndarray, second: pd.Series, given: Given) -> str:
+    second = second.fillna(-1).to_numpy(dtype=int)[: len(first)]
+    return f"{(first == second).sum():,} of {len(first):,} largest topics equal"
+
+
+def _topics(first: Any, second: Any, given: Given) -> str:
+    """Compare ours not with the plain way of many workers, but with LdaModel's topics."""
+    single = plain.lda(lists(given.tokens), **_TRAINING)
+    own = single.get_topics()[:, single.id2word.doc2idx(_known(second))]
+    other = second.model.get_topics()[:, second.dictionary.doc2idx(_known(second))]
+    return f"topics at most {np.abs(own - other).max():.1g} from LdaModel's"
+
+
+def _known(topics: Any) -> list[str]:
+    return sorted(topics.dictionary.token2id)
+
+
+def _differences(first: np.ndarray, second: Any, given: Given) -> str:
+    return f"at most {np.abs(first - np.array(second)).max():.1g} apart"
+
+
+def _models(first: pd.DataFrame, second: pd.DataFrame, given: Given) -> str:
+    apart = np.abs(first["estimate"][:-1].to_numpy() - second["estimate"].to_numpy()).max()
+    width = (second["ci_high"] - second["ci_low"]).to_numpy() / 2 / 1.959964
+    error = np.abs(width / first["error"][:-1].to_numpy() - 1).max()
+    return f"estimates at most {apart:.1g} apart, standard errors {error:.1g} of theirs"
+
+
+# --- stages -----------------------------------------------------------------------------------
+
+_TRAINING: dict[str, Any] = {"num_topics": TOPICS, "passes": 2, "random_state": 1}
+
+
+def _train(given: Given) -> Any:
+    how = {"n_topics": TOPICS, "passes": 2, "seed": 1}
+    return text.topics.fit(given.tokens, **how)
+
+
+def _train_plainly(given: Given) -> Any:
+    return plain.lda(lists(given.tokens), workers=2, eval_every=None, **_TRAINING)
+
+
+def _largest(given: Given) -> np.ndarray:
+    model = plain.same_model(given.topics)
+    words = lists(given.sentence_tokens)
+    return plain.largest_topics(model, given.topics.dictionary, words)
+
+
+def _dealt_plainly(given: Given) -> np.ndarray:
+    h, o = given.counts
+    rng, found = np.random.default_rng(1), []
+    for a, b in _articles(h):
+        both = np.vstack([h[a:b], o[a:b]])
+        order = rng.random((1000, len(both))).argsort(axis=1)[:, : b - a]
+        found.append(both[order].sum(axis=1))
+    return np.array(found)
+
+
+def _dealt(given: Given) -> np.ndarray:
+    h, o = given.counts
+    rng = np.random.default_rng(1)
+    return np.array(
+        [stats.dealt(h[a:b], o[a:b], draws=1000, rng=rng)[0] for a, b in _articles(h)]
+    )
+
+
+def _articles(counts: np.ndarray) -> list[tuple[int, int]]:
+    """Cut the pairs into pieces as long as an article has sentences with group words."""
+    return list(pairwise(range(0, min(len(counts), 8000), 8)))
+
+
+#: The text stage: what is summed in a row of its own.
+TEXT = ("sentences and group words", "lemmas of texts", "lemmas of sentences", "polarity, TextBlob")
+
+STAGES = [
+    Stage(
+        TEXT[0],
+        lambda g: plain.sentences_and_matches(g.texts, g.lexicon),
+        lambda g: text.annotate.annotate(g.texts, g.lexicon),
+        _rows, ("texts", "lexicon"),
+    ),
+    Stage(
+        TEXT[1],
+        lambda g: plain.lemmas(g.texts), lambda g: text.topics.tokens(g.texts),
+        _words, ("texts",),
+    ),
+    Stage(
+        TEXT[2],
+        lambda g: plain.lemmas(g.said), lambda g: text.topics.tokens(g.said),
+        _words, ("said",),
+    ),
+    Stage(
+        TEXT[3],
+        lambda g: plain.textblob(g.distinct),
+        lambda g: text.sentiment.score(g.distinct, scorer="textblob"),
+        _numbers, ("distinct",),
+    ),
+    Stage(
+        "polarity, VADER",
+        lambda g: plain.vader(g.distinct),
+        lambda g: text.sentiment.score(g.distinct, scorer="vader"),
+        _numbers, ("distinct",), most=4312,
+    ),
+    Stage(
+        "toxicity without a network",
+        lambda g: plain.profanity(g.distinct),
+        lambda g: text.toxicity.score(g.distinct, scorer="offline"),
+        _numbers, ("distinct",),
+    ),
+    Stage(
+        f"topics of sentences, K = {TOPICS}",
+        _largest,
+        lambda g: text.topics.of_sentences(g.topics, g.sentence_tokens),
+        _alike, ("topics", "sentence_tokens"), share=1 / 32,
+    ),
+    Stage(
+        f"training topics, K = {TOPICS}, 2 passes",
+        _train_plainly, _train, _topics, ("tokens",), most=1078, share=1.0,
+    ),
+    Stage(
+        "expected differences",
+        lambda g: plain.expected_differences(*g.counts),
+        lambda g: stats.expected_differences(*g.counts),
+        _differences, ("counts",), share=1.0,
+    ),
+    Stage(
+        "deals of sentences",
+        _dealt_plainly, _dealt, _differences, ("counts",), most=4312, share=1.0,
+    ),
+    Stage(
+        "mixed model",
+        lambda g: plain.mixed_model(g.scores, value="score"),
+        lambda g: stats.mixed_model(g.scores, value="score"),
+        _models, ("scores",), share=1.0,
+    ),
+]  # fmt: skip
