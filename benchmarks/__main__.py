@@ -58,14 +58,14 @@ def _peak(*, reset: bool = False) -> float:
         return float("nan")
 
 
-def measure(size: str, *, only: str = "") -> list[dict[str, Any]]:
+def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
     """Time every stage once, both ways, in this process."""
     from benchmarks.given import Given
     from benchmarks.peers import PEERS
     from benchmarks.stages import STAGES
 
-    folder = at(SIZES[size][0])
-    whole, small = Given(folder, documents=SIZES[size][0]), SIZES["small"][0]
+    whole = Given(at(documents), documents=documents)
+    small = min(documents, SIZES["small"][0])
     tiny = whole.part(80)  # reads lists and compiles, which is no part of what is timed
     rows = []
     for stage in [*STAGES, *PEERS]:
@@ -160,21 +160,23 @@ def main() -> None:
     """Run the rounds, each in a process of its own; print the table and keep it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--size", choices=SIZES, default="paper")
+    parser.add_argument("--documents", type=int, help="instead of those of the size")
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--only", default="", help="stages with these words in their names")
     parser.add_argument("--once", action="store_true", help="one round in this process, as JSON")
     given = parser.parse_args()
+    documents = given.documents or SIZES[given.size][0]
     if given.once:
-        print(json.dumps(measure(given.size, only=given.only)))
+        print(json.dumps(measure(documents, only=given.only)))
         return
     from benchmarks.stages import TEXT
 
     before, start = machine(), time.perf_counter()
-    at(SIZES[given.size][0])
+    at(documents)
     # One thread: with two, linear algebra waits by turning, which on few cores others pay for.
     alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     alone |= {"NBBIAS_CACHE": "off", "NBBIAS_WORKERS": "1"}
-    command = [sys.executable, "-m", "benchmarks", "--once", "--size", given.size]
+    command = [sys.executable, "-m", "benchmarks", "--once", "--documents", str(documents)]
     command += ["--only", given.only]
     rounds = []
     for number in range(given.rounds or SIZES[given.size][1]):
@@ -182,10 +184,11 @@ def main() -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env=os.environ | alone)
         rounds.append(json.loads(done.stdout.splitlines()[-1]))
     table = with_sum(median(rounds), TEXT, "the text stage")
-    told = {"size": given.size, "rounds": len(rounds), "machine": before}
+    name = str(documents) if given.documents else given.size
+    told = {"size": name, "documents": documents, "rounds": len(rounds), "machine": before}
     told |= {"seconds": time.perf_counter() - start}
     rows = json.loads(table.replace({np.nan: None}).to_json(orient="records"))
-    path = _OUT / f"{given.size}.json"
+    path = _OUT / f"{name}.json"
     path.write_text(json.dumps(told | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
     path.with_suffix(".md").write_text(printed(table) + "\n", encoding="utf-8")
     print(printed(table))

@@ -30,12 +30,15 @@ class Given:
     8
     """
 
-    def __init__(self, folder: Path, *, documents: int) -> None:
+    def __init__(self, folder: Path, *, documents: int, whole: Given | None = None) -> None:
         self.folder, self.documents = folder, documents
+        self.whole = whole or self
 
     def part(self, documents: int) -> Given:
         """Return the first documents of these."""
-        return Given(self.folder, documents=min(documents, self.documents))
+        return Given(
+            self.folder, documents=max(8, min(documents, self.documents)), whole=self.whole
+        )
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -93,8 +96,10 @@ class Given:
 
     @cached_property
     def topics(self) -> Any:
-        """Topics of some of the texts, read once: what sentences are given to."""
-        some = self.part(4312)
+        """Topics of some of the whole's texts, read once: what sentences of all are given to."""
+        if self.whole is not self:
+            return self.whole.topics
+        some = self.part(corpus.PAPER // 16)
         return text.topics.fit(some.tokens, n_topics=TOPICS, seed=1, passes=1)
 
     @cached_property
