@@ -14,6 +14,7 @@ import pandas as pd
 
 from benchmarks import corpus
 from nbbias import news, text
+from nbbias.text.tokens import take
 
 #: Names of people that texts are searched for, as many as Fang et al. (2024) had of any kind.
 NAMES = 27_000
@@ -34,11 +35,10 @@ class Given:
         self.folder, self.documents = folder, documents
         self.whole = whole or self
 
-    def part(self, documents: int) -> Given:
-        """Return the first documents of these."""
-        return Given(
-            self.folder, documents=max(8, min(documents, self.documents)), whole=self.whole
-        )
+    def first(self, documents: int) -> Given:
+        """Return the first documents, as if there were no others."""
+        few = max(8, min(documents, self.documents))
+        return Given(self.folder, documents=few, whole=self.whole)
 
     @cached_property
     def pairs(self) -> pd.DataFrame:
@@ -82,9 +82,9 @@ class Given:
         return news.corpus.said(self.read)
 
     @cached_property
-    def distinct(self) -> list[str]:
+    def distinct(self) -> pd.Series:
         """Different sentences, in the order in which they stand."""
-        return self.said.drop_duplicates().tolist()
+        return self.said.drop_duplicates()
 
     @cached_property
     def tokens(self) -> Any:
@@ -99,7 +99,7 @@ class Given:
         """Topics of some of the whole's texts, read once: what sentences of all are given to."""
         if self.whole is not self:
             return self.whole.topics
-        some = self.part(corpus.PAPER // 16)
+        some = self.first(corpus.PAPER // 16)
         return text.topics.fit(some.tokens, n_topics=TOPICS, seed=1, passes=1)
 
     @cached_property
@@ -123,3 +123,27 @@ class Given:
         article, model = (pd.factorize(table[name])[0] for name in ("article_id", "model"))
         own = rng.normal(size=article.max() + 1)[article] + 0.1 * model
         return table.assign(score=own + rng.normal(size=len(table)))
+
+
+class Some(Given):
+    """Some of the texts of a `Given`, spread over all, with the numbers that they have there."""
+
+    def __init__(self, given: Given, *, documents: int) -> None:
+        few = max(8, min(documents, given.documents))
+        super().__init__(given.folder, documents=few, whole=given.whole)
+        self.given = given
+
+    @cached_property
+    def texts(self) -> pd.Series:
+        at = np.linspace(0, len(self.given.texts) - 1, self.documents).round().astype(int)
+        return self.given.texts.iloc[at]
+
+    @cached_property
+    def said(self) -> pd.Series:
+        of = self.given.said.index.get_level_values("text_id")
+        return self.given.said[of.isin(self.texts.index)]
+
+    @cached_property
+    def sentence_tokens(self) -> Any:
+        whole = self.given.sentence_tokens
+        return take(whole, whole.index.get_level_values("text_id").isin(self.texts.index))

@@ -12,22 +12,23 @@ import pandas as pd
 from benchmarks import plain
 from benchmarks.given import TOPICS, Given
 from nbbias import stats, text
-from nbbias.text.tokens import lists
+from nbbias.text import plain as by_spacy, vader
+from nbbias.text.tokens import lists, take
 
 
 class Stage(NamedTuple):
     """A stage, and both ways of it.
 
-    `plain`, `ours`: each takes a `Given` and returns what it found. `given`: what is made for both
-    beforehand. `compare` takes both findings, the plain one of fewer documents, and the `Given` of
-    the plain one, and says how alike they are. `share`: the part of the documents of small size
-    that the plain way is timed on; `most`: documents that ours is timed on, too. `threads` of ours.
+    `plain`, `ours`: each takes a `Given` and returns what it found. `compare` takes what the plain
+    way found of some texts and ours of all, and the `Given` of either, and says how alike they are.
+    `given`: what is made for both beforehand. `share`: the part of a small corpus' documents that
+    the plain way is timed on; `most`: the documents that ours is timed on, too. `threads` of ours.
     """
 
     name: str
     plain: Callable[[Given], Any]
     ours: Callable[[Given], Any]
-    compare: Callable[[Any, Any, Given], str]
+    compare: Callable[[Any, Any, Given, Given], str]
     given: tuple[str, ...] = ()
     share: float = 1 / 8
     most: int | None = None
@@ -37,55 +38,56 @@ class Stage(NamedTuple):
 # --- how alike --------------------------------------------------------------------------------
 
 
-def _rows(first: tuple[pd.DataFrame, ...], second: tuple[pd.DataFrame, ...], given: Given) -> str:
+def _rows(first: Any, second: tuple[pd.DataFrame, ...], some: Given, _: Given) -> str:
     told = []
-    for name, own, other in zip(("sentences", "matches"), first, second, strict=True):
-        other = other[other["text_id"].isin(given.texts.index)]
-        same = len(own) == len(other) and all(
-            (own[column].to_numpy() == other[column].astype(own[column].dtype).to_numpy()).all()
-            for column in own
-        )
-        told.append(f"{len(own):,} {name} {'equal' if same else 'DIFFER'}")
+    for name, own, table in zip(("sentences", "matches"), first, second, strict=True):
+        there = table[table["text_id"].isin(some.texts.index)]
+        # The plain way numbers the texts that it is given.
+        number = pd.Index(some.texts.index).get_indexer(there["text_id"])
+        other = there.assign(text_id=number).astype(object)
+        differ = len(own) != len(other) or own != [*other.itertuples(index=False, name=None)]
+        told.append(f"{len(own):,} {name} {'DIFFER' if differ else 'equal'}")
     return ", ".join(told)
 
 
-def _words(first: pd.Series, second: Any, given: Given) -> str:
-    both = zip(first, lists(second).head(len(first)), strict=True)
+def _words(first: list[list[str]], second: Any, some: Given, all_: Given) -> str:
+    at = second.index.get_indexer(
+        some.texts.index if len(first) == len(some.texts) else some.said.index
+    )
+    both = zip(first, lists(take(second, at)), strict=True)
     differ = sum(list(own) != list(other) for own, other in both)
-    return f"{len(first):,} {'equal' if not differ else f'but {differ:,} equal'}"
+    return f"{len(first):,} {f'of which {differ:,} DIFFER' if differ else 'equal'}"
 
 
-def _numbers(first: np.ndarray, second: Any, given: Given) -> str:
-    second = np.asarray(second, dtype=float)[: len(first)]
-    return f"{len(first):,}, at most {np.abs(first - second).max():.1g} apart"
+def _numbers(first: Any, second: Any, some: Given, all_: Given) -> str:
+    second = pd.Series(np.asarray(second, dtype=float), index=all_.distinct.to_numpy())
+    apart = np.abs(np.asarray(first) - second[some.distinct].to_numpy())
+    return f"{len(apart):,}, at most {apart.max():.1g} apart"
 
 
-def _alike(first: np.ndarray, second: pd.Series, given: Given) -> str:
-    second = second.fillna(-1).to_numpy(dtype=int)[: len(first)]
-    return f"{(first == second).sum():,} of {len(first):,} largest topics equal"
+def _alike(first: np.ndarray, second: pd.Series, some: Given, _: Given) -> str:
+    found = second.fillna(-1).loc[some.sentence_tokens.index].to_numpy(dtype=int)
+    return f"{(first == found).sum():,} of {len(first):,} largest topics equal"
 
 
-def _topics(first: Any, second: Any, given: Given) -> str:
+def _topics(first: Any, second: Any, some: Given, _: Given) -> str:
     """Compare ours not with the plain way of many workers, but with LdaModel's topics."""
-    single = plain.lda(lists(given.tokens), **_TRAINING)
-    own = single.get_topics()[:, single.id2word.doc2idx(_known(second))]
-    other = second.model.get_topics()[:, second.dictionary.doc2idx(_known(second))]
+    single = plain.lda(lists(some.tokens), **_TRAINING)
+    words = sorted(second.dictionary.token2id)
+    own = single.get_topics()[:, single.id2word.doc2idx(words)]
+    other = second.model.get_topics()[:, second.dictionary.doc2idx(words)]
     return f"topics at most {np.abs(own - other).max():.1g} from LdaModel's"
 
 
-def _known(topics: Any) -> list[str]:
-    return sorted(topics.dictionary.token2id)
+def _apart(first: Any, second: Any, *_: Given) -> str:
+    return f"at most {np.abs(np.asarray(first) - np.asarray(second)).max():.1g} apart"
 
 
-def _differences(first: np.ndarray, second: Any, given: Given) -> str:
-    return f"at most {np.abs(first - np.array(second)).max():.1g} apart"
-
-
-def _models(first: pd.DataFrame, second: pd.DataFrame, given: Given) -> str:
-    apart = np.abs(first["estimate"][:-1].to_numpy() - second["estimate"].to_numpy()).max()
+def _models(first: pd.DataFrame, second: pd.DataFrame, *_: Given) -> str:
+    apart = np.abs(first["estimate"].to_numpy() - second["estimate"].to_numpy()).max()
     width = (second["ci_high"] - second["ci_low"]).to_numpy() / 2 / 1.959964
-    error = np.abs(width / first["error"][:-1].to_numpy() - 1).max()
-    return f"estimates at most {apart:.1g} apart, standard errors {error:.1g} of theirs"
+    error = np.abs(width / first["error"].to_numpy() - 1).max()
+    return f"estimates at most {apart:.1g}, standard errors {error:.1%} apart"
 
 
 # --- stages -----------------------------------------------------------------------------------
@@ -99,7 +101,7 @@ def _train(given: Given) -> Any:
 
 
 def _train_plainly(given: Given) -> Any:
-    return plain.lda(lists(given.tokens), workers=2, eval_every=None, **_TRAINING)
+    return plain.lda(lists(given.tokens), workers=2, **_TRAINING)
 
 
 def _largest(given: Given) -> np.ndarray:
@@ -121,9 +123,7 @@ def _dealt_plainly(given: Given) -> np.ndarray:
 def _dealt(given: Given) -> np.ndarray:
     h, o = given.counts
     rng = np.random.default_rng(1)
-    return np.array(
-        [stats.dealt(h[a:b], o[a:b], draws=1000, rng=rng)[0] for a, b in _articles(h)]
-    )
+    return np.array([stats.dealt(h[a:b], o[a:b], draws=1000, rng=rng)[0] for a, b in _articles(h)])
 
 
 def _articles(counts: np.ndarray) -> list[tuple[int, int]]:
@@ -137,35 +137,37 @@ TEXT = ("sentences and group words", "lemmas of texts", "lemmas of sentences", "
 STAGES = [
     Stage(
         TEXT[0],
-        lambda g: plain.sentences_and_matches(g.texts, g.lexicon),
+        lambda g: by_spacy.annotate(g.texts, g.lexicon),
         lambda g: text.annotate.annotate(g.texts, g.lexicon),
         _rows, ("texts", "lexicon"),
     ),
     Stage(
         TEXT[1],
-        lambda g: plain.lemmas(g.texts), lambda g: text.topics.tokens(g.texts),
+        lambda g: by_spacy.tokens(g.texts.str.lower()),
+        lambda g: text.topics.tokens(g.texts),
         _words, ("texts",),
     ),
     Stage(
         TEXT[2],
-        lambda g: plain.lemmas(g.said), lambda g: text.topics.tokens(g.said),
+        lambda g: by_spacy.tokens(g.said.str.lower()),
+        lambda g: text.topics.tokens(g.said),
         _words, ("said",),
     ),
     Stage(
         TEXT[3],
         lambda g: plain.textblob(g.distinct),
-        lambda g: text.sentiment.score(g.distinct, scorer="textblob"),
+        lambda g: text.sentiment.score(g.distinct, scorer="textblob")["polarity"],
         _numbers, ("distinct",),
     ),
     Stage(
         "polarity, VADER",
-        lambda g: plain.vader(g.distinct),
-        lambda g: text.sentiment.score(g.distinct, scorer="vader"),
-        _numbers, ("distinct",), most=4312,
+        lambda g: [vader.plain(one)[0] for one in g.distinct],
+        lambda g: text.sentiment.score(g.distinct, scorer="vader")["polarity"],
+        _numbers, ("distinct",),
     ),
     Stage(
         "toxicity without a network",
-        lambda g: plain.profanity(g.distinct),
+        lambda g: plain.profanity(g.distinct.tolist()),
         lambda g: text.toxicity.score(g.distinct, scorer="offline"),
         _numbers, ("distinct",),
     ),
@@ -183,11 +185,11 @@ STAGES = [
         "expected differences",
         lambda g: plain.expected_differences(*g.counts),
         lambda g: stats.expected_differences(*g.counts),
-        _differences, ("counts",), share=1.0,
+        _apart, ("counts",), share=1.0,
     ),
     Stage(
         "deals of sentences",
-        _dealt_plainly, _dealt, _differences, ("counts",), most=4312, share=1.0,
+        _dealt_plainly, _dealt, _apart, ("counts",), most=4312, share=1.0,
     ),
     Stage(
         "mixed model",
