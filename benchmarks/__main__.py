@@ -30,7 +30,6 @@ from benchmarks import corpus
 #: Documents, and rounds.
 SIZES = {"small": (corpus.PAPER // 16, 3), "paper": (corpus.PAPER, 1)}
 
-_OUT = Path("runs/benchmark")
 _STATUS, _FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
@@ -65,7 +64,7 @@ def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
     from benchmarks.peers import PEERS
     from benchmarks.stages import STAGES
 
-    whole = Given(at(documents), documents=documents)
+    whole = Given(corpus.at(documents), documents=documents)
     small = min(documents, SIZES["small"][0])
     tiny = whole.first(80)  # reads lists and compiles, which is no part of what is timed
     rows = []
@@ -92,15 +91,6 @@ def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
             "plain_documents": some.documents,
         })  # fmt: skip
     return rows
-
-
-def at(documents: int) -> Path:
-    """Return the folder of a corpus, which is written where it is not there yet."""
-    kind = "real" if os.environ.get("NBBIAS_DATA") else "sample"
-    folder = _OUT / f"corpus-{documents}-{kind}"
-    if not (folder / "generations.parquet").is_file():
-        corpus.write(documents, folder)
-    return folder
 
 
 def median(rounds: list[list[dict[str, Any]]]) -> pd.DataFrame:
@@ -173,7 +163,7 @@ def main() -> None:
     from benchmarks.stages import TEXT
 
     before, start = machine(), time.perf_counter()
-    at(documents)
+    corpus.at(documents)
     # One thread: with two, linear algebra waits by turning, which on few cores others pay for.
     alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     alone |= {"NBBIAS_CACHE": "off", "NBBIAS_WORKERS": "1"}
@@ -189,7 +179,7 @@ def main() -> None:
     told = {"size": name, "documents": documents, "rounds": len(rounds), "machine": before}
     told |= {"seconds": time.perf_counter() - start}
     rows = json.loads(table.replace({np.nan: None}).to_json(orient="records"))
-    path = _OUT / f"{name}.json"
+    path = corpus.OUT / f"{name}.json"
     path.write_text(json.dumps(told | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
     path.with_suffix(".md").write_text(printed(table) + "\n", encoding="utf-8")
     print(printed(table))

@@ -9,6 +9,7 @@ import importlib.util
 import re
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from benchmarks.stages import Stage
 from nbbias import text
 
 _TARGETS = 400  # occupations that group words are counted beside
-_TEXTS, _SENTENCES, _PAIRS = 200, 64, 12
+_TEXTS, _SENTENCES, _PAIRS = 400, 64, 12
 
 
 def _lists() -> tuple[pd.DataFrame, list[str]]:
@@ -32,19 +33,18 @@ def _lists() -> tuple[pd.DataFrame, list[str]]:
 
 
 def recounted(texts: pd.Series) -> np.ndarray:
-    """Count group words of the texts with a target, for one target after the other.
+    """Count group words beside targets: in every text for every target and group, one by one.
 
-    As HELM's stereotypical associations (Liang et al. 2022) and LangFair's co-occurrence bias do.
+    So do HELM's stereotypical associations (Liang et al. 2022), and LangFair, which took them over.
     """
     words, targets = _lists()
     groups = [own["term"].tolist() for _, own in words.groupby("group")]
     counts = np.zeros((len(targets), len(groups)), dtype=int)
-    for i, target in enumerate(targets):
-        for one in texts:
-            tokens = re.findall(r"[a-z]+", one.lower())
-            if target in tokens:
-                for j, group in enumerate(groups):
-                    counts[i, j] += sum(tokens.count(word) for word in group)
+    for one in texts:
+        tokens = re.findall(r"\w+", one.lower())
+        for i, target in enumerate(targets):
+            for j, group in enumerate(groups):
+                counts[i, j] += sum(tokens.count(word) for word in group) * tokens.count(target)
     return counts
 
 
@@ -59,13 +59,41 @@ def counted(texts: pd.Series) -> np.ndarray:
         pd.crosstab(found["text_id"], found[name].astype(str))
         for found, name in ((matches[own], "group"), (matches[~own], "term"))
     )
-    beside = by_target.reindex(index=by_group.index, columns=targets, fill_value=0) > 0
-    return (beside.T.astype(int) @ by_group).to_numpy()
+    return (
+        by_target.reindex(by_group.index, columns=targets, fill_value=0).T @ by_group
+    ).to_numpy()
 
 
 def _cells(first: np.ndarray, second: np.ndarray, *_: Given) -> str:
     told = f"{(first == second).sum():,} of {first.size:,} counts equal"
-    return f"{told}: {first.sum():,} words there, {second.sum():,} here"
+    return f"{told}; their sum {first.sum():,}, here {second.sum():,}"
+
+
+def _langfair(given: Given) -> float:
+    """Let LangFair do it; NLTK's stop words and tokeniser need data that it would have to fetch."""
+    import nltk.corpus
+    from nltk.tokenize import TreebankWordTokenizer
+
+    nltk.corpus.stopwords = SimpleNamespace(words=lambda _: [])
+    from langfair.metrics.stereotype.metrics import associations
+
+    associations.word_tokenize = TreebankWordTokenizer().tokenize
+    words, targets = _lists()
+    groups = {str(name): own["term"].tolist() for name, own in words.groupby("group")}
+    metric = associations.StereotypicalAssociations(
+        demographic_group_word_lists=groups, stereotype_word_list=targets
+    )
+    return metric.evaluate(given.texts.tolist(), show_progress_bars=False)
+
+
+def _association(given: Given) -> float:
+    counts = counted(given.texts)
+    seen = counts[counts.sum(axis=1) > 0]
+    return float(np.abs(seen / seen.sum(axis=1, keepdims=True) - 1 / 2).sum(axis=1).mean() / 2)
+
+
+def _values(first: float, second: float, *_: Given) -> str:
+    return f"{first:.4f} there, {second:.4f} here"
 
 
 # --- Detoxify's predict, text by text, of all sentences ---------------------------------------
@@ -151,15 +179,6 @@ def _cosines(first: np.ndarray, second: np.ndarray, *_: Given) -> str:
     return f"{len(first)} cosines at most {np.abs(first - second).max():.1g} apart"
 
 
-# --- LangFair itself --------------------------------------------------------------------------
-
-
-def _langfair(given: Given) -> float:
-    from langfair.metrics.stereotype.metrics import CooccurrenceBiasMetric
-
-    return CooccurrenceBiasMetric(target_category="adjective").evaluate(given.texts.tolist())
-
-
 PEERS = [
     Stage(
         "HELM, LangFair: lists recounted for each target",
@@ -175,3 +194,10 @@ PEERS = [
         _loaded_anew, _embedded, _cosines, ("pairs",), share=1, most=80,
     ),
 ]  # fmt: skip
+if importlib.util.find_spec("langfair"):
+    PEERS.append(
+        Stage(
+            "LangFair: lists recounted for each target",
+            _langfair, _association, _values, ("texts",), share=1, most=_TEXTS // 4,
+        )
+    )  # fmt: skip
