@@ -139,8 +139,8 @@ def grown(rows: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> rows = pd.DataFrame({"step": "a", "documents": [8, 16], "seconds": [1.0, 2.0]})
-    >>> grown(rows)["exponent"].tolist()
-    [1.0]
+    >>> grown(rows)["exponent"].to_dict()
+    {'a': 1.0, 'all': 1.0}
     """
     table = rows.pivot_table(index="step", columns="documents", values="seconds", sort=False)
     table.loc["all"] = table.sum()
