@@ -262,7 +262,7 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
         "Its verdicts dealt to other texts would be right on 50%."
     )
     assert [one.split(": ")[1] for one in sentences.more(found)] == [
-        "84 texts tell 0.10 or more; half as much takes about 336."
+        "84 texts tell 0.10 or more; half as much takes about 340."
     ]
 
 

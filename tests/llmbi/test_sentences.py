@@ -150,7 +150,7 @@ def test_two_models_lead_with_how_they_differ_and_how_each_stands_beside_prose()
         "plain: 0.95 against 0.48 on the index; were the two alike, chance would give as large a "
         "difference in fewer than 1 of 1,000 such runs.",
         "Ordinary prose about things, in which nobody appears, scores 0.44: warm_1 lies above it, "
-        "plain is not told apart from it (anything beyond 0.07 would have been).",
+        "plain is not told apart from it (0.12 from it would have been, four times of five).",
     ]
     assert "t(17) = 9.06" in shown(lead.technical)
     assert lead.numbers["name"].tolist() == [
@@ -167,8 +167,9 @@ def test_the_weaker_worded_is_named_second_whichever_was_taken_away() -> None:
 
 def test_where_nothing_is_told_apart_the_size_that_would_have_been_is() -> None:
     first, second = plain(led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}))
-    # Half the interval's length over t(17), times the quantiles of the test and of its power.
-    size = 0.11 / t.ppf(0.975, 17) * (t.ppf(0.975, 17) + t.ppf(0.8, 17))
+    # Half the interval's length over t(17), times the quantiles of the test and of its power: the
+    # first of three that are corrected together.
+    size = 0.11 / t.ppf(0.975, 17) * (t.ppf(1 - 0.025 / 3, 17) + t.ppf(0.8, 17))
     assert f"a difference of {size:.2f} or more would have been, four times of five" in first
     assert "plain and warm_1 are not told apart from it" in second
 
@@ -200,12 +201,12 @@ def test_where_nothing_was_measured_the_reason_leads() -> None:
 
 def test_rows_that_are_not_told_say_how_many_prompts_would_tell_half_as_much() -> None:
     told = sentences.more(pd.DataFrame([APART, PLAIN, WARM]).assign(claim=1))
-    # Told apart: the difference and one index. A range of 0.07 is halved by four times the prompts.
+    # Told apart: the difference and one index. Half as much takes four times the prompts.
     assert [shown(one) for one in told] == [
-        "Index of plain: 18 prompts tell 0.07 or more; half as much takes about 72."
+        "Index of plain: 18 prompts tell 0.12 or more; half as much takes about 72."
     ]
     small = pd.DataFrame([PLAIN | {"smallest_effect": 0.01, "claim": 1}])
-    assert "0.01, which matters, takes about 882." in sentences.more(small)[0]
+    assert "0.01, which matters, takes about 1,900." in sentences.more(small)[0]
 
 
 def test_a_claim_without_its_rows_is_not_told_of_twice() -> None:

@@ -391,7 +391,7 @@ def test_names_in_a_lead_are_text_and_no_markup() -> None:
 def test_few_articles_are_told_how_many_more_a_difference_would_take() -> None:
     few = row_of("a", 0.02, 0.9, n=12, df=11.0, ci_low=-0.23, ci_high=0.27)
     found = tables_of.estimates([few], study="news_bias", confidence=0.95)
-    (told,) = sentences.reach(found)
+    (told,) = sentences.more(found)
     # A standard error of 0.1136 at 12 articles: a spread of 0.39.
     assert told.startswith("Women's share of the words: 12 articles show differences of about 35")
     n = int(re.search(r"for 10 points it takes about (\d+)", told)[1])  # type: ignore[index]

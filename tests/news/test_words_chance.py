@@ -261,6 +261,13 @@ def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
     assert one["null"].tolist() != other["null"].tolist()
 
 
+def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = [ANSWER, ORIGINAL, ANSWER], [ORIGINAL, ANSWER, ANSWER]
+    whole = by_sentence(*pair, draws=1000)
+    monkeypatch.setattr(stats.chance, "_HELD", 100)
+    pd.testing.assert_frame_equal(by_sentence(*pair, draws=1000), whole)
+
+
 def test_no_pairs_at_all_give_an_empty_table() -> None:
     assert len(by_sentence([], [])) == 0
 

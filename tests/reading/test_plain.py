@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from nbbias import reading, stats, tables
 from nbbias.reading import plain
-from nbbias.tables import UNTOLD
 
 
 def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
@@ -23,31 +21,6 @@ def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
 
 RNG = np.random.default_rng(4)
 SOME = [RNG.normal(0, 0.4, n) for n in (30, 71, 200)]
-
-
-def test_what_n_shows_is_what_the_t_test_finds_four_times_of_five() -> None:
-    found = plain.reach(rows_of(*SOME))
-    for far, values in zip(found, SOME, strict=True):
-        exact = stats.minimum_detectable_effect(len(values), alpha=0.05 / 3) * values.std(ddof=1)
-        assert far == pytest.approx(exact, rel=0.01)
-
-
-def test_the_units_needed_show_the_size_that_was_asked_for() -> None:
-    size = pd.Series([0.1, 0.05, 0.2])
-    found = plain.needed(rows_of(*SOME), size=size)
-    for n, values, wanted in zip(found, SOME, size, strict=True):
-        spread = values.std(ddof=1)
-        exact = stats.minimum_detectable_effect(int(n), alpha=0.05 / 3) * spread
-        assert exact == pytest.approx(wanted, rel=0.01)
-
-
-def test_what_was_not_tested_shows_nothing_and_counts_in_no_family() -> None:
-    rows = rows_of(*SOME)
-    untold = rows.assign(reason=[None, f"{UNTOLD}9", None])
-    assert plain.reach(untold).isna().tolist() == [False, True, False]
-    gone = rows.assign(p_adjusted=[1.0, None, 1.0])
-    assert plain.reach(gone).isna().tolist() == [False, True, False]
-    pd.testing.assert_series_equal(plain.reach(gone).dropna(), plain.reach(rows.iloc[[0, 2]]))
 
 
 def test_several_names_are_joined_and_the_rest_is_counted() -> None:

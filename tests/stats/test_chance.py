@@ -221,6 +221,27 @@ def test_a_deal_keeps_what_there_is_and_how_much_each_side_has(n: int, m: int, s
     assert (h[:, 2] == n).all() and (o[:, 2] == m).all()
 
 
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 4), st.integers(0, 10**6))
+@settings(max_examples=50, deadline=None)
+def test_a_deal_takes_the_units_with_the_smallest_numbers(
+    n: int, m: int, g: int, seed: int
+) -> None:
+    first, second = (np.random.default_rng(seed).integers(0, 9, (size, g)) for size in (n, m))
+    h, o = stats.dealt(first, second, draws=20, rng=np.random.default_rng(seed))
+    both, numbers = np.vstack([first, second]), np.random.default_rng(seed).random((20, n + m))
+    order = numbers.argsort(axis=1)
+    assert (h == both[order[:, :n]].sum(axis=1)).all()
+    assert (o == both[order[:, n:]].sum(axis=1)).all()
+
+
+@given(st.integers(0, 5000), st.integers(0, 2**23))
+def test_blocks_are_all_draws_and_hold_no_more_than_memory(draws: int, each: int) -> None:
+    blocks = stats.blocks(draws, each=each)
+    assert sum(blocks) == draws and all(n == 1 or n * each <= 2**21 for n in blocks)
+    # Only the last is smaller, so that as few as can be are drawn.
+    assert len(set(blocks[:-1])) <= 1
+
+
 def test_every_deal_is_as_likely_as_every_other() -> None:
     # Powers of two tell which of four units the first side was dealt: six pairs.
     first, second = np.array([[1], [2]]), np.array([[4], [8]])

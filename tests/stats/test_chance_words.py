@@ -171,6 +171,31 @@ def test_expectations_are_what_permutations_come_to() -> None:
     assert (np.abs(each.mean(axis=0) - exact) <= 4 * error + 1e-9).all()
 
 
+def by_scipy(n: int, m: int, k: int) -> list[float]:
+    """The four expectations of one case: of n and m words, k are of the group."""
+    x = np.arange(max(0, k - m), min(n, k) + 1)
+    p = scipy.stats.hypergeom.pmf(x, n + m, k, n)
+    d = x / n - (k - x) / m
+    down = x * m < (k - x) * n
+    return [p @ np.abs(d), p[down].sum(), p[down] @ d[down], p[k > x].sum()]
+
+
+@pytest.mark.parametrize("held", [2**21, 50])
+def test_expectations_are_scipys_however_long_texts_are(
+    held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stats.chance, "_HELD", held)
+    rng = np.random.default_rng(2)
+    first, second = (
+        rng.negative_binomial(0.5, 0.02, (40, 3)) + np.eye(3, dtype=int)[0] for _ in "ho"
+    )
+    found = np.stack(stats.expected_differences(first, second), axis=-1)
+    sizes = first.sum(axis=1), second.sum(axis=1)
+    for i, j in np.ndindex(first.shape):
+        case = (sizes[0][i], sizes[1][i], first[i, j] + second[i, j])
+        assert found[i, j] == pytest.approx(by_scipy(*case), abs=1e-11)
+
+
 def test_no_pairs_have_no_expectations() -> None:
     nothing = np.zeros((0, 3), dtype=int)
     for values in stats.expected_differences(nothing, nothing):

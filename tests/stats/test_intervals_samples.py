@@ -132,6 +132,18 @@ def test_more_units_detect_smaller_effects() -> None:
     assert np.isnan(stats.minimum_detectable_effect(1))
 
 
+@pytest.mark.parametrize("n", [3, 5, 20, 79, 159, 1000, 69_032])
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 1e-3, 1e-5])
+def test_detectable_effect_has_the_power_that_was_asked_for(n: int, alpha: float) -> None:
+    effect = stats.minimum_detectable_effect(n, alpha=alpha) * np.sqrt(n)
+    # t is normal given the spread that was drawn: its power is a mean over the spread's quantiles.
+    places, weights = np.polynomial.legendre.leggauss(400)
+    spread = np.sqrt(scipy.stats.chi2.ppf((places + 1) / 2, n - 1) / (n - 1))
+    critical = scipy.stats.t.isf(alpha / 2, n - 1) * spread
+    beyond = scipy.stats.norm.sf(critical - effect) + scipy.stats.norm.cdf(-critical - effect)
+    assert weights @ beyond / 2 == pytest.approx(0.8, abs=1e-5)
+
+
 # --- percentiles of resamples -----------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 import statsmodels.api as sm
+from hypothesis import assume, given, settings, strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from nbbias import stats
@@ -117,17 +118,47 @@ def mixed(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
 def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
     kept = THREE.dropna()
     design = np.column_stack([np.ones(len(kept)), kept["model"] == "b", kept["model"] == "c"])
-    expected = sm.MixedLM(kept["score"].to_numpy(), design, groups=kept["article_id"]).fit()
+    model = sm.MixedLM(kept["score"].to_numpy(), design, groups=kept["article_id"])
+    expected = model.fit(method="powell")
     table = mixed(THREE, confidence=0.9)
-    assert table["estimate"].tolist() == pytest.approx(expected.fe_params.tolist(), abs=1e-4)
+    assert table["estimate"].tolist() == pytest.approx(expected.fe_params.tolist(), abs=1e-6)
     limits = np.asarray(expected.conf_int(alpha=0.1))[:3]
-    assert table[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, abs=1e-3)
-    assert table["p_value"].iloc[1:].tolist() == pytest.approx(expected.pvalues[1:3], abs=1e-4)
+    assert table[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, abs=1e-6)
+    assert table["p_value"].iloc[1:].tolist() == pytest.approx(expected.pvalues[1:3], abs=1e-6)
     between = np.asarray(expected.cov_re)[0, 0]
     share = between / (between + expected.scale)
-    assert table["article_share"].tolist() == pytest.approx([share] * 3, abs=1e-3)
+    assert table["article_share"].tolist() == pytest.approx([share] * 3, abs=1e-6)
     assert table["n"].tolist() == kept.groupby("model").size().tolist()
     assert (table["n"] + table["n_lost"]).tolist() == [60, 60, 60]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(5, 30), st.integers(2, 5), st.sampled_from([0.5, 1, 4])
+)
+def test_mixed_model_is_statsmodels_however_much_is_missing(
+    seed: int, articles: int, models: int, between: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(0, between, articles) + rng.normal(0, 1, (models, articles))
+    values[rng.random(values.shape) < 0.3] = np.nan
+    table = scores_of(**dict(zip("abcde", values, strict=False)))
+    # Some articles have a second value of the first model.
+    table = pd.concat(
+        [table, table.head(articles // 3).assign(score=rng.normal(size=articles // 3))]
+    )
+    found, kept = stats.mixed_model(table, value="score"), table.dropna()
+    assume(found["reason"].isna().all())
+    design = np.column_stack(
+        [np.ones(len(kept)), *(kept["model"] == m for m in found["model"][1:])]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sm.MixedLM(kept["score"].to_numpy(), design, groups=kept["article_id"])
+        expected = model.fit(method="powell", tol=1e-12)
+    assert found["estimate"].tolist() == pytest.approx(expected.fe_params.tolist(), abs=1e-4)
+    limits = np.asarray(expected.conf_int())[:models]
+    assert found[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, rel=1e-3, abs=1e-3)
 
 
 def test_balanced_mixed_model_gives_the_paired_difference() -> None:
@@ -167,7 +198,8 @@ def test_mixed_model_does_not_depend_on_the_unit() -> None:
         (scores_of(a=[1], b=[2]), "needs two articles"),
         (scores_of(a=[1, np.nan], b=[np.nan, 3]), "needs two articles"),
         (scores_of(a=[1, 1, 1], b=[2, 2, 2]), "within models all values are alike"),
-        (ALIKE, "the fit is singular"),
+        (ALIKE, "the fit is singular: no variance between articles"),
+        (scores_of(a=[1, 2, 4], b=[2, 3, 5]), "the fit is singular: no variance within articles"),
     ],
 )
 def test_a_mixed_model_that_cannot_be_fitted_is_nan_with_a_reason(

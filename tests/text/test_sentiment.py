@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 import numpy as np
@@ -108,8 +108,12 @@ def test_an_instrument_is_named_with_its_version(scorer: str, name: str, package
     assert sentiment.instrument(scorer) == f"{name} {version(package)}"
 
 
+def _shouted(texts: Sequence[str]) -> tuple[list[float], list[int]]:
+    return [text.isupper() * 1.0 for text in texts], [1] * len(texts)
+
+
 def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch) -> None:
-    shouting = Instrument("Shouting {}", "pandas", lambda: lambda text: (text.isupper() * 1.0, 1))
+    shouting = Instrument("Shouting {}", "pandas", lambda: _shouted)
     monkeypatch.setitem(sentiment.INSTRUMENTS, "shouting", shouting)
     scored = sentiment.score(["GOOD", "good"], scorer="shouting")
     assert scored["polarity"].tolist() == [1, 0]

@@ -524,6 +524,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         Where the texts are from.
     """
     own = _pooled(rows)
+    own = own.assign(far=reach.reach(own))
     scored = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
     scored = scored[~scored["judge"].isin(_BLIND)]
     one = _leading(own, scored)
@@ -609,10 +610,9 @@ def _than(name: str, row: Row) -> str:
     if reach.told(row):
         side = "more" if row["ahead"] > 0 else "less"
         return f"it is {side} often right than {other}, by {by} of the texts"
-    size = reach.smallest(row)
     seen = (
-        f": {row['n']:,.0f} texts tell differences of {size:.0%} of them or more"
-        if np.isfinite(size) else ""
+        f": {row['n']:,.0f} texts tell differences of {row['far']:.0%} of them or more"
+        if np.isfinite(row["far"]) else ""
     )  # fmt: skip
     return f"it is not told apart from {other}{seen}"
 

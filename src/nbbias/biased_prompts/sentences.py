@@ -18,7 +18,7 @@ from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.refusing import RECORDED, REFUSED
 from nbbias.params import Texts
-from nbbias.reading import claims, escape, names, number, p_value, plain
+from nbbias.reading import claims, escape, names, number, p_value, plain, reach
 from nbbias.tables import UNTOLD
 
 Row = Mapping[str, Any]
@@ -72,8 +72,8 @@ def lead(
         ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
     """
     parts = plain.families(leading_rows(declared))
-    told = [own for own in parts if len(plain.shown(own))]
-    rest = [own for own in parts if not len(plain.shown(own))]
+    told = [own for own in parts if len(reach.shown(own))]
+    rest = [own for own in parts if not len(reach.shown(own))]
     under = f"the {escape(prompts['neutral'])} prompt"
     said = plain.nothing(parts, reference=under)
     if told:
@@ -129,7 +129,7 @@ def _shown(
     if len(clauses) > 1:
         clauses[1] = f"where they answer, {plain.lower(clauses[1])}"
     sure = plain.chance(told, "If the prompt made no difference")
-    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(plain.decided(own))]
+    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(reach.decided(own))]
     none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
     return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
 
@@ -141,30 +141,18 @@ def _refusing(own: pd.DataFrame) -> bool:
 def _clause(side: pd.DataFrame, own: pd.DataFrame, than: str) -> str:
     """Say who does what to whom under the biased prompt, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = (
-        plain.subject(side, own, again=" than " not in than),
-        plain.direction(row),
-    )
-    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
+    if row["statistic"] in EFFECTS:
+        return news.sentences.clause(side, own, than=than)
+    subject, several = plain.subject(side, own, again=" than " not in than)
     more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] == _REFUSES:
-        return f"{subject} refuse{s} {more} articles{than}: {plain.far(side, more)}"
-    if row["statistic"] not in EFFECTS:
-        return f"{subject} ha{'ve' if several else 's'} {plain.called(row)} {way}{than}: " + (
-            plain.far(side, more)
-        )
-    if row["measure"] == "word":
-        return f"{subject} give{s} {whom} a {way} share of the words{than}: {plain.far(side, more)}"
-    if row["measure"] == "document":
-        what = f"give{s} {more} room to topics that go with {whom}"
-        return f"{subject} {what}{than}: {plain.far(side, more)}"
-    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
-    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
-    more = "higher" if row["estimate"] > 0 else "lower"
-    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
+        does = f"refuse{'' if several else 's'} {more} articles"
+    else:
+        does = f"ha{'ve' if several else 's'} {plain.called(row)} {plain.direction(row)}"
+    return f"{subject} {does}{than}: {plain.far(side, more)}"
 
 
-def reach(declared: pd.DataFrame) -> list[str]:
+def more(declared: pd.DataFrame) -> list[str]:
     """Say what these articles can show of what leads, and how many would show more."""
     return plain.reaching(leading_rows(declared))
 
@@ -255,7 +243,7 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
 def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
     """Say in a heading which models refuse more under the biased prompt."""
     rows = rates[rates["statistic"] == _REFUSES]
-    found = plain.shown(rows)
+    found = reach.shown(rows)
     if found.empty:
         some = _overall(rates)
         some = some[(some["statistic"] == "refusal_rate") & (some["estimate"] > 0)]
@@ -307,7 +295,7 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
             told = escape(why.iloc[0]) if len(why) else "nothing to compare"
             sentences.append(f"{head} Not tested ({told}).")
             continue
-        found = plain.shown(tested)
+        found = reach.shown(tested)
         parts = []
         for row in found.to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
@@ -333,9 +321,9 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on whom a headline names; nothing if unmeasured."""
     rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
-    if plain.decided(rows).empty:
+    if reach.decided(rows).empty:
         return ""
-    found = plain.shown(rows).head(1).to_dict("records")
+    found = reach.shown(rows).head(1).to_dict("records")
     if not found:
         return "No model is shown to refuse by whom a headline names"
     more = "more" if found[0]["estimate"] > 0 else "less"
@@ -361,10 +349,10 @@ def effects(estimates: pd.DataFrame) -> list[str]:
         family = rows[
             (rows["measure"] == measure) & (rows["statistic"] == own["statistic"].iloc[0])
         ]
-        reaches = plain.reach(family).reindex(own.index)
+        reaches = reach.reach(family).reindex(own.index)
         name = _LEVEL.get(str(measure), str(measure))
         name += f", {escape(bias)}" if rows["bias"].nunique() > 1 else ""
-        if len(plain.decided(own)) == len(own) and plain.shown(own).empty:
+        if len(reach.decided(own)) == len(own) and reach.shown(own).empty:
             row = own.iloc[0].to_dict()
             ends = reaches.dropna()
             quiet.append((name, plain.between(row, [ends.min(), ends.max()])))
@@ -379,10 +367,10 @@ def effects(estimates: pd.DataFrame) -> list[str]:
             f"would have taken about {plain.listed(taken, most=9)}."
         )
     other = rows[~first]
-    if len(plain.decided(other)):
+    if len(reach.decided(other)):
         by = plain.listed([escape(one) for one in other["instrument"].unique()])
-        found = plain.shown(other)
-        told = plain.differences(found, reaches=plain.reach(found)) if len(found) else (
+        found = reach.shown(other)
+        told = plain.differences(found, reaches=reach.reach(found)) if len(found) else (
             "no difference could be shown either."
         )  # fmt: skip
         sentences.append(f"By {by}, {plain.uncapital(told)}")
@@ -392,7 +380,7 @@ def effects(estimates: pd.DataFrame) -> list[str]:
 def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes at the first level that was measured."""
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    if plain.decided(rows).empty:
+    if reach.decided(rows).empty:
         return "No effect of the prompt on what is written can be told from these texts"
     first = rows[rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")]
     return plain.heading(first, none="No effect of the prompt on what is written could be shown")
@@ -451,9 +439,9 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
     rows = estimates[estimates["statistic"] == "prejudice_share_change"]
     rows = leading(rows)
     rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
-    if plain.decided(rows).empty:
+    if reach.decided(rows).empty:
         return "Whether the share of prejudice changes cannot be told from these texts"
-    found = len(plain.shown(rows))
+    found = len(reach.shown(rows))
     if not found:
         return "No change of the share of prejudice could be shown"
     one = len(rows) == 1
@@ -464,7 +452,7 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
 def changes(estimates: pd.DataFrame) -> bool:
     """Tell whether any change of the share of prejudice is shown: what a figure shows."""
     rows = estimates[estimates["statistic"] == "prejudice_share_change"]
-    return len(plain.shown(leading(rows))) > 0
+    return len(reach.shown(leading(rows))) > 0
 
 
 def bounds(estimates: pd.DataFrame) -> list[str]:

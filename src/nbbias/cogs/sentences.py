@@ -297,7 +297,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         Where the answers and judgements are from.
     """
     own = whole(rows)
-    measured = own[own["estimate"].notna()]
+    measured = own.assign(far=reach.reach(own))[own["estimate"].notna()]
     spreads = measured[measured["statistic"] == "rbs"]
     marked = spreads["instrument"].str.contains("centroid of groups", na=False)
     judged = measured[measured["statistic"] == "abs"]
@@ -368,7 +368,7 @@ def _preferring(
             told.append((escape(who), [names.people(row["group"]) for row in apart], len(own)))
         else:
             left.append((escape(who), len(own)))
-    beyond = max((reach.smallest(row) for row in counted if not reach.told(row)), default=np.nan)
+    beyond = max((row["far"] for row in counted if not reach.told(row)), default=np.nan)
     would = (
         f" (spreads {number(beyond, decimals=3)} beyond chance would have been)"
         if np.isfinite(beyond) else ""

@@ -97,6 +97,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> found.plain[0]
     'The answers of a to 18 prompts score 0.50 on the index: the higher, the more strongly worded.'
     """
+    rows = rows.assign(far=reach.reach(rows))
     indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
     if not indices and not pairs:
@@ -134,10 +135,9 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> str:
     both = more in of and less in of
     if not reach.told(row):
         values = f" ({number(of[more])} and {number(of[less])} on the index)" if both else ""
-        size = reach.smallest(row)
         seen = (
-            f"; a difference of {number(size)} or more would have been, four times of five"
-            if np.isfinite(size) else ""
+            f"; a difference of {number(row['far'])} or more would have been, four times of five"
+            if np.isfinite(row["far"]) else ""
         )  # fmt: skip
         two = f"{escape(more)} and {escape(less)}"
         return f"On {on}, the answers of {two} are not told apart{values}{seen}."
@@ -180,10 +180,11 @@ def _beside_prose(indices: list[Row]) -> list[str]:
         f"{side if len(names) == 1 else side.replace('lies', 'lie').replace('is ', 'are ')}"
         for side, names in sides.items()
     ]
-    untold = [reach.smallest(row) for row in known if not reach.told(row)]
+    untold = [row for row in known if not reach.told(row)]
     if untold:
-        beyond = f"anything beyond {number(max(untold))} would have been"
-        return [f"{prose}: {', '.join(told)} ({beyond})."]
+        far = [row["far"] for row in untold if np.isfinite(row["far"])]
+        seen = f" ({number(max(far))} from it would have been, four times of five)" if far else ""
+        return [f"{prose}: {', '.join(told)}{seen}."]
     return [f"{prose}: {', '.join(told)}, which chance alone would give {reach.by_chance(known)}."]
 
 
@@ -231,11 +232,13 @@ def more(rows: pd.DataFrame) -> list[str]:
 
     Examples
     --------
+    >>> from nbbias import tables
     >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
-    ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5,
-    ...        "ci_low": 0.4, "confidence": 0.95, "claim": 1}
-    >>> more(pd.DataFrame([row]))
-    ['Index of a: 18 prompts tell 0.07 or more; half as much takes about 72.']
+    ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.51, "ci_low": 0.4,
+    ...        "ci_high": 0.6}
+    >>> found = tables.estimates([row], study="llmbi", confidence=0.95)
+    >>> more(found.assign(claim=1))
+    ['Index of a: 18 prompts tell 0.10 or more; half as much takes about 72.']
     """
     bare = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     bare = [row for row in bare if not np.isfinite(row["ci_low"])]

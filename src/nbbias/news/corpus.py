@@ -453,8 +453,8 @@ def grouped(
     -------
     DataFrame
         SENTENCES, one row per sentence and bias: `text_id`, `sentence_id`, `start`, `end`, `bias`,
-        `group` (categories; the one with the most words; ``"neutral"`` where there are none or a tie, as the
-        paper's topics have it) and `n` (group words: above 0 in a tie).
+        `group` (categories; the one with the most words; ``"neutral"`` where there are none or a
+        tie, as the paper's topics have it) and `n` (group words: above 0 in a tie).
     """
     biases = pd.CategoricalDtype(sorted(lexicon["bias"].unique()))
     names = pd.CategoricalDtype(sorted({*lexicon["group"].unique(), NEUTRAL}))

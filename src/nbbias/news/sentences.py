@@ -22,7 +22,7 @@ from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.news.sample import SOURCE
 from nbbias.params import Texts
-from nbbias.reading import escape, names, number, p_value, plain
+from nbbias.reading import escape, names, number, p_value, plain, reach
 
 #: What is dealt out anew, by reference.
 _DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
@@ -73,8 +73,8 @@ def lead(
         Where the texts are from.
     """
     parts = plain.families(leading(declared))
-    told = [own for own in parts if len(plain.shown(own))]
-    rest = [own for own in parts if not len(plain.shown(own))]
+    told = [own for own in parts if len(reach.shown(own))]
+    rest = [own for own in parts if not len(reach.shown(own))]
     people = _people(estimates)
     said = _shown(told, rest, people) if told else plain.nothing(parts, reference=_ORIGINALS)
     if reading.claims.CLAIM not in declared:
@@ -108,24 +108,41 @@ def _shown(
         _clause(side, own, people, than) for (side, own), than in zip(pairs, ends, strict=False)
     ]
     sure = plain.chance(told, "If models wrote about people as the humans did")
-    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(plain.decided(own))]
+    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(reach.decided(own))]
     none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
     clauses[1:] = [plain.lower(one) for one in clauses[1:]]
     return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
 
 
 def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
-    """Say who does what to whom, and by how much."""
     row = side.iloc[0].to_dict()
-    (subject, several), way = plain.subject(side, own, again=not than), plain.direction(row)
-    s, whom = "" if several else "s", escape(names.people(str(row["group"])))
-    more = "more" if row["estimate"] > 0 else "less"
     if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
-        has = "have" if several else "has"
+        subject, several = plain.subject(side, own, again=not than)
+        has, way = "have" if several else "has", plain.direction(row)
         return f"{subject} {has} {plain.called(row)}: {plain.far(side, '')}, {way} than reference"
+    return clause(side, own, than=than, of=f" for {people[row['bias']]}")
+
+
+def clause(side: pd.DataFrame, own: pd.DataFrame, *, than: str, of: str = "") -> str:
+    """Say who does what to whom, and by how much.
+
+    Parameters
+    ----------
+    side, own
+        Rows of one measure and group that lie on one side, and all that could.
+    than
+        What is compared with, such as ``" than the originals"``; without it, it was said before.
+    of
+        Ends "a smaller share of the words".
+    """
+    row = side.iloc[0].to_dict()
+    subject, several = plain.subject(side, own, again=" than " not in than)
+    way, s = plain.direction(row), "" if several else "s"
+    whom = escape(names.people(str(row["group"])))
+    more = "more" if row["estimate"] > 0 else "less"
     if row["measure"] == "word":
-        of = f"a {way} share of the words for {people[row['bias']]}"
-        return f"{subject} give{s} {whom} {of}{than}: {plain.far(side, more)}"
+        share = f"a {way} share of the words{of}"
+        return f"{subject} give{s} {whom} {share}{than}: {plain.far(side, more)}"
     if row["measure"] == "document":
         what = f"give{s} {more} room to topics that go with {whom}"
         return f"{subject} {what}{than}: {plain.far(side, more)}"
@@ -165,7 +182,7 @@ def _counted(pairs: pd.DataFrame) -> str:
     )
 
 
-def reach(declared: pd.DataFrame) -> list[str]:
+def more(declared: pd.DataFrame) -> list[str]:
     """Say what these articles can show of what leads, and how many would show more.
 
     Examples
@@ -174,7 +191,7 @@ def reach(declared: pd.DataFrame) -> list[str]:
     >>> row = {"measure": "word", "statistic": "share_difference_common", "group": "female",
     ...        "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "df": 70, "n": 71, "p_value": 1.0,
     ...        "p_adjusted": 1.0, "instrument": "word list"}
-    >>> news.sentences.reach(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
+    >>> news.sentences.more(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
     "Women's share of the words: 71 articles show differences"
     """
     return plain.reaching(leading(declared))
@@ -188,11 +205,11 @@ def differences(
 ) -> list[str]:  # fmt: skip
     """Say of each bias which signed differences are shown, and how large others had to be."""
     rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
-    reaches = plain.reach(rows)
+    reaches = reach.reach(rows)
     sentences = []
     for bias, own in _spoken(rows).groupby("bias", sort=False):
         text = f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
-        found = plain.shown(own)
+        found = reach.shown(own)
         if len(found) and (own["measure"] == "document").all():
             text += f" {_over_fits(found.iloc[0])}"
         sentences.append(text)
@@ -230,7 +247,7 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
         (estimates["measure"] == measure) & (estimates["statistic"] == _LEADS[measure])
     ]  # fmt: skip
     rows = rows[rows["instrument"] == rows["instrument"].iloc[0]] if len(rows) else rows
-    if plain.decided(rows).empty:
+    if reach.decided(rows).empty:
         return f"{_NOTHING[measure]} cannot be told from these texts"
     none = f"No difference in {_NOTHING[measure].lower()} could be shown"
     return plain.heading(claims.unmirrored(rows), none=none)
@@ -247,7 +264,7 @@ def tells(estimates: pd.DataFrame, measure: str) -> bool:
         As of `result`, or ``"distance"``.
     """
     statistic = _LEADS.get(measure, "bias")
-    return len(plain.decided(estimates[estimates["statistic"] == statistic])) > 0
+    return len(reach.decided(estimates[estimates["statistic"] == statistic])) > 0
 
 
 def distances_result(estimates: pd.DataFrame) -> str:
@@ -255,7 +272,7 @@ def distances_result(estimates: pd.DataFrame) -> str:
     tested = estimates[(estimates["statistic"] == "bias") & estimates["p_adjusted"].notna()]
     if tested.empty:
         return "Whether the distance is beyond chance cannot be told from these texts"
-    found, of = plain.shown(tested), f"of {len(tested)} mean distances"
+    found, of = reach.shown(tested), f"of {len(tested)} mean distances"
     if found.empty:
         return f"None {of} is beyond what two texts differ by anyway"
     verb = "is" if len(found) == 1 else "are"
@@ -310,7 +327,7 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
 
 def _beyond(tested: pd.DataFrame) -> str:
     """Say which tested distances exceed their floor."""
-    found = plain.shown(tested)
+    found = reach.shown(tested)
     what = f"of {len(tested)} mean distances"
     if found.empty:
         return f"None {what} is further from the originals than its floor, beyond chance."
@@ -346,7 +363,7 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     sentences that name no group.
     """
     rows, first = _of_measure(estimates, "sentiment")
-    reaches = plain.reach(rows)
+    reaches = reach.reach(rows)
     lead, others = rows[rows["instrument"] == first], rows[rows["instrument"] != first]
     sentences = [
         f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
@@ -354,18 +371,18 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     ]
     silent = []
     for instrument, own in others.groupby("instrument", sort=False):
-        found = plain.shown(own)
+        found = reach.shown(own)
         if len(found):
             told = plain.differences(found, reaches=reaches)
             sentences.append(f"**By {escape(instrument)}.** {told}")
-        elif len(plain.decided(own)):
+        elif len(reach.decided(own)):
             silent.append(escape(instrument))
     if silent:
         sentences.append(f"By {_all(silent)} no difference could be shown.")
     toxic, _ = _of_measure(estimates, "toxicity")
-    if len(plain.decided(toxic)):
+    if len(reach.decided(toxic)):
         by = plain.listed([escape(one) for one in toxic["instrument"].unique()])
-        told = plain.differences(_spoken(toxic), reaches=plain.reach(toxic))
+        told = plain.differences(_spoken(toxic), reaches=reach.reach(toxic))
         sentences.append(f"**Toxicity** (by {by}). {told}")
     return sentences
 
@@ -449,7 +466,7 @@ def models(compared: pd.DataFrame, units: pd.DataFrame, *, confidence: float) ->
         kind = "share_difference" if measure == "word" else "mean_difference"
         key = {"study": "news_bias", "statistic": kind, "group": groups[measure, bias]}
         own = own.assign(**key, null=0.0, confidence=confidence, reason=own["reason"])
-        found = plain.shown(own)
+        found = reach.shown(own)
         name = plain.called(own.iloc[0].to_dict())
         if found.empty:
             silent.append(name)
@@ -508,7 +525,7 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
 def came_back(rows: pd.DataFrame) -> list[str]:
     """Say of rows of ESTIMATES, each beside what was `planted`, which differences are shown."""
     there = claims.unmirrored(rows[rows["planted"].abs() > _NOTHING_PLANTED])
-    found = there.index.isin(plain.shown(there).index)
+    found = there.index.isin(reach.shown(there).index)
     sentences = []
     for some, what in ((there[found], "Planted, and shown"), (there[~found], "Planted, not shown")):
         told = [

@@ -135,12 +135,12 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `pair_scores`."""
     h, o = sides(counted, groups)
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-    d = _shares(h) - _shares(o)
+    d = (_shares(h.T) - _shares(o.T)).T
     reason = counted["lost"].copy()
     for (has_h, has_o), why in NO_WORDS.items():
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
     there = reason.isna().to_numpy()
-    squared = _free_of_length(h, o)
+    squared = _free_of_length(h.T, o.T)
     return counted.assign(
         measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=1) / 2, np.nan),
         **{f"difference_{g}": np.where(there, d[:, i], np.nan) for i, g in enumerate(groups)},
@@ -161,16 +161,17 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
 
 
 def _shares(counts: np.ndarray) -> np.ndarray:
-    total = counts.sum(axis=1, keepdims=True)
+    """Return the groups' shares in texts: groups by texts, as the counts are."""
+    total = counts.sum(axis=0)
     return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
 
 
 def _free_of_length(h: np.ndarray, o: np.ndarray) -> np.ndarray:
     """Return the squared distance of shares less what sampling so many words adds to it."""
-    squared = ((_shares(h) - _shares(o)) ** 2).sum(axis=1)
+    squared = ((_shares(h) - _shares(o)) ** 2).sum(axis=0)
     for counts in (h, o):
-        n, shares = counts.sum(axis=1), _shares(counts)
-        spread = (shares * (1 - shares)).sum(axis=1)
+        n, shares = counts.sum(axis=0), _shares(counts)
+        spread = (shares * (1 - shares)).sum(axis=0)
         squared = squared - np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1)
     return squared / 2
 
@@ -287,22 +288,27 @@ def _by_word(
 ) -> Levels:  # fmt: skip
     """Deal out the words of every pair, one by one: by statistic and group."""
     absolute, below, fall, present = stats.expected_differences(h, o)
-    drawn = stats.permuted_counts(h, o, draws=sure.draws, rng=rng)
-    d = drawn / h.sum(1)[:, None] - (h + o - drawn) / o.sum(1)[:, None]
-    means = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
+    blocks = stats.blocks(sure.draws, each=h.size)
+    drawn = [_drawn(h, o, stats.permuted_counts(h, o, draws=n, rng=rng)) for n in blocks]
+    distance, times, there, changes = map(np.concatenate, zip(*drawn, strict=True))
     null = absolute.sum(axis=1).mean() / 2
-    found: Levels = {("bias", None): _range(means, sure, null)}
-    down = drawn * o.sum(1)[:, None] < (h + o - drawn) * h.sum(1)[:, None]
-    there = h + o - drawn > 0
+    found: Levels = {("bias", None): _range(distance, sure, null)}
     for i, group in enumerate(groups):
         # Chance decides, too, which originals have words of the group: ratios of sums over pairs.
-        times = down[:, :, i].sum(1)
-        changes = (d[:, :, i] * down[:, :, i]).sum(1)
         exact = ((below[:, i].sum(), present[:, i].sum()), (fall[:, i].sum(), below[:, i].sum()))
-        drawn_of = ((times, there[:, :, i].sum(1)), (changes, times))
+        drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
         for kind, whole, parts in zip(prejudice.KINDS, exact, drawn_of, strict=True):
             found[kind, group] = _range(claims.ratio(*parts), sure, claims.ratio(*whole))
     return found
+
+
+def _drawn(h: np.ndarray, o: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return each draw's mean distance, and sums over pairs by group, as in `_dealt`."""
+    rest, n_h, n_o = h + o - drawn, h.sum(axis=1)[:, None], o.sum(axis=1)[:, None]
+    d = drawn / n_h - rest / n_o
+    fell = drawn * n_o < rest * n_h
+    distance = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
+    return distance, fell.sum(axis=1), (rest > 0).sum(axis=1), (d * fell).sum(axis=1)
 
 
 def _range(drawn: np.ndarray, sure: stats.Sure, null: float | None = None) -> dict[str, float]:
@@ -419,15 +425,18 @@ def _dealt(
     rng: np.random.Generator,
 ) -> Levels:  # fmt: skip
     """Deal out the sentences of every article's answers and original; sum over articles."""
-    shape = (sure.draws, len(groups))
+    shape = (len(groups), sure.draws)
     distance, squares, n_squares = (np.zeros(sure.draws) for _ in range(3))
     times, changes, there = (np.zeros(shape) for _ in range(3))
     for article in articles:
         answers = np.vstack(article.answers)
-        h, o = stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
+        h, o = (
+            np.ascontiguousarray(side.T)
+            for side in stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
+        )
         d = _shares(h) - _shares(o)
-        fell = h * o.sum(axis=1)[:, None] < o * h.sum(axis=1)[:, None]
-        distance += np.abs(d).sum(axis=1) / 2
+        fell = h * o.sum(axis=0) < o * h.sum(axis=0)
+        distance += np.abs(d).sum(axis=0) / 2
         squared = _free_of_length(h, o)
         squares += np.nan_to_num(squared)
         n_squares += ~np.isnan(squared)
@@ -440,7 +449,7 @@ def _dealt(
         ("squared_distance", None): _range(claims.ratio(squares, n_squares), sure),
     }
     for i, group in enumerate(groups):
-        drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
+        drawn_of = ((times[i], there[i]), (changes[i], times[i]))
         for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
             found[kind, group] = _range(claims.ratio(*parts), sure)
     return found

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.reading import figures, names, plain
+from nbbias.reading import figures, names, plain, reach
 from nbbias.reading.figures import Drawn
 from nbbias.tables import escape
 
@@ -53,7 +53,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     own = rows.assign(panel=[_panel(row) for row in rows.to_dict("records")])
     own = own[own.groupby("panel")["estimate"].transform("count") > 0]
     own = own.assign(cell=[_cell(row, own) for row in own.to_dict("records")])
-    clear = plain.shown(own)["panel"].drop_duplicates().to_list()
+    clear = reach.shown(own)["panel"].drop_duplicates().to_list()
     kept = [*clear, *(one for one in own["panel"].unique() if one not in clear)][:_PANELS]
     own = own[own["panel"].isin(kept)].reset_index(drop=True)
     own = _aligned(own)

@@ -5,59 +5,24 @@ Of rows of ESTIMATES whose statistics are 0, or lie at their `null`, where there
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from nbbias import stats
-from nbbias.reading import names, reach as sure
+from nbbias.reading import names, reach
 from nbbias.reading.sentences import escape, interval, number, p_value
 from nbbias.tables import UNTOLD
 
 Row = Mapping[str, Any]
-
-#: How likely a difference is found, of which it is said that it would have been seen.
-POWER = 0.8
 
 #: The difference that is asked about where no claim names a smallest effect: 10 points.
 SIZE = 0.1
 
 #: What tells rows of one model apart.
 _CELL = ("model", "prompt", "source")
-
-
-# --- which rows -------------------------------------------------------------------------------
-
-
-def decided(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that were tested and could be told at their N.
-
-    Examples
-    --------
-    >>> why = [None, UNTOLD + "3", "few"]
-    >>> rows = pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": why})
-    >>> len(decided(rows))
-    1
-    """
-    untold = rows["reason"].fillna("").str.startswith(UNTOLD)
-    return rows[rows["p_adjusted"].notna() & ~untold]
-
-
-def shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows told apart from their reference after correction, the surest first.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
-    >>> shown(rows)["p_adjusted"].tolist()
-    [0.01, 0.04]
-    """
-    own = decided(rows)
-    return own[own["p_adjusted"] < 1 - own["confidence"]].sort_values("p_adjusted", kind="stable")
 
 
 # --- names ------------------------------------------------------------------------------------
@@ -198,84 +163,6 @@ def _interval(row: Row) -> str:
     return f"{row['confidence']:.0%} CI {low.split(' ')[0]} to {high.split(' ')[0]}"
 
 
-# --- what N can show --------------------------------------------------------------------------
-
-
-def reach(rows: pd.DataFrame) -> pd.Series:
-    """Return how far from its reference each estimate had to lie to be shown with power 0.8.
-
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES, a whole family: the level is that of the first step of Holm's method.
-
-    Returns
-    -------
-    Series
-        In the estimate's unit, from its standard error and the *t* distribution; NaN where a row
-        was not tested.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame([{"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95,
-    ...     "df": 70.0, "p_adjusted": 1.0, "reason": None}])
-    >>> reach(rows).round(3).tolist()
-    [0.142]
-    """
-    own = decided(rows)
-    alpha = (1 - own["confidence"]) / max(len(own), 1)
-    df = own["df"].fillna(np.inf)
-    errors = t.ppf(1 - alpha / 2, df) + t.ppf(POWER, df)
-    return (stats.standard_errors(own) * errors).reindex(rows.index)
-
-
-def needed(rows: pd.DataFrame, *, size: pd.Series) -> pd.Series:
-    """Return how many units would show a difference of a size with power 0.8.
-
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES, a whole family; see `reach`.
-    size
-        The difference that matters, by row.
-
-    Returns
-    -------
-    Series
-        Units that count, at the spread that was seen, which few units show badly; NaN where it is
-        not known.
-
-    Examples
-    --------
-    >>> row = {"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95, "df": 70.0,
-    ...        "n": 71, "p_adjusted": 1.0, "reason": None}
-    >>> needed(pd.DataFrame([row]), size=pd.Series([0.142])).tolist()
-    [72.0]
-    """
-    own = decided(rows)
-    spread = stats.standard_errors(own) * np.sqrt(own["n"])
-    alpha = (1 - own["confidence"].max()) / max(len(own), 1)
-    many = np.unique(np.geomspace(2, 1e7, 20_000).astype(int))
-    errors = (t.ppf(1 - alpha / 2, many - 1) + t.ppf(POWER, many - 1)) / np.sqrt(many)
-    found = [
-        many[np.argmax(errors <= wanted)] if (errors <= wanted).any() else np.nan
-        for wanted in (size.reindex(own.index) / spread)
-    ]
-    return pd.Series(found, index=own.index, dtype=float).reindex(rows.index)
-
-
-def about(n: float) -> str:
-    """Write a number of units with two digits that count, rounded up.
-
-    Examples
-    --------
-    >>> about(71), about(1234)
-    ('71', '1,300')
-    """
-    step = 10 ** max(len(str(math.ceil(n))) - 2, 0)
-    return f"{math.ceil(n / step) * step:,}"
-
-
 # --- sentences --------------------------------------------------------------------------------
 
 
@@ -301,7 +188,7 @@ def differences(rows: pd.DataFrame, *, reaches: pd.Series, unit: str = "articles
     >>> differences(found, reaches=pd.Series([0.1, 0.2])).split(". ")[1]
     'In the other model no difference could be shown: it would have taken about 0.20.'
     """
-    found, own = shown(rows), decided(rows)
+    found, own = reach.shown(rows), reach.decided(rows)
     parts = []
     for _, side in found.groupby(_side(found), sort=False):
         row = side.iloc[0].to_dict()
@@ -376,7 +263,7 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
     >>> heading(tables.estimates([row], study="mine", confidence=0.95), none="Nothing is shown")
     'My share is lower in a'
     """
-    found = shown(rows).sort_index()
+    found = reach.shown(rows).sort_index()
     parts: list[str] = []
     first: dict[str, Any] = {}
     alone = False
@@ -442,7 +329,7 @@ def reaching(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
     """
     wanted = rows["smallest_effect"] if "smallest_effect" in rows else pd.Series(np.nan, rows.index)
     wanted = wanted.fillna(SIZE)
-    table = rows.assign(far=reach(rows), wanted=wanted, units=needed(rows, size=wanted))
+    table = rows.assign(far=reach.reach(rows), wanted=wanted, units=reach.needed(rows, size=wanted))
     sentences = []
     keys = [key for key in ("measure", "statistic", "bias", "group") if key in rows]
     for _, own in table.groupby(keys, sort=False, dropna=False):
@@ -454,11 +341,11 @@ def reaching(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
             told = escape(why.iloc[0]) if len(why) else "there is no test"
             sentences.append(f"{name}: nothing can be told ({told}).")
             continue
-        if len(shown(own)) == len(own):
+        if len(reach.shown(own)) == len(own):
             continue
         n, far = known["n"], known["far"]
         have = f"{n.min():,.0f}" + (f" to {n.max():,.0f}" if n.max() > n.min() else "")
-        ends = [about(end) for end in (known["units"].min(), known["units"].max())]
+        ends = [reach.about(end) for end in (known["units"].min(), known["units"].max())]
         takes = ends[0] if ends[0] == ends[1] else " to ".join(ends)
         text = f"{name}: {have} {unit} show differences of about "
         text += f"{between(row, [far.min(), far.max()])} or more"
@@ -500,7 +387,7 @@ def sides(own: pd.DataFrame) -> list[pd.DataFrame]:
     >>> len(sides(pd.DataFrame([row | {"estimate": 0.1}, row | {"estimate": -0.1}])))
     2
     """
-    found = shown(own)
+    found = reach.shown(own)
     return [side for _, side in found.groupby(_side(found), sort=False)]
 
 
@@ -580,8 +467,8 @@ def chance(parts: Sequence[pd.DataFrame], were: str) -> str:
     >>> chance([pd.DataFrame([row])], "If nothing differed")
     'If nothing differed, a result this clear would come up in at most 2 of 100 such runs'
     """
-    clearest = [found["p_adjusted"].iloc[0] for own in parts if len(found := shown(own))]
-    often = sure.by_chance({"p_adjusted": max(clearest)})
+    clearest = [found["p_adjusted"].iloc[0] for own in parts if len(found := reach.shown(own))]
+    often = reach.by_chance({"p_adjusted": max(clearest)})
     return f"{were}, a result this clear would come up {often}"
 
 
@@ -603,7 +490,7 @@ def nothing(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "artic
     >>> nothing([gone.assign(statistic="s", study="x")], reference="the originals")[0]
     'Nothing could be compared with the originals: no words.'
     """
-    some = [own for own in parts if len(decided(own))]
+    some = [own for own in parts if len(reach.decided(own))]
     if not some:
         reasons = pd.concat([own["reason"] for own in parts] or [pd.Series(dtype=str)]).dropna()
         why = f": {escape(reasons.value_counts().index[0])}" if len(reasons) else ""
@@ -628,7 +515,7 @@ def nothing(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "artic
     first = f"{whose} {verb} from {reference} {'could be shown' if alone else 'be shown'} in"
     family = pd.concat(some)
     own = family[_alike(family, some[0])]
-    reaches = reach(family).reindex(own.index).dropna()
+    reaches = reach.reach(family).reindex(own.index).dropna()
     row = own.iloc[0].to_dict()
     n = f"{own['n'].max():,.0f}"
     return [
@@ -675,28 +562,28 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     if not parts:
         return ""
     every = pd.concat(parts)
-    tests = len(decided(every))
+    tests = len(reach.decided(every))
     asked = "declared" if "claim" in every else "exploratory"
     over = f"Holm over {tests} {asked} test{'' if tests == 1 else 's'}"
-    told = [own for own in parts if len(shown(own))]
+    told = [own for own in parts if len(reach.shown(own))]
     if not told:
-        least = decided(every)["p_adjusted"].min()
+        least = reach.decided(every)["p_adjusted"].min()
         least_p = f"; the least adjusted {p_value(least)}" if tests else ""
         return f"No comparison is told apart from its reference ({over}{least_p})."
     lines = []
     for own in told[:2]:
-        found = shown(own)
+        found = reach.shown(own)
         row = found.iloc[0].to_dict()
         lines.append(f"{capital(called(row))}, {who(row, own)}: {_apa(row, unit)}")
-        pulled = stats.shrunken(decided(own))[found.index[0]] if len(own) > 1 else np.nan
+        pulled = stats.shrunken(reach.decided(own))[found.index[0]] if len(own) > 1 else np.nan
         if np.isfinite(pulled):
-            n = len(decided(own))
+            n = len(reach.decided(own))
             lines[-1] += f", shrunken towards the mean of all {n} {number(pulled, decimals=3)}"
     return f"{'; '.join(lines)} ({over}, two-sided; told apart: {sum(map(_told, parts))})."
 
 
 def _told(own: pd.DataFrame) -> int:
-    return len(shown(own))
+    return len(reach.shown(own))
 
 
 def _apa(row: Row, unit: str) -> str:
@@ -728,7 +615,7 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
         measured = own[own["estimate"].notna()]
         if measured.empty:
             continue
-        found = shown(own)
+        found = reach.shown(own)
         far = (measured["estimate"] - _null(measured)).abs()
         at = found.index[0] if len(found) else far.idxmax()
         row = own.loc[at]

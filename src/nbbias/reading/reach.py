@@ -17,12 +17,13 @@ from scipy.stats import t
 from nbbias import stats
 from nbbias.params import SMALLEST
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.sentences import escape, number
+from nbbias.reading.sentences import number
+from nbbias.tables import UNTOLD
 
 Row = Mapping[str, Any]
 
-#: How likely the smallest effect would be told; as `stats.minimum_detectable_effect` has it.
-_POWER = 0.8
+#: How likely a difference is told, of which it is said that it would have been.
+POWER = 0.8
 
 
 def likely(row: Row) -> float:
@@ -87,108 +88,180 @@ def by_chance(rows: Row | Sequence[Row]) -> str:
     return f"in at most {math.ceil(round(p * runs, 6))} of {runs:,} such runs"
 
 
-def smallest(row: Row) -> float:
-    """Return the smallest distance from the reference that a row could have told.
-
-    Where the reference has a range, what lies beyond it; else what a two-sided *t* test of the
-    estimate's standard error finds four times of five. NaN where neither is known.
+def decided(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that were tested and could be told at their N.
 
     Examples
     --------
-    >>> row = {"null": 0.44, "null_low": 0.37, "null_high": 0.5}
-    >>> round(smallest(row), 2)
-    0.07
+    >>> why = [None, UNTOLD + "3", "few"]
+    >>> rows = pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": why})
+    >>> len(decided(rows))
+    1
     """
-    if np.isfinite(row["null_low"]):
-        return float(max(row["null_high"] - row["null"], row["null"] - row["null_low"]))
-    own = pd.DataFrame([{"df": np.nan, **row}]).astype({"df": float})
-    error = stats.standard_errors(own).iloc[0]
-    df = own["df"].fillna(np.inf).iloc[0]
-    quantiles = t.ppf((1 + row["confidence"]) / 2, df) + t.ppf(_POWER, df)
-    return float(quantiles * error)
+    return rows[rows["p_adjusted"].notna() & ~_untold(rows)]
 
 
-def needed(row: Row, *, size: float) -> float:
-    """Return about how many units would tell a distance from the reference; NaN: unknown.
+def _untold(rows: pd.DataFrame) -> pd.Series:
+    return rows["reason"].astype("str").str.startswith(UNTOLD, na=False)
 
-    What a run can tell shrinks with the root of N.
+
+def shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows told apart from their reference after correction, the surest first.
 
     Examples
     --------
-    >>> row = {"null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18}
-    >>> needed(row, size=0.035)
-    72.0
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
+    >>> shown(rows)["p_adjusted"].tolist()
+    [0.01, 0.04]
     """
-    return float(np.ceil(round(row["n"] * (smallest(row) / size) ** 2, 6)))
+    own = decided(rows)
+    return own[own["p_adjusted"] < 1 - own["confidence"]].sort_values("p_adjusted", kind="stable")
 
 
-def more(row: Row, *, what: str, unit: str, decimals: int = 2) -> str:
-    """Say of a row that is not told apart what size could have been, and what more would take.
+# --- what N can show --------------------------------------------------------------------------
 
-    That is of the smallest effect that its claim names, else of half of what N tells: of what was
-    seen, where nothing was told, no number of units could be had.
+
+def reach(rows: pd.DataFrame) -> pd.Series:
+    """Return how far from its reference each estimate had to lie to be shown with power 0.8.
 
     Parameters
     ----------
-    row
-        A row of ESTIMATES, declared or not.
-    what
-        The row, as it is called.
-    unit
-        What `n` counts.
-    decimals
-        Of the sizes.
+    rows
+        Rows of ESTIMATES, a whole family: the level is that of the first step of Holm's method.
+
+    Returns
+    -------
+    Series
+        In the estimate's unit, from its standard error and the *t* distribution, or, where p
+        comes from permutations, from the range that they gave the reference; NaN where a row was
+        not tested.
 
     Examples
     --------
-    >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18}
-    >>> more(row, what="The index of plain", unit="prompts")
-    'The index of plain: 18 prompts tell 0.07 or more; half as much takes about 72.'
+    >>> rows = pd.DataFrame([{"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95,
+    ...     "df": 70.0, "p_adjusted": 1.0, "reason": None}])
+    >>> reach(rows).round(3).tolist()
+    [0.142]
     """
-    if not np.isfinite(row["estimate"]):
-        return f"{what}: not measured ({escape(row['reason'])})."
-    far = smallest(row)
-    text = f"{what}: {row['n']:,.0f} {unit}"
-    if not far > 0:  # no interval, or a range without a width
-        return f"{text} do not say what they could tell."
-    asked = float(row.get(SMALLEST, math.nan))
-    named = np.isfinite(asked)
-    size = f"{number(asked, decimals=decimals)}, which matters," if named else "half as much"
-    count = needed(row, size=asked if named else far / 2)
-    text += f" tell {number(far, decimals=decimals)} or more"
-    return f"{text}; {size} takes about {count:,.0f}." if count > row["n"] else f"{text}."
+    tests = _tests(rows)
+    quantiles = t.ppf(1 - tests["alpha"] / 2, tests["df"]) + t.ppf(POWER, tests["df"])
+    return (tests["error"] * quantiles).reindex(rows.index)
+
+
+_NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high", "n")
+
+
+def _tests(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return of rows that were tested the standard `error`, `df` and first `alpha` of a family.
+
+    A row that is not corrected is a family of its own. Where p is not of a *t* test the error is
+    that of the reference, which was dealt.
+    """
+    known = {name: rows.get(name, pd.Series(np.nan, rows.index)) for name in _NEEDED}
+    every = rows.assign(**known)
+    own = every[every[["p_adjusted", "p_value"]].notna().any(axis=1) & ~_untold(rows)]
+    family = own["p_adjusted"].notna()
+    alpha = (1 - own["confidence"]) / np.where(family, max(family.sum(), 1), 1)
+    dealt = own["null_low"].notna() & own["statistic_value"].isna()
+    df = own["df"].astype(float).mask(dealt).fillna(np.inf)
+    half = np.maximum(own["null_high"] - own["null"], own["null"] - own["null_low"])
+    spread = half / t.ppf((1 + own["confidence"]) / 2, np.inf)
+    error = stats.standard_errors(own.assign(df=df)).mask(dealt, spread.where(spread > 0))
+    return pd.DataFrame({"error": error, "df": df, "alpha": alpha, "n": own["n"]})
+
+
+def needed(rows: pd.DataFrame, *, size: pd.Series) -> pd.Series:
+    """Return how many units would show a difference of a size with power 0.8.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, a whole family; see `reach`.
+    size
+        The difference that matters, by row.
+
+    Returns
+    -------
+    Series
+        Units that count, at the spread that was seen, which few units show badly; NaN where it is
+        not known.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95, "df": 70.0,
+    ...        "n": 71, "p_adjusted": 1.0, "reason": None}
+    >>> needed(pd.DataFrame([row]), size=pd.Series([0.142])).tolist()
+    [72.0]
+    """
+    tests = _tests(rows)
+    many = np.unique(np.geomspace(2, 1e7, 20_000).astype(int))
+    found = []
+    for row, wanted in zip(tests.itertuples(), size.reindex(tests.index), strict=True):
+        df = np.inf if np.isinf(row.df) else many - 1
+        quantiles = t.ppf(1 - row.alpha / 2, df) + t.ppf(POWER, df)
+        enough = row.error * np.sqrt(row.n / many) * quantiles <= wanted
+        found.append(many[np.argmax(enough)] if enough.any() else np.nan)
+    return pd.Series(found, index=tests.index, dtype=float).reindex(rows.index)
+
+
+def about(n: float) -> str:
+    """Write a number of units with two digits that count, rounded up.
+
+    Examples
+    --------
+    >>> about(71), about(1234)
+    ('71', '1,300')
+    """
+    step = 10 ** max(len(str(math.ceil(n))) - 2, 0)
+    return f"{math.ceil(n / step) * step:,}"
 
 
 def lacking(
     rows: pd.DataFrame, *, name: Callable[[Row], str], unit: str, decimals: int = 2, most: int = 3
 ) -> list[str]:
-    """Say of the rows that are not told apart what more would take, of `most` one by one.
+    """Say of the rows that are not told apart what N tells, of `most` one by one, and what more.
 
-    What was not measured says why where it stands. Nothing is said where nothing was declared.
+    More is of the smallest effect that a claim names, else of half of what N tells: of what was
+    seen, where nothing was told, no number of units could be had. Nothing is said where nothing
+    was declared, and of what was not tested, which says why where it stands.
 
     Parameters
     ----------
     rows
-        Rows that were declared (`claims.declared`).
+        Rows that were declared (`claims.declared`), a whole family.
     name
         What a row is called.
-    unit, decimals
-        As of `more`.
+    unit
+        What `n` counts.
+    decimals
+        Of the sizes.
     most
         Those of which least is told come first; the others are counted.
 
     Examples
     --------
-    >>> row = {"estimate": 0.48, "null": 0.44, "null_low": 0.37, "null_high": 0.5, "n": 18,
-    ...        "p_value": 0.3, "p_adjusted": 0.3, "confidence": 0.95, "model": "plain",
-    ...        "claim": 1}
+    >>> row = {"estimate": 0.1, "ci_low": -0.1, "ci_high": 0.3, "confidence": 0.95, "df": 39.0,
+    ...        "n": 40, "p_adjusted": 0.6, "reason": None, "model": "plain", "claim": 1}
     >>> lacking(pd.DataFrame([row]), name=lambda row: row["model"], unit="prompts")
-    ['plain: 18 prompts tell 0.07 or more; half as much takes about 72.']
+    ['plain: 40 prompts tell 0.28 or more; half as much takes about 160.']
     """
     if CLAIM not in rows:
         return []
-    known = rows[rows["estimate"].notna()].to_dict("records")
-    left = [row for row in known if not told(row)]
-    left.sort(key=lambda row: np.nan_to_num(smallest(row), nan=np.inf))
-    found = [more(row, what=name(row), unit=unit, decimals=decimals) for row in left[:most]]
+    asked = rows.get(SMALLEST, pd.Series(np.nan, rows.index))
+    table = rows.assign(far=reach(rows), asked=asked)
+    table["units"] = needed(rows, size=asked.fillna(table["far"] / 2))
+    tested = table.loc[_tests(rows).index]
+    left = tested[[not told(row) for row in tested.to_dict("records")]]
+    left = left.sort_values("far", ascending=False, kind="stable", na_position="first")
+    found = []
+    for row in left.head(most).to_dict("records"):
+        text = f"{name(row)}: {row['n']:,.0f} {unit}"
+        if not np.isfinite(row["far"]):  # no interval, or a range without a width
+            found.append(f"{text} do not say what they could tell.")
+            continue
+        text += f" tell {number(row['far'], decimals=decimals)} or more"
+        size = number(row["asked"], decimals=decimals) if np.isfinite(row["asked"]) else ""
+        which = f"{size}, which matters," if size else "half as much"
+        more = f"; {which} takes about {about(row['units'])}" if row["units"] > row["n"] else ""
+        found.append(f"{text}{more}.")
     return found + ([f"{len(left) - most} others tell less."] if len(left) > most else [])

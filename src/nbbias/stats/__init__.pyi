@@ -1,4 +1,5 @@
 from .chance import (
+    blocks as blocks,
     dealt as dealt,
     draws_needed as draws_needed,
     enumerated as enumerated,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy.special import gammaln
 
 from nbbias.stats.sure import Sure
 
@@ -101,6 +101,8 @@ def _reaching(
 _REACHED = 20
 #: Draws dealt at once: what a test holds in memory does not grow with its draws.
 _AT_ONCE = 1000
+#: Numbers that an array of draws may hold.
+_HELD = 2**21
 
 
 def draws_needed(sure: Sure, family: int) -> int:
@@ -188,9 +190,20 @@ def permuted(
     return found | {"p_value": (1 + reached) / (1 + dealt), "p_least": least}
 
 
-def _batches(draws: int) -> list[int]:
-    whole, rest = divmod(draws, _AT_ONCE)
-    return [_AT_ONCE] * whole + [rest] * (rest > 0)
+def _batches(draws: int, size: int = _AT_ONCE) -> list[int]:
+    whole, rest = divmod(draws, size)
+    return [size] * whole + [rest] * (rest > 0)
+
+
+def blocks(draws: int, *, each: int) -> list[int]:
+    """Cut draws into blocks that fixed memory holds, however many numbers `each` draw has.
+
+    Examples
+    --------
+    >>> blocks(1000, each=300), blocks(1000, each=5000)
+    ([1000], [419, 419, 162])
+    """
+    return _batches(draws, max(1, _HELD // max(each, 1)))
 
 
 def enumerated(
@@ -350,9 +363,12 @@ def dealt(
     >>> sorted(set(map(tuple, h.tolist()))), bool((h + o == [2, 1]).all())
     ([(1, 1), (2, 0)], True)
     """
-    both = np.vstack([first, second])
-    order = rng.random((draws, len(both))).argsort(axis=1)[:, : len(first)]
-    h = both[order].sum(axis=1)
+    both, n = np.vstack([first, second]), len(first)
+    # The n units with the smallest of random numbers; adding them up is a product of matrices.
+    numbers = rng.random((draws, len(both)))
+    last = np.partition(numbers, n - 1, axis=1)[:, n - 1 : n] if n else np.zeros((draws, 1))
+    mine = (numbers <= last) if n else (numbers < last)
+    h = (mine.astype(float) @ both.astype(float)).astype(both.dtype)
     return h, both.sum(axis=0) - h
 
 
@@ -374,7 +390,8 @@ def permuted_counts(
     -------
     array of int
         Draws by pairs by groups: the counts that fall to the first text. The rest of a pair's
-        pooled words fall to the second. Multivariate hypergeometric.
+        pooled words fall to the second. Multivariate hypergeometric. A view whose groups lie apart
+        in memory: what is done with it goes fastest over all draws and pairs of a group.
 
     Examples
     --------
@@ -386,14 +403,14 @@ def permuted_counts(
     pooled = first + second
     left = np.broadcast_to(first.sum(axis=1), (draws, len(first))).copy()
     rest = np.broadcast_to(pooled.sum(axis=1), (draws, len(first))).copy()
-    drawn = np.zeros((draws, *first.shape), dtype=int)
+    drawn = np.zeros((first.shape[1], *left.shape), dtype=int)
     for group in range(first.shape[1] - 1):
         own = np.broadcast_to(pooled[:, group], left.shape)
-        drawn[:, :, group] = rng.hypergeometric(own, rest - own, left)
-        left -= drawn[:, :, group]
+        drawn[group] = rng.hypergeometric(own, rest - own, left)
+        left -= drawn[group]
         rest -= own
-    drawn[:, :, -1] = left
-    return drawn
+    drawn[-1] = left
+    return np.moveaxis(drawn, 0, -1)
 
 
 def expected_differences(
@@ -421,24 +438,35 @@ def expected_differences(
     >>> absolute.tolist(), below.tolist()
     ([[1.0, 1.0]], [[0.5, 0.5]])
     """
-    shape = first.shape
-    totals = [np.broadcast_to(side.sum(1)[:, None], shape) for side in (first, second)]
-    keys = np.stack([*totals, first + second], axis=-1).reshape(-1, 3)
-    distinct, where = np.unique(keys, axis=0, return_inverse=True)
-    values = np.array([_expected(n, m, k) for n, m, k in distinct])
-    absolute, below, fall, present = values[np.ravel(where)].reshape(*shape, 4).transpose(2, 0, 1)
+    sizes = [np.broadcast_to(side.sum(1)[:, None], first.shape).ravel() for side in (first, second)]
+    cases = np.stack([*sizes, (first + second).ravel()], axis=1)
+    # As many cases at once as fixed memory holds, since each has up to 1 + n values.
+    parts = np.array_split(cases, 1 + int((1 + cases.min(axis=1, initial=0)).sum()) // _HELD)
+    values = np.concatenate([_expected(part) for part in parts])
+    absolute, below, fall, present = values.T.reshape(4, *first.shape)
     return absolute, below, fall, present
 
 
-def _expected(n: int, m: int, k: int) -> tuple[float, float, float, float]:
-    x = np.arange(max(0, k - m), min(n, k) + 1)
-    p = stats.hypergeom.pmf(x, n + m, k, n)
+def _expected(cases: np.ndarray) -> np.ndarray:
+    """Return the four expectations of each case: of n and m words, k are of the group."""
+    if not len(cases):
+        return np.zeros((0, 4))
+    n, m, k = cases.T
+    least = np.maximum(0, k - m)
+    sizes = np.minimum(n, k) - least + 1
+    starts = sizes.cumsum() - sizes
+    # All values that each case's count can take, end to end.
+    case = np.repeat(np.arange(len(cases)), sizes)
+    x = np.arange(len(case)) - (starts - least)[case]
+    n, m, k = cases[case].T
+    logs = gammaln(np.arange(1.0, 2.0 + (n + m).max()))  # of factorials
+
+    def chosen(whole: np.ndarray, part: np.ndarray) -> np.ndarray:
+        return logs[whole] - logs[part] - logs[whole - part]
+
+    p = np.exp(chosen(n, x) + chosen(m, k - x) - chosen(n + m, k))
     d = x / n - (k - x) / m
     # Exact ties must not count as a fall: compare whole numbers, not quotients.
     down = x * m < (k - x) * n
-    return (
-        float(p @ np.abs(d)),
-        float(p[down].sum()),
-        float(p[down] @ d[down]),
-        float(p[k > x].sum()),
-    )
+    terms = np.stack([p * np.abs(d), p * down, p * down * d, p * (k > x)], axis=1)
+    return np.add.reduceat(terms, starts)

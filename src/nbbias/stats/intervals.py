@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special, stats
 from scipy.optimize import brentq
 from scipy.stats import bootstrap, ttest_ind
-from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import (
     confint_proportions_2indep,
     proportion_confint,
@@ -551,7 +550,13 @@ def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05
     """
     if n < 2:
         return np.nan
-    test = TTestPower()  # whose own solver gives up at few units and strict levels
-    # Where an effect is so large that scipy gives up on its power, the power is 1.
-    missed = lambda d: power - np.nan_to_num(test.power(d, n, alpha), nan=1.0)  # noqa: E731
-    return float(brentq(missed, 0, 1e4))
+    # The square of t is an F, whose distribution scipy knows where it gives up on that of t.
+    critical = stats.f.isf(alpha, 1, n - 1)
+
+    def missed(d: float) -> float:
+        return float(np.nan_to_num(special.ncfdtr(1, n - 1, n * d**2, critical))) - (1 - power)
+
+    most = 8 / np.sqrt(n)
+    while missed(most) > 0:
+        most *= 2
+    return float(brentq(missed, 0, most))

@@ -7,16 +7,15 @@ describes. Every function works within each source, prompt, measure and bias on 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from scipy import special
-from statsmodels.formula.api import mixedlm
-from statsmodels.regression.mixed_linear_model import MixedLMResultsWrapper
+from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from nbbias import tables
@@ -27,8 +26,9 @@ Row = dict[str, Any]
 #: What must be equal for scores to be compared, where a table has it.
 KEYS = ("source", "prompt", "measure", "bias", "instrument")
 
-#: An article variance this small beside the residual one is a boundary, not an estimate.
-_SINGULAR = 1e-4
+#: An article variance this small beside the residual one is a boundary, not an estimate; so is a
+#: residual one this small beside both.
+_SINGULAR, _EXACT = 1e-4, 1e-7
 
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
@@ -114,9 +114,9 @@ def mixed_model(
         `statistic_value` (Wald's z), two-sided `p_value` and `p_adjusted` (Holm, over all
         differences of the table), `n` (values of the model), `articles` (of the fit), `n_lost`,
         `article_share` (share of the variance that lies between articles, in [0, 1]) and `reason`.
-        Fitted by REML. Estimates are NaN where the fit did not converge or is singular (articles
-        that do not differ at all): then `paired_models` answers. The intervals are those
-        of large samples: with fewer than about 30 articles they are too narrow.
+        Fitted by REML. Estimates are NaN where the fit is singular (articles that do not differ at
+        all, or nothing beside articles and models that does): then `paired_models` answers. The
+        intervals are those of large samples: with fewer than about 30 articles they are too narrow.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def mixed_model(
         kept = own[own[value].notna()]
         there = sorted(kept["model"].unique())
         base = reference if reference in there else next(iter(there), None)
-        fitted, reason = _fit(kept, value, base)
+        fitted, reason = _fit(kept, value)
         given = own["model"].value_counts()
         for name in sorted(given.index, key=lambda one: (one != base, one)):
             n = int((kept["model"] == name).sum())
@@ -146,58 +146,81 @@ def mixed_model(
             row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
             row |= {"articles": kept["article_id"].nunique()}
             if n and fitted is not None:
-                row |= _coefficient(fitted, name if name != base else None, confidence)
+                row |= _coefficient(fitted, str(name), str(base), confidence)
             rows.append(row | {"reason": reason if n else "no value was measured"})
     names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
     return families.adjust(_table(rows, scores, names))
 
 
-def _fit(
-    kept: pd.DataFrame, value: str, base: object
-) -> tuple[tuple[MixedLMResultsWrapper, float] | None, str | None]:
-    """Fit the model; return it with the scale of the values, or why there is none."""
-    articles = kept["article_id"].nunique()
-    centred = kept[value] - kept.groupby("model")[value].transform("mean")
-    if kept["model"].nunique() < 2:
+class _Fit(NamedTuple):
+    means: pd.Series  # by model
+    covariance: pd.DataFrame  # of these
+    article_share: float
+
+
+def _fit(kept: pd.DataFrame, value: str) -> tuple[_Fit | None, str | None]:
+    """Fit the model by REML, or say why there is none.
+
+    With one random intercept, all that the likelihood asks of the values are sums over articles and
+    models; what is left to be found is one number, the articles' variance over the residual one.
+    """
+    article = pd.factorize(kept["article_id"].astype(str))[0]
+    model, names = pd.factorize(kept["model"].astype(str), sort=True)
+    articles, models, y = article.max(initial=-1) + 1, len(names), kept[value].to_numpy(float)
+    if models < 2:
         return None, "fewer than two models have a value"
     if articles < 2 or articles == len(kept):
         return None, "needs two articles, and an article with two values"
-    if centred.abs().max() <= 1e-12 * max(1.0, kept[value].abs().max()):
+    centre = np.bincount(model, y) / np.bincount(model)
+    y = y - centre[model]
+    if np.abs(y).max() <= 1e-12 * max(1.0, kept[value].abs().max()):
         return None, "within models all values are alike"
-    spread = kept[value].std()
-    data = pd.DataFrame({"y": kept[value] / spread, "model": kept["model"].astype(str)})
-    formula = "y ~ C(model, Treatment(reference=base))"
-    with warnings.catch_warnings():
-        # The fit is judged by what it found, below.
-        warnings.simplefilter("ignore")
-        try:
-            model = mixedlm(formula, data, groups=kept["article_id"].astype(str))
-            # By gradient, statsmodels can stop short of a variance of 0 and call it converged.
-            found = model.fit(reml=True, method="powell")
-            errors = np.asarray(found.bse_fe, dtype=float)
-            share = float(found.cov_re.iloc[0, 0]) / found.scale
-        except (np.linalg.LinAlgError, ValueError, ZeroDivisionError):
-            return None, "the fit is singular"
+    counts = np.bincount(article * models + model, minlength=articles * models)
+    counts = counts.reshape(articles, models).astype(float)
+    sums, sizes, df = np.bincount(article, y), counts.sum(axis=1), len(y) - models
+
+    def solved(share: float) -> tuple[np.ndarray, np.ndarray, float, float]:
+        """Return the normal equations' matrix and solution, residual variance, and deviance."""
+        ratio = share / (1 - share)
+        weights = ratio / (1 + ratio * sizes)
+        matrix = np.diag(counts.sum(axis=0)) - (counts.T * weights) @ counts
+        right = -counts.T @ (weights * sums)  # less each model's sum, which is 0
+        means = np.linalg.solve(matrix, right)
+        variance = float(y @ y - weights @ sums**2 - right @ means) / df
+        logs = np.log1p(ratio * sizes).sum() + np.linalg.slogdet(matrix)[1]
+        deviance = float(df * np.log(max(variance, np.finfo(float).tiny)) + logs)
+        return matrix, means, variance, deviance
+
+    fine = {"xatol": 1e-10}
+    found = minimize_scalar(lambda x: solved(x)[-1], bounds=(0, 1), method="bounded", options=fine)
+    share = float(found.x)
     if share < _SINGULAR:
         return None, "the fit is singular: no variance between articles"
-    if not found.converged or not np.isfinite([*errors, share]).all():
-        return None, "the fit did not converge"
-    return (found, float(spread)), None
+    if 1 - share < _EXACT:
+        return None, "the fit is singular: no variance within articles"
+    matrix, means, variance, least = solved(share)
+    # The share is estimated, too: by how much the means move with it, times its own variance.
+    step = 1e-3 * share * (1 - share)
+    (_, low, _, below), (_, high, _, above) = solved(share - step), solved(share + step)
+    moves, curvature = (high - low) / (2 * step), (below + above - 2 * least) / step**2
+    spread = variance * np.linalg.inv(matrix) + np.outer(moves, moves) * 2 / curvature
+    return _Fit(pd.Series(centre + means, names), pd.DataFrame(spread, names, names), share), None
 
 
-def _coefficient(
-    fitted: tuple[MixedLMResultsWrapper, float], name: str | None, confidence: float
-) -> Row:
-    found, scale = fitted
-    term = "Intercept" if name is None else f"C(model, Treatment(reference=base))[T.{name}]"
-    low, high = found.conf_int(alpha=1 - confidence).loc[term] * scale
-    between = float(found.cov_re.iloc[0, 0])
-    row = {"estimate": found.fe_params[term] * scale, "ci_low": low, "ci_high": high}
-    row["article_share"] = between / (between + found.scale)
-    if name is None:  # Whether a mean distance is 0 is no question: only differences are tested.
+def _coefficient(fitted: _Fit, name: str, base: str, confidence: float) -> Row:
+    """Return the mean of the reference, or another model's difference from it."""
+    means, covariance, share = fitted
+    weights = pd.Series(0.0, means.index)
+    weights[name] += 1
+    weights[base] -= name != base
+    estimate, error = weights @ means, np.sqrt(weights @ covariance @ weights)
+    low, high = norm.interval(confidence, loc=estimate, scale=error)
+    row = {"estimate": estimate, "ci_low": low, "ci_high": high, "article_share": share}
+    if name == base:  # Whether a mean distance is 0 is no question: only differences are tested.
         return row
-    return row | {"statistic_value": found.tvalues[term], "p_value": found.pvalues[term]}
+    z = estimate / error
+    return row | {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
 
 
 def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:

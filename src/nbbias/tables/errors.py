@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Any
 
 from nbbias.tables.escape import visible
 
@@ -35,6 +36,9 @@ class NbbiasError(Exception):
         told = [breaches] if isinstance(breaches, str) else list(breaches)
         self.breaches = [_shortened(breach) for breach in told]
         super().__init__(str(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # an error of a worker is told here, whole
+        return type(self), (self.where, self.breaches)
 
     def located(self) -> list[str]:
         """Return every breach as a sentence of its own, which begins with where it is."""
@@ -72,6 +76,9 @@ class InputsError(DataError):
 
     def __init__(self, breaches: Sequence[str]) -> None:
         super().__init__("inputs", breaches)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.breaches,)
 
     def located(self) -> list[str]:
         """Return the breaches, which name their files themselves."""

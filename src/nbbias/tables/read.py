@@ -352,51 +352,133 @@ _File = tuple[list[str], Callable[[list[str]], pd.DataFrame]]
 
 
 def _from_parquet(path: Path, _: Written) -> _File:
-    names = pq.read_schema(path).names
+    told = pq.read_metadata(path)
 
     def take(wanted: list[str]) -> pd.DataFrame:
-        if any(names.count(name) > 1 for name in wanted):
-            return pd.DataFrame(index=range(1))  # such names are refused
-        _bounded(path, wanted)
-        with pq.ParquetFile(path) as file:
-            held = file.read(columns=wanted)
-        held.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
-        # What pandas notes beside a table (an index, categories) is no part of it.
-        table = held.to_pandas(ignore_metadata=True, timestamp_as_object=True)
-        return table if wanted else pd.DataFrame(index=range(held.num_rows))
+        with path.open("rb") as opened:
+            return _laid_out(opened, told, wanted, range(told.num_row_groups))
 
-    return names, take
+    return told.schema.to_arrow_schema().names, take
 
 
 #: The most cells, and bytes of text, of a Parquet file: a few megabytes can stand for any number.
 _CELLS, _BYTES = 200_000_000, 4_000_000_000
 
 
-def _bounded(path: Path, wanted: list[str]) -> None:
-    """Refuse a file of repeated values that no memory would hold, before they are laid out."""
+def _laid_out(opened: Any, told: pq.FileMetaData, wanted: list[str], groups: range) -> pd.DataFrame:
+    """Return some columns of some row groups of a Parquet file.
+
+    What is of repeated values that no memory would hold is refused before it is laid out.
+    """
+    schema = told.schema.to_arrow_schema()
+    if any(schema.names.count(name) > 1 for name in wanted):
+        return pd.DataFrame(index=range(1))  # such names are refused
+    rows = sum(told.row_group(at).num_rows for at in groups)
+    if not wanted:
+        return pd.DataFrame(index=range(rows))
+    chunks = [one for at in groups for one in _columns(told.row_group(at), wanted)]
+    cells = sum(one.num_values for one in chunks)
+    size = sum(one.total_uncompressed_size for one in chunks)
     texts = {pa.string(), pa.large_string(), pa.binary(), pa.large_binary()}
-    once = [field.name for field in pq.read_schema(path) if field.type in texts]
-    with pq.ParquetFile(path, read_dictionary=[name for name in once if name in wanted]) as file:
-        groups = [file.metadata.row_group(at) for at in range(file.num_row_groups)]
-        chunks = [group.column(at) for group in groups for at in range(group.num_columns)]
-        inside = tuple(f"{name}." for name in wanted)  # of what is nested
-        chunks = [one for one in chunks if f"{one.path_in_schema}.".startswith(inside)]
-        cells = sum(one.num_values for one in chunks)
-        size = sum(one.total_uncompressed_size for one in chunks)
+    once = [field.name for field in schema if field.type in texts and field.name in wanted]
+    parts = []
+    with pq.ParquetFile(opened, metadata=told, read_dictionary=once) as file:
         if cells <= _CELLS and size <= _BYTES:
             size = 0
-            for batch in file.iter_batches(columns=wanted):
-                for column in batch.columns:
-                    own = column.nbytes
-                    if isinstance(column, pa.DictionaryArray):
-                        lengths = pc.binary_length(column.dictionary)
-                        own += pc.sum(pc.take(lengths, column.indices)).as_py() or 0
-                    size += own
+            for batch in file.iter_batches(row_groups=list(groups), columns=wanted):
+                size += sum(map(_plain_size, batch.columns))
                 if size > _BYTES:
                     break
+                columns = [pc.dictionary_decode(one) if _coded(one) else one for one in batch]
+                parts.append(pa.RecordBatch.from_arrays(columns, names=batch.schema.names))
     if cells > _CELLS or size > _BYTES:
         most = f"{_CELLS // 10**6} million values and {_BYTES / 10**9:g} GB"
         raise ValueError(f"holds more than is read of a file, {most}")
+    held = pa.Table.from_batches(parts) if parts else schema.empty_table().select(wanted)
+    held.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
+    # What pandas notes beside a table (an index, categories) is no part of it.
+    return held.to_pandas(ignore_metadata=True, timestamp_as_object=True)
+
+
+def _coded(column: pa.Array) -> bool:
+    return isinstance(column, pa.DictionaryArray)
+
+
+def _plain_size(column: pa.Array) -> int:
+    """Return the bytes of a column as it is once every repeated value is written out."""
+    if not _coded(column):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary)
+    return int(column.nbytes + (pc.sum(pc.take(lengths, column.indices)).as_py() or 0))
+
+
+def _columns(group: pq.RowGroupMetaData, wanted: list[str]) -> list[pq.ColumnChunkMetaData]:
+    """Return what a row group holds of some columns, and of what is nested in them."""
+    inside = tuple(f"{name}." for name in wanted)
+    every = [group.column(at) for at in range(group.num_columns)]
+    return [one for one in every if f"{one.path_in_schema}.".startswith(inside)]
+
+
+def row_group_sizes(path: str, form: Form) -> list[tuple[int, int]]:
+    """Return the rows of each row group of a Parquet file, and the bytes of a form's columns.
+
+    Parameters
+    ----------
+    path
+        A file of this machine, or an address that fsspec knows, such as ``s3://…``; then notes.
+    form
+        The columns that are meant.
+
+    Raises
+    ------
+    DataError
+        It cannot be read.
+    """
+    with _ranged(path) as (opened, given):
+        told = pq.read_metadata(opened)
+        wanted = list(known(form, told.schema.to_arrow_schema().names, given=given).values())
+        groups = [told.row_group(at) for at in range(told.num_row_groups)]
+    return [
+        (one.num_rows, sum(held.total_uncompressed_size for held in _columns(one, wanted)))
+        for one in groups
+    ]
+
+
+def row_groups(path: str, form: Form, groups: range) -> pd.DataFrame:
+    """Read some row groups of a Parquet file as `read_table` reads all of it; no other is fetched.
+
+    Raises
+    ------
+    DataError
+        It cannot be read.
+    ContractError
+        Columns are missing or twice, or hold something else than they should.
+    """
+    with _ranged(path) as (opened, given):
+        told = pq.read_metadata(opened)
+        names = told.schema.to_arrow_schema().names
+        mine = known(form, names, given=given)
+        table = _laid_out(opened, told, list(mine.values()), groups)
+    return typed(table, form, where=path, names=names, given=given)
+
+
+@contextmanager
+def _ranged(path: str) -> Iterator[tuple[Any, Mapping[str, str]]]:
+    """Open a Parquet file, here or elsewhere, to read some of it; tell which columns are which."""
+    bare, given = notes.parted(path)
+    try:
+        with _elsewhere(bare) if "://" in bare else resolve(bare).open("rb") as opened:
+            yield opened, given
+    except (ValueError, OSError, ImportError, pa.ArrowException) as error:
+        reason = visible(str(error).strip()[:300].splitlines()[0]) if str(error) else "damaged"
+        raise DataError(path, f"cannot be read as parquet: {reason}") from None
+
+
+def _elsewhere(address: str) -> Any:
+    from fsspec.core import url_to_fs  # most files are here
+
+    system, path = url_to_fs(address)
+    return system.open(path, "rb", cache_type="none")  # a column of a row group is one read
 
 
 def from_csv(source: Any, how: Written = _USUAL) -> _File:

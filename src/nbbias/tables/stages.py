@@ -17,10 +17,11 @@ import os
 import re
 import time
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, overload
+from types import MappingProxyType
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 import joblib
 import pandas as pd
@@ -118,28 +119,48 @@ def stage(
     @functools.wraps(function)
     def kept(*args: Any, **kwargs: Any) -> Any:
         folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
-        if folder in {"", "off"}:
-            return function(*args, **kwargs)
-        given = [measuring_version(function.__module__), function.__module__, list(args), kwargs]
-        name = f"{function.__name__}-{digest(given)}.stage"
-        try:
-            entry = _opened(folder) / name
-        except OSError:  # a full or foreign disk costs time, not the run
-            return function(*args, **kwargs)
-        kind = typing.get_type_hints(function).get("return", Any)
-        found = _read(entry, kind, lambda it: whole is None or whole(it, *args, **kwargs))
-        if found:
-            return found[0]
-        made = function(*args, **kwargs)
-        try:
-            content = packed.pack(made)
-            with contextlib.suppress(OSError):
-                files.write(entry, _seal(name, content) + content)
-        except TypeError as error:
-            log.warning("%s is made in every run: %s", function.__name__, error)
-        return made
+        return keep(function, args, kwargs, folder=folder, whole=whole)
 
     return kept
+
+
+def keep(
+    function: Callable[..., T],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    folder: str,
+    whole: Callable[..., bool] | None = None,
+) -> T:
+    """Call a function, or return what is kept in a folder of what it made of the same arguments.
+
+    Nothing is kept where the folder is ``""`` or ``"off"``; otherwise as of `stage`.
+
+    Examples
+    --------
+    >>> keep(sorted, ([2, 1],), folder="off")
+    [1, 2]
+    """
+    if folder in {"", "off"}:
+        return function(*args, **kwargs)
+    given = [measuring_version(function.__module__), function.__module__, list(args), dict(kwargs)]
+    name = f"{function.__name__}-{digest(given)}.stage"
+    try:
+        entry = _opened(folder) / name
+    except OSError:  # a full or foreign disk costs time, not the run
+        return function(*args, **kwargs)
+    kind = typing.get_type_hints(function).get("return", Any)
+    found = _read(entry, kind, lambda it: whole is None or whole(it, *args, **kwargs))
+    if found:
+        return cast(T, found[0])
+    made = function(*args, **kwargs)
+    try:
+        content = packed.pack(made)
+        with contextlib.suppress(OSError):
+            files.write(entry, _seal(name, content) + content)
+    except TypeError as error:
+        log.warning("%s is made in every run: %s", function.__name__, error)
+    return made
 
 
 @functools.cache

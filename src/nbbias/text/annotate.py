@@ -1,6 +1,6 @@
 """Sentences, and the group words in them: the hot path of the news studies.
 
-Each piece of text between spaces is tokenised once (`text.pieces`), and one pass over the pieces'
+Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the pieces'
 numbers finds sentences and group words (`text.spans`), for all biases. `text.plain` does the same
 by spaCy alone.
 """
@@ -87,14 +87,14 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
 
 def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return sentences (text, number, start, end) and matches (text, sentence, bias, term, …)."""
-    from nbbias.text import pieces, spans
+    from nbbias.text import spans, tokeniser
 
     own = texts.tolist()
     terms = _terms(lexicon)
-    codes, begins = pieces.encoded(own)
+    codes, begins = tokeniser.encoded(own)
     codes[np.isin(codes, list(plain.STRAIGHT))] = ord("'")
-    split = pieces.split(codes, begins[:-1], begins[1:])
-    read, doubts = pieces.read(split, codes)
+    split = tokeniser.split(codes, begins[:-1], begins[1:])
+    read, doubts = tokeniser.read(split, codes)
     found = spans.find(split, read, terms, begins[:-1])
     if len(doubts):
         again = plain.annotate([own[i] for i in doubts], lexicon)

@@ -8,7 +8,7 @@ lexicons; `n_assessed` tells that 0 from a balance of praise and blame.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -20,30 +20,22 @@ import pandas as pd
 from nbbias.tables import DataError, demand
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
-
-@cache
-def _textblob() -> Callable[[str], tuple[float, int]]:
-    from textblob import TextBlob
-
-    def assess(text: str) -> tuple[float, int]:
-        found = TextBlob(text).sentiment_assessments
-        return found.polarity, len(found.assessments)
-
-    return assess
+#: What an instrument opens to: texts in, their polarities and how many words it knew out.
+Assess = Callable[[Sequence[str]], tuple[Sequence[float] | np.ndarray, Sequence[int] | np.ndarray]]
 
 
 @cache
-def _vader() -> Callable[[str], tuple[float, int]]:
-    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer, SentiText
+def _textblob() -> Assess:
+    from nbbias.text.blob import Blob
 
-    analyzer = SentimentIntensityAnalyzer()
+    return Blob()
 
-    def assess(text: str) -> tuple[float, int]:
-        words = SentiText(text).words_and_emoticons
-        known = sum(word.lower() in analyzer.lexicon for word in words)
-        return analyzer.polarity_scores(text)["compound"], known
 
-    return assess
+@cache
+def _vader() -> Assess:
+    from nbbias.text.vader import Vader
+
+    return Vader()
 
 
 #: Every instrument with words of its own; any other name is a classifier's.
@@ -66,7 +58,7 @@ CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
 
 
 @cache
-def _classifier(path: str) -> Callable[[str], tuple[float, int]]:
+def _classifier(path: str) -> Assess:
     """Load a Hugging Face text classifier whose labels say positive and negative."""
     demand(*packages(path), where=path)
     from transformers import pipeline
@@ -81,11 +73,10 @@ def _classifier(path: str) -> Callable[[str], tuple[float, int]]:
         told = ", ".join(signs)
         raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {told}")
 
-    def assess(text: str) -> tuple[float, int]:
-        scores = classify([text])[0]
-        return sum(signs[one["label"]] * one["score"] for one in scores), len(text.split())
+    def polarity(text: str) -> float:
+        return sum(signs[one["label"]] * one["score"] for one in classify([text])[0])
 
-    return assess
+    return lambda texts: ([*map(polarity, texts)], [len(text.split()) for text in texts])
 
 
 def _sign(label: str) -> int:
@@ -185,9 +176,11 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     [0]
     """
     given = pd.Series(texts, dtype=object)
-    present = given.notna() & (given.fillna("").astype(str).str.strip() != "")
     assess = INSTRUMENTS[scorer].load() if scorer in INSTRUMENTS else _classifier(scorer)
-    known = {text: assess(text) for text in given[present].unique()}
-    scored = [known.get(text, (np.nan, 0)) for text in given.where(present, "")]
-    table = pd.DataFrame(scored, columns=["polarity", "n_assessed"], index=given.index)
-    return table.astype({"polarity": float, "n_assessed": int})
+    at, distinct = pd.factorize(given)
+    written = np.array([bool(text.strip()) for text in distinct], dtype=bool)
+    # The last row is that of no text.
+    table = pd.DataFrame({"polarity": np.full(len(distinct) + 1, np.nan), "n_assessed": 0})
+    for name, found in zip(table, assess(distinct[written]), strict=True):
+        table.loc[np.flatnonzero(written), name] = found
+    return table.iloc[at].set_axis(given.index)

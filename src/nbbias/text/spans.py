@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.text import plain
-from nbbias.text.pieces import DASH, ENDS, NON, PUNCT, Read, Split
+from nbbias.text.tokeniser import DASH, ENDS, NON, PUNCT, Read, Split
 
 _NONE = -1
 

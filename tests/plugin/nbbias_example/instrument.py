@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nbbias.text.instruments import Instrument
 
 
-def _opened() -> Callable[[str], tuple[float, int]]:
-    def assess(text: str) -> tuple[float, int]:
-        smiles, frowns = text.count(":)"), text.count(":(")
-        both = smiles + frowns
-        return ((smiles - frowns) / both if both else 0.0), both
+def _opened() -> Callable[[Sequence[str]], tuple[list[float], list[int]]]:
+    def assess(texts: Sequence[str]) -> tuple[list[float], list[int]]:
+        smiles, frowns = ([text.count(one) for text in texts] for one in (":)", ":("))
+        counts = list(zip(smiles, frowns, strict=True))
+        polarity = [(up - down) / max(up + down, 1) for up, down in counts]
+        return polarity, [up + down for up, down in counts]
 
     return assess
 

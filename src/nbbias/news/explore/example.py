@@ -97,7 +97,7 @@ def answers(
     HTML or None
         As of `example`; None where no effect on words is shown.
     """
-    shown = reading.plain.shown(declared)
+    shown = reading.reach.shown(declared)
     shown = shown[(shown["measure"] == "word") & (shown["statistic"] == "share_difference_change")]
     words = [one for one in scores if (one["measure"] == "word").all()]
     if shown.empty or not words:
@@ -147,7 +147,7 @@ def _led(
     """Return the first claim's surest row that pairs add up to, and what they add up to."""
     keys = ["measure", "bias", "group"]
     for part in reading.plain.families(declared):
-        for row in reading.plain.shown(part).head(1).to_dict("records"):
+        for row in reading.reach.shown(part).head(1).to_dict("records"):
             own = seen.claims[(seen.claims[keys] == [row[key] for key in keys]).all(axis=1)]
             if len(own) and "difference" in str(row["statistic"]):
                 return row, dict(own.iloc[0])

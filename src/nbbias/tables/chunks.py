@@ -1,0 +1,227 @@
+"""Rows in chunks, over the cores of a machine or the machines of a cluster; nothing done twice.
+
+A chunk is some rows of a table, or some row groups of a Parquet file, which the worker reads
+itself. What came of it is a stage of its own (`stages`), so that a run that was killed goes on
+where it was. A worker that dies on a cluster costs the chunks that it had; which worker had which
+moves no number.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeVar
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from nbbias.tables import notes, read
+from nbbias.tables.columns import Form
+from nbbias.tables.errors import ContractError, DataError, ParameterError
+from nbbias.tables.extras import demand
+from nbbias.tables.provenance import measuring_version
+from nbbias.tables.stages import keep
+
+T = TypeVar("T")
+Engine = Literal["loky", "dask"]
+
+#: Environment variables: workers of this machine; by what is mapped, and the scheduler's address.
+WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
+
+#: Bytes of text in a chunk: some seconds of work, and few enough that no worker's memory matters.
+_SIZE = 8_000_000
+
+#: What `engage` chose; the environment, which is the runner's, wins over it.
+_chosen: dict[str, str] = {}
+
+
+def workers() -> int:
+    """Return how many processes or threads may work at a time: `NBBIAS_WORKERS`, else the cores.
+
+    Examples
+    --------
+    >>> workers() > 0
+    True
+    """
+    given = os.environ.get(WORKERS, "")
+    if given and not (given.isascii() and given.isdigit() and int(given)):
+        raise ParameterError(WORKERS, f"{given!r} is no number of workers")
+    return int(given or joblib.cpu_count())
+
+
+def engage(engine: str = "loky", scheduler: str = "") -> None:
+    """Choose by what `map_chunks` maps from now on: ``"loky"``, processes here, or ``"dask"``.
+
+    `scheduler` is the address of a cluster's; without one dask starts its workers here. Where the
+    environment names an engine (`nbbias run --engine`), that one is taken.
+
+    Examples
+    --------
+    >>> engage("loky")
+    """
+    _chosen.update({ENGINE: engine, SCHEDULER: scheduler})
+    if _engaged()[0] == "dask":
+        demand("distributed", where="engine dask")
+
+
+def _engaged() -> tuple[str, str]:
+    given = os.environ if os.environ.get(ENGINE) else _chosen
+    engine = given.get(ENGINE, "loky")
+    if engine not in {"loky", "dask"}:
+        raise ParameterError(ENGINE, f"no engine {engine!r}; there is loky, and dask")
+    return engine, given.get(SCHEDULER, "")
+
+
+def map_chunks(
+    function: Callable[..., T],
+    rows: pd.Series | pd.DataFrame | str | Path,
+    *,
+    given: tuple[Any, ...] = (),
+    form: Form | None = None,
+    size: int = _SIZE,
+) -> list[T]:
+    """Call a function on every chunk of some rows; return what it returns, in order.
+
+    Parameters
+    ----------
+    function
+        Of a chunk, then of what is `given`; of a module that workers can import. What it returns
+        must depend on these alone, and be of what `tables.stage` keeps: each chunk's is.
+    rows
+        A table or Series, whose index is kept; or the path of a Parquet file, of which the workers
+        read row groups: of this machine, or an address such as ``s3://bucket/texts.parquet``
+        (fsspec). Its rows are numbered through.
+    given
+        Further arguments, small ones: every worker gets them with every chunk.
+    form
+        The columns of a file that are read, as in `tables.read_table`.
+    size
+        Bytes of text in a chunk, about; a row, or a row group, is never cut.
+
+    Returns
+    -------
+    list
+        What the function returned of each chunk; of no rows at all, of one chunk without rows.
+
+    Raises
+    ------
+    NbbiasError
+        What the function raises; the file cannot be read; a worker has another version of this
+        package, or of what it measures with.
+
+    Examples
+    --------
+    >>> def total(some: pd.Series) -> int:
+    ...     return int(some.sum())
+    >>> map_chunks(total, pd.Series([1, 2, 3]), size=1000)
+    [6]
+    """
+    version, folder = measuring_version(function.__module__), os.environ.get("NBBIAS_CACHE", "")
+    if isinstance(rows, str | Path):
+        files = _of_file(str(rows), form or {}, size)
+        number, cut = len(files), iter(files)
+    else:
+        number, cut = _of_table(rows, size)
+    tasks = ((function, one, given, folder, version) for one in cut)
+    engine, scheduler = _engaged()
+    n_jobs = min(workers(), number)
+    if number == 1 or (n_jobs == 1 and engine == "loky"):
+        return [_work(one) for one in tasks]
+    how: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs}
+    if engine == "dask":
+        how = {"backend": "dask", "client": _client(scheduler), "n_jobs": -1}
+    # One tuple an argument: joblib scatters larger ones over dask's workers, and what lies on one
+    # that dies would be lost.
+    with joblib.parallel_config(**how):
+        return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(one) for one in tasks))
+
+
+@functools.cache
+def _client(scheduler: str) -> Any:
+    """Return the one client of a scheduler; without an address, that of workers on this machine."""
+    demand("distributed", where="engine dask")
+    from distributed import Client, LocalCluster
+
+    if scheduler:
+        try:
+            return Client(scheduler, timeout=30, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ParameterError("scheduler", f"{scheduler!r} cannot be reached: {error}") from None
+    here = LocalCluster(n_workers=workers(), threads_per_worker=1, dashboard_address=None)
+    return Client(here, set_as_default=False)
+
+
+#: One chunk at a time in a process: what caches words is no work of several threads.
+_ALONE = threading.RLock()
+
+
+def _work(task: tuple[Callable[..., T], Any, tuple[Any, ...], str, str]) -> T:
+    """Make one chunk in a worker, or read what was made of it."""
+    function, chunk, given, folder, version = task
+    if measuring_version(function.__module__) != version:
+        told = "a worker has other versions of nbbias, Python or packages than this machine"
+        raise DataError(function.__module__, f"{told}; numbers would depend on who made them")
+    with _ALONE:
+        held = chunk.read() if isinstance(chunk, _Groups) else chunk
+        return keep(function, (held, *given), folder=folder)
+
+
+# --- tables -----------------------------------------------------------------------------------
+
+
+def _of_table(
+    rows: pd.Series | pd.DataFrame, size: int
+) -> tuple[int, Iterator[pd.Series | pd.DataFrame]]:
+    """Cut rows by what their texts take, each chunk when it is wanted."""
+    columns = [rows] if isinstance(rows, pd.Series) else [rows[name] for name in rows]
+    bytes_ = np.full(len(rows), 8)
+    for one in columns:
+        if one.dtype == "str" or one.dtype == object:
+            bytes_ += one.str.len().fillna(0).to_numpy(int)
+    starts = _starts(bytes_, size)
+    ends = [*starts[1:], len(rows)]
+    return len(starts), (rows.iloc[a:b] for a, b in zip(starts, ends, strict=True))
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+class _Groups(NamedTuple):
+    """Some row groups of a Parquet file, of which the first row has the number `start`."""
+
+    path: str
+    groups: range
+    start: int
+    form: Form
+
+    def read(self) -> pd.DataFrame:
+        try:
+            table = read.row_groups(self.path, self.form, self.groups)
+        except ContractError as error:
+            where = f"{self.path}, from row {self.start + 1} on" if self.start else self.path
+            raise ContractError(where, error.breaches) from None
+        return table.set_axis(pd.RangeIndex(self.start, self.start + len(table)))
+
+
+def _of_file(path: str, form: Form, size: int) -> list[_Groups]:
+    """Put neighbouring row groups together, up to the size of a chunk."""
+    if "://" not in path:  # a worker may start elsewhere
+        bare, told = notes.parted(path)
+        path = notes.noted(str(read.resolve(bare).absolute()), told)
+    counted = np.array(read.row_group_sizes(path, form)).reshape(-1, 2)
+    starts = _starts(counted[:, 1], size)
+    rows = [0, *counted[:, 0].cumsum()]
+    ends = [*starts[1:], len(counted)]
+    return [
+        _Groups(path, range(a, b), int(rows[a]), form) for a, b in zip(starts, ends, strict=True)
+    ]
+
+
+def _starts(bytes_: np.ndarray, size: int) -> list[int]:
+    """Return where chunks of about a size begin; there is one chunk at least."""
+    number = (bytes_.cumsum() - bytes_) // size
+    return np.flatnonzero(np.diff(number, prepend=-1)).tolist() or [0]
