@@ -1,7 +1,7 @@
 """Sentences, and the group words in them: the hot path of the news studies.
 
-Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the pieces'
-numbers finds sentences and group words (`text.spans`), for all biases. `text.plain` does the same
+Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the
+pieces' numbers finds sentences and group words (`text.spans`), for all biases. `text.plain` does the same
 by spaCy alone.
 """
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import stage
+from nbbias.tables import map_chunks
 from nbbias.tables.stages import digest
 from nbbias.text import plain
 from nbbias.text.plain import pipeline as pipeline
@@ -29,7 +29,6 @@ MATCH_COLUMNS = ["text_id", "sentence_id", "bias", "group", "term", "kind", "sta
 SENTENCE_COLUMNS = ["text_id", "sentence_id", "start", "end"]
 
 
-@stage
 def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split texts into sentences and find every group word in them.
 
@@ -64,7 +63,7 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     """
     known = texts.dropna().astype(str)
     number, distinct = pd.factorize(known)
-    found = [_rows(part, lexicon) for part in [pd.Series(distinct)]]
+    found = map_chunks(_rows, pd.Series(distinct), given=(lexicon,))
     # Texts that stand twice get the rows of the one that was read.
     places = [
         _spread(np.concatenate(rows), number, len(distinct)) for rows in zip(*found, strict=True)
@@ -94,7 +93,7 @@ def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarr
     codes, begins = tokeniser.encoded(own)
     codes[np.isin(codes, list(plain.STRAIGHT))] = ord("'")
     split = tokeniser.split(codes, begins[:-1], begins[1:])
-    read, doubts = tokeniser.read(split, codes)
+    read, doubts = tokeniser.read(split, split.strings(codes))
     found = spans.find(split, read, terms, begins[:-1])
     if len(doubts):
         again = plain.annotate([own[i] for i in doubts], lexicon)

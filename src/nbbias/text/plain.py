@@ -168,9 +168,12 @@ def _lookup() -> Language:
 
 
 def tokens(texts: Iterable[str]) -> list[list[str]]:
-    """Return the alphabetical words of texts, which are in lower case."""
+    """Return the lemmas of the alphabetical words of texts, which are in lower case."""
     read = pipeline().tokenizer
-    return [[token.text for token in read(text) if token.is_alpha] for text in texts]
+    found = [[token.text for token in read(text) if token.is_alpha] for text in texts]
+    vocabulary = sorted({word for words in found for word in words})
+    known = dict(zip(vocabulary, lemmas(vocabulary), strict=True))
+    return [[known[word] for word in words] for words in found]
 
 
 def lemmas(words: list[str]) -> list[str]:

@@ -28,7 +28,7 @@ from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]
 from spacy.tokens import Doc
 
 from nbbias.text import plain
-from nbbias.text.tokens import starts as ends_of
+from nbbias.text.tokens import Tokens, concat, of_lists, starts as ends_of, take
 
 #: Pieces that spaCy reads in one call, a blank line between any two: it is a token of its own.
 _TOGETHER, _BETWEEN = 2000, "\n\n"
@@ -214,10 +214,10 @@ def _reader() -> Reader:
     return Reader()
 
 
-def read(found: Split, codes: np.ndarray) -> tuple[Read, np.ndarray]:
+def read(found: Split, pieces: list[str]) -> tuple[Read, np.ndarray]:
     """Return the tokens of pieces by number, and the spans that are in doubt."""
     own = _reader()
-    ids = own.ids(found.strings(codes))
+    ids = own.ids(pieces)
     tokens = own.tokens(ids)
     return tokens, _doubtful(found, tokens, own.ruled(ids))
 
@@ -281,3 +281,41 @@ def _reaches(end: int, begin: int) -> bool:
     before = {end} | rules.last.get(end, set())
     after = {begin} | rules.first.get(begin, set())
     return not rules.pairs.isdisjoint(product(before, after))
+
+
+# --- lemmas -----------------------------------------------------------------------------------
+
+#: Lemmas by spaCy's number of a word.
+_lemmas: dict[int, str] = {}
+
+
+def lemmas(texts: pd.Series) -> Tokens:
+    """Return the lemmas of the alphabetical words of texts, in lower case."""
+    own = texts.tolist()
+    codes, begins = encoded(own)
+    found = split(codes, begins[:-1], begins[1:])
+    lower = pd.Series(found.strings(codes), dtype="str").str.lower().tolist()
+    tokens, doubts = read(found, lower)
+    alpha = tokens.told & ALPHA != 0
+    number, known = pd.factorize(tokens.orth[alpha])
+    words, numbers = np.unique(_looked_up(known.tolist()), return_inverse=True)
+    of_piece = np.diff(ends_of(alpha)[tokens.starts])
+    begun = ends_of(of_piece)
+    upto = ends_of(of_piece[found.piece])
+    where = np.repeat(begun[found.piece] - upto[:-1], of_piece[found.piece]) + np.arange(upto[-1])
+    ids = numbers.astype(np.int32)[number][where]
+    whole = Tokens(words.tolist(), ids, upto[found.starts], texts.index)
+    if not len(doubts):
+        return whole
+    again = plain.tokens(texts.iloc[doubts].str.lower())
+    both = concat([whole, of_lists(pd.Series(again, dtype=object))])
+    at = np.arange(len(own))
+    at[doubts] = len(own) + np.arange(len(doubts))
+    return take(both, at)._replace(index=texts.index)
+
+
+def _looked_up(words: list[int]) -> np.ndarray:
+    new = [word for word in words if word not in _lemmas]
+    strings = plain.pipeline().vocab.strings
+    _lemmas.update(zip(new, plain.lemmas([strings[word] for word in new]), strict=True))
+    return np.array([_lemmas[word] for word in words], dtype=object)
