@@ -33,6 +33,8 @@ from nbbias.text.tokens import Tokens, concat, of_lists, starts as ends_of, take
 #: Pieces that spaCy reads in one call, a blank line between any two: it is a token of its own.
 _TOGETHER, _BETWEEN = 2000, "\n\n"
 
+_BLANKED = 4000  # texts whose letters are numbers at once
+
 _SPACES = np.zeros(0x3001, dtype=np.uint8)
 _SPACES[[code for code in range(len(_SPACES)) if chr(code).isspace()]] = 1
 
@@ -47,6 +49,29 @@ def encoded(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the letters of texts end to end, and where each begins (`tokens.starts`)."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     return codes.copy(), ends_of([len(one) for one in texts])
+
+
+def blanked(texts: list[str], at: np.ndarray, places: np.ndarray) -> list[str]:
+    """Put spaces in some places (start, end) of texts, each in the text of a number.
+
+    Examples
+    --------
+    >>> blanked(["She left.", "He"], np.array([1, 0]), np.array([[0, 2], [0, 3]]))
+    ['    left.', '  ']
+    """
+    order = np.argsort(at, kind="stable")
+    at, places = at[order], places[order].astype(np.int64)
+    found: list[str] = []
+    for first in range(0, len(texts), _BLANKED):
+        codes, begins = encoded(texts[first : first + _BLANKED])
+        own = slice(*np.searchsorted(at, [first, first + _BLANKED]))
+        lengths = places[own, 1] - places[own, 0]
+        upto = ends_of(lengths)
+        starts = begins[at[own] - first] + places[own, 0]
+        codes[np.repeat(starts - upto[:-1], lengths) + np.arange(upto[-1])] = ord(" ")
+        whole = codes.tobytes().decode("utf-32-le", "surrogatepass")
+        found += [whole[a:b] for a, b in pairwise(begins.tolist())]
+    return found
 
 
 class Split(NamedTuple):

@@ -117,9 +117,7 @@ def concat(parts: Sequence[Tokens]) -> Tokens:
     """
     words = sorted({word for part in parts for word in part.words})
     at = {word: i for i, word in enumerate(words)}
-    ids = [
-        np.array([at[word] for word in part.words], dtype=np.int32)[part.ids] for part in parts
-    ]
+    ids = [np.array([at[word] for word in part.words], dtype=np.int32)[part.ids] for part in parts]
     lengths = np.concatenate([np.diff(part.starts) for part in parts])
     index = parts[0].index.append([part.index for part in parts[1:]])
     return Tokens(words, np.concatenate(ids), starts(lengths), index)
