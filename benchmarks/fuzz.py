@@ -19,14 +19,15 @@ from nbbias.text import annotate, lexicons, plain, tokens, topics
 
 BATCH = 400
 
-_SIGNS = list("'\"’‘“”`´.,;:!?…-–—_()[]{}<>*/\\|&%$#@~^=+€£°§•") + ["...", "''", "``", "--", "!?"]
+_SIGNS = [*"'\"’‘“”`´.,;:!?…-–—_()[]{}<>*/\\|&%$#@~^=+€£°§•", "...", "''", "``", "--", "!?"]
 _SPACES = [" "] * 12 + ["  ", "\n", "\n\n", "\n \n", "\t", "\r\n", "\u00a0", "\u2009", "\u2028",
            "\u3000", "\u0085", "\x1c", "\u200b", "\ufeff", "\u200d"]  # fmt: skip
 _WORDS = [
     "the", "The", "of", "non", "Non", "NON", "don't", "Don’t", "can't", "cannot", "it's", "a.m",
-    "p.m.", "U.S.", "e.g.", "Mr.", "Dr", "İstanbul", "STRASSE", "straße", "ΣΑΣ", "ﬁne", "ǅ", "naïve",
-    "café", "3", "10", "3.5", "1,000", "5km", "10a.m.", "C++", "x", "D", "P", "8", "http://a.b/c?d=e",
-    "www.site.org", "a@b.co", "end.Next", "end.next", "and/or", "well-known", "日本語。", "مرحبا", "नमस्ते",
+    "p.m.", "U.S.", "e.g.", "Mr.", "Dr", "İstanbul", "STRASSE", "straße", "ΣΑΣ", "ﬁne", "ǅ",
+    "naïve", "café", "3", "10", "3.5", "1,000", "5km", "10a.m.", "C++", "x", "D", "P", "8", "http://a.b/c?d=e",
+    "日本語。", "مرحبا", "नमस्ते",
+    "www.site.org", "a@b.co", "end.Next", "end.next", "and/or", "well-known",
     "😀", "👩‍👧", "❤️", "ok", "S", "s", "em", "'em", "'s", "ll", "Cause",
 ]  # fmt: skip
 

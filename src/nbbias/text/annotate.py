@@ -1,8 +1,8 @@
 """Sentences, and the group words in them: the hot path of the news studies.
 
 Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the
-pieces' numbers finds sentences and group words (`text.spans`), for all biases. `text.plain` does the same
-by spaCy alone.
+numbers of pieces finds sentences and group words (`text.spans`), for all biases. `text.plain` does
+the same by spaCy alone.
 """
 
 from __future__ import annotations

@@ -95,7 +95,10 @@ def find(split: Split, read: Read, terms: Terms, begins: np.ndarray) -> Found:
     keys = [pd.Index(terms.keys).get_indexer(own) for own in (read.lower, read.orth)]
     low, orth = (one.astype(np.int32) for one in keys)
     tree = (terms.edges, terms.states, terms.means, len(terms.keys), len(terms.biases))
-    return Found(*_find(split, read, low, orth, tree, begins))
+    # Plain tuples: what is compiled is kept on disk by its types, and would name our classes.
+    pieces = (split.piece, split.at, split.blank, split.starts)
+    tokens = (read.starts, read.at, read.length, read.told, low, orth)
+    return Found(*_find(pieces, tokens, tree, begins))
 
 
 @numba.njit(cache=True, nogil=True)
@@ -108,14 +111,16 @@ def _grown(rows: Any, n: int) -> Any:
 
 
 @numba.njit(cache=True, nogil=True)
-def _find(split: Any, read: Any, low: Any, orth: Any, tree: Any, begins: Any) -> Any:
+def _find(pieces: Any, tokens: Any, tree: Any, begins: Any) -> Any:
+    piece, piece_at, blank, of_text = pieces
+    of_piece, at, length, told, low, orth = tokens
     sentences, n = np.empty((1024, 4), np.int32), 0
     matches, m = np.empty((1024, 6), np.int32), 0
     longest = 1
     for text in range(len(begins)):
         size = 0
-        for i in range(split.starts[text], split.starts[text + 1]):
-            size += read.starts[split.piece[i] + 1] - read.starts[split.piece[i]]
+        for i in range(of_text[text], of_text[text + 1]):
+            size += of_piece[piece[i] + 1] - of_piece[piece[i]]
         longest = max(longest, size)
     # Of the tokens of one text: number in `read`, start, sentence, and whether one space or (2) a
     # blank line stands before.
@@ -123,24 +128,24 @@ def _find(split: Any, read: Any, low: Any, orth: Any, tree: Any, begins: Any) ->
     sentence, gap = np.empty(longest, np.int32), np.empty(longest, np.uint8)
     for text in range(len(begins)):
         size, number, ended = 0, -1, False
-        for i in range(split.starts[text], split.starts[text + 1]):
-            blank, whole = split.blank[i] == 1, read.starts[split.piece[i]]
-            for one in range(whole, read.starts[split.piece[i] + 1]):
-                token[size], start[size] = one, split.at[i] + read.at[one] - begins[text]
-                before = one == whole and i > split.starts[text]
-                gap[size] = (2 if blank else 1) if before else 0
-                ends = read.told[one] & ENDS != 0
+        for i in range(of_text[text], of_text[text + 1]):
+            after_blank, whole = blank[i] == 1, of_piece[piece[i]]
+            for one in range(whole, of_piece[piece[i] + 1]):
+                token[size], start[size] = one, piece_at[i] + at[one] - begins[text]
+                before = one == whole and i > of_text[text]
+                gap[size] = (2 if after_blank else 1) if before else 0
+                ends = told[one] & ENDS != 0
                 fresh = size == 0 or gap[size] == 2
                 if gap[size] == 2:
                     ended = False  # the blank line would have begun a sentence
-                if ended and not ends and read.told[one] & PUNCT == 0:
+                if ended and not ends and told[one] & PUNCT == 0:
                     fresh, ended = True, False
                 elif ends:
                     ended = True
                 if fresh:
                     sentences = _grown(sentences, n)
                     if number >= 0 and gap[size] != 2:
-                        sentences[n - 1, 3] = start[size - 1] + read.length[token[size - 1]]
+                        sentences[n - 1, 3] = start[size - 1] + length[token[size - 1]]
                     elif number >= 0:
                         sentences[n - 1, 3] = start[size]  # a blank line is of the one above
                     number += 1
@@ -149,15 +154,15 @@ def _find(split: Any, read: Any, low: Any, orth: Any, tree: Any, begins: Any) ->
                 sentence[size] = number
                 size += 1
         if size > 0:
-            sentences[n - 1, 3] = start[size - 1] + read.length[token[size - 1]]
+            sentences[n - 1, 3] = start[size - 1] + length[token[size - 1]]
         for bias in range(tree[4]):
-            kept = _longest(_spans(bias, token, sentence, gap, size, read.told, low, orth, tree))
+            kept = _longest(_spans(bias, token, sentence, gap, size, told, low, orth, tree))
             for k in range(len(kept)):
                 a, b = kept[k, 0], kept[k, 1] - 1
                 matches = _grown(matches, m)
                 matches[m, 0], matches[m, 1] = text, sentence[a]
                 matches[m, 2], matches[m, 3] = bias, kept[k, 2]
-                matches[m, 4], matches[m, 5] = start[a], start[b] + read.length[token[b]]
+                matches[m, 4], matches[m, 5] = start[a], start[b] + length[token[b]]
                 m += 1
     return sentences[:n].copy(), matches[:m].copy()
 
