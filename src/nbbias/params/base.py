@@ -66,6 +66,9 @@ Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 #: Where models run, as PyTorch names it.
 Device = Annotated[str, Field(pattern=r"^(cpu|mps|cuda(:\d+)?)$")]
 
+#: Where a cluster's scheduler listens, as dask names it; empty for none.
+Scheduler = Annotated[str, Field(pattern=r"^((tcp|tls|ws|wss)://\S+)?$")]
+
 
 class Parameters(BaseModel):
     """What every study's parameters share: no unknown names, no silent conversion.
