@@ -253,7 +253,7 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
 
 def _means(own: pd.DataFrame, column: str, groups: Sequence[str]) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
-    kept = own[own[column].notna()]
+    kept = own[own[column].notna()].astype({"group": "str"})  # it gets further names
     alone = kept[kept["others"] == 0]
     parts = [
         kept[kept["group"] != NEUTRAL],
