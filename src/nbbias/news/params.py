@@ -77,7 +77,11 @@ class News(Parameters):
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
-    device: Device = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    device: Device = Field(
+        "cpu",
+        description="where Detoxify runs: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
+        "cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that changes is told",
+    )
     groups_counted: Literal["both", "all"] = Field(
         "both",
         description="groups in a pair's distance of tone: those with sentences in both texts, "
