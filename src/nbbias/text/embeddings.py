@@ -104,7 +104,7 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         loaded = SentenceTransformer(
             source, device=networks.place(device), local_files_only=local, trust_remote_code=False
         )
-        if device == networks.ONNX:
+        if device == networks.ONNX and hasattr(loaded[0], "auto_model"):  # a transformer
             loaded[0].auto_model = networks.ready(loaded[0].auto_model, device)
     return loaded.encode
 
