@@ -83,5 +83,6 @@ from .read import (
     written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
+from .threads import side_by_side as side_by_side, threads as threads
 from .units import UNIT_KEYS as UNIT_KEYS, units as units
 from .waiting import progress as progress, watched as watched

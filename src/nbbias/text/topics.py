@@ -7,7 +7,7 @@ topics by their most relevant words, and says which topics of two fits are alike
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 import spacy
 from gensim.corpora import Dictionary
-from gensim.models import LdaModel
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from nbbias.tables import DataError, stage
-from nbbias.text.tokens import Tokens, lists, of_lists, take
+from nbbias.tables import DataError, side_by_side, stage
+from nbbias.text.lda import Bags, Lda
+from nbbias.text.tokens import Tokens, of_lists, starts, take
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
@@ -33,7 +33,7 @@ _BATCH = 4096  # texts inferred at once: bounds the memory
 class TopicModel(NamedTuple):
     """A fitted model and the words it knows."""
 
-    model: LdaModel
+    model: Lda
     dictionary: Dictionary
 
     def parts(self) -> list[Any]:
@@ -49,7 +49,7 @@ class TopicModel(NamedTuple):
         dictionary = Dictionary()
         dictionary.token2id = dict(words)
         dictionary.cfs = {at: n for (_, at), n in zip(words, counts, strict=True)}
-        model = LdaModel(id2word=dictionary, num_topics=len(alpha), alpha=alpha, eta=eta)
+        model = Lda(id2word=dictionary, num_topics=len(alpha), alpha=alpha, eta=eta)
         if model.state.sstats.shape != sstats.shape:
             raise ValueError("the topics are of other words")
         model.state.sstats = sstats
@@ -98,6 +98,7 @@ def tokens(texts: pd.Series) -> Tokens:
 
     Examples
     --------
+    >>> from nbbias.text.tokens import lists
     >>> lists(tokens(pd.Series(["Cats chased mice.", None]))).tolist()
     [['cat', 'chase', 'mouse'], []]
     """
@@ -117,11 +118,89 @@ def tokens(texts: pd.Series) -> Tokens:
     return take(once, at)._replace(index=texts.index)
 
 
+# --- bags of words ----------------------------------------------------------------------------
+
+
+class Bagged(NamedTuple):
+    """Texts as a vocabulary knows them: its `dictionary`, their `bags` of words, their `index`.
+
+    Fits from several seeds, and what they infer, share one: it is made by `bagged`.
+    """
+
+    dictionary: Dictionary
+    bags: Bags
+    index: pd.Index
+
+
+def bagged(
+    tokens: Tokens | pd.Series | Bagged, dictionary: Dictionary | None = None, *,
+    no_below: int = 5, no_above: float = 1.0,
+) -> Bagged:  # fmt: skip
+    """Count the words of texts that belong to a vocabulary, or else to one of their own.
+
+    Parameters
+    ----------
+    tokens
+        What `tokens` returned, or lists of words. What is `Bagged` is returned as it is.
+    dictionary
+        The vocabulary.
+    no_below, no_above
+        A word belongs to the texts' own vocabulary that stands in at least `no_below` texts and in
+        at most the share `no_above` of them, in (0, 1]. At 1 no word is left out for being
+        frequent.
+
+    Raises
+    ------
+    DataError
+        The texts' own vocabulary is empty.
+
+    Examples
+    --------
+    >>> animals, ships = ["cat", "mouse", "cat"], ["ship", "sea", "ship"]
+    >>> found = bagged(pd.Series([animals, ships]), no_below=1)
+    >>> found.dictionary.token2id
+    {'cat': 0, 'mouse': 1, 'sea': 2, 'ship': 3}
+    >>> found.bags.counts.tolist()
+    [2.0, 1.0, 1.0, 2.0]
+    """
+    if isinstance(tokens, Bagged):
+        return tokens
+    known = of_lists(tokens)
+    if dictionary is None:
+        dictionary = _vocabulary(known, no_below, no_above)
+    number = np.array([dictionary.token2id.get(word, -1) for word in known.words], np.int32)
+    ids = number[known.ids] if len(number) else known.ids
+    return Bagged(dictionary, Bags.of_words(ids, known.starts), known.index)
+
+
+def _vocabulary(tokens: Tokens, no_below: int, no_above: float) -> Dictionary:
+    """Return the words within the limits, numbered as gensim does: by first text, then spelling."""
+    bags, n = Bags.of_words(tokens.ids, tokens.starts), len(tokens.words)
+    texts = np.bincount(bags.ids, minlength=n)
+    in_limits = (texts >= max(no_below, 1)) & (texts <= int(no_above * len(tokens.index)))
+    kept = f"{in_limits.sum()} of {(texts > 0).sum()} words are in {no_below} texts or more and in "
+    kept += f"at most {no_above:.0%} of the {len(tokens.index)} texts"
+    if not in_limits.any():
+        raise DataError("topics", f"no vocabulary: {kept}; lower no_below or raise no_above")
+    first = np.zeros(n, np.int64)
+    first[bags.ids[::-1]] = np.repeat(np.arange(bags.texts), bags.sizes)[::-1]
+    order = np.flatnonzero(in_limits)
+    order = order[np.argsort(first[order], kind="stable")]
+    counts = np.bincount(bags.ids, weights=bags.counts, minlength=n)[order].astype(int)
+    dictionary = Dictionary()
+    dictionary.token2id = {tokens.words[word]: at for at, word in enumerate(order)}
+    dictionary.dfs = dict(enumerate(texts[order].tolist()))
+    dictionary.cfs = dict(enumerate(counts.tolist()))
+    dictionary.num_docs, dictionary.num_pos = len(tokens.index), len(tokens.ids)
+    dictionary.num_nnz = len(bags.ids)
+    return dictionary
+
+
 # --- fit --------------------------------------------------------------------------------------
 
 
 def fit(
-    tokens: Tokens | pd.Series,
+    tokens: Tokens | pd.Series | Bagged,
     *,
     n_topics: int,
     seed: int,
@@ -129,13 +208,13 @@ def fit(
     no_below: int = 5,
     no_above: float = 1.0,
 ) -> TopicModel:
-    """Fit topics by online variational Bayes (Hoffman et al. 2010) on one worker.
+    """Fit topics by online variational Bayes (Hoffman et al. 2010), as gensim does on one worker.
 
     Parameters
     ----------
     tokens
-        What `tokens` returned, or lists of words. Texts without a word of the vocabulary do not
-        count.
+        What `tokens` returned, or lists of words, or what `bagged` made of them. Texts without a
+        word of the vocabulary do not count.
     n_topics
         Number of topics K, at least 2 and at most the number of words in the vocabulary.
     seed
@@ -143,8 +222,7 @@ def fit(
     passes
         Times that all texts are read.
     no_below, no_above
-        A word belongs to the vocabulary that stands in at least `no_below` texts and in at most
-        the share `no_above` of them, in (0, 1]. At 1 no word is left out for being frequent.
+        Limits of the vocabulary, as in `bagged`.
 
     Returns
     -------
@@ -164,23 +242,16 @@ def fit(
     >>> sorted(topics.dictionary.token2id)
     ['cat', 'mouse', 'sea', 'ship']
     """
-    texts = lists(tokens)
-    dictionary = Dictionary(texts)
-    seen = len(dictionary)
-    dictionary.filter_extremes(no_below=no_below, no_above=no_above, keep_n=None)
-    kept = f"{len(dictionary)} of {seen} words are in {no_below} texts or more and in at most "
-    kept += f"{no_above:.0%} of the {len(texts)} texts"
-    if len(dictionary) == 0:
-        raise DataError("topics", f"no vocabulary: {kept}; lower no_below or raise no_above")
-    if not 2 <= n_topics <= len(dictionary):
-        raise DataError("topics", f"{n_topics} topics need 2 to {len(dictionary)}: {kept}")
-    bows = [bow for bow in map(dictionary.doc2bow, texts) if bow]
-    model = LdaModel(
-        bows, num_topics=n_topics, id2word=dictionary, random_state=seed, passes=passes,
-        eval_every=None,
+    known = bagged(tokens, no_below=no_below, no_above=no_above)
+    if not 2 <= n_topics <= len(known.dictionary):
+        most = len(known.dictionary)
+        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
+    model = Lda(
+        known.bags.full(), num_topics=n_topics, id2word=known.dictionary, random_state=seed,
+        passes=passes, eval_every=None,
     )  # fmt: skip
     model.random_state = _FlatStart(seed)
-    return TopicModel(model, dictionary)
+    return TopicModel(model, known.dictionary)
 
 
 @stage
@@ -234,41 +305,62 @@ def perplexity(
     >>> table[["n_topics", "held_out", "fitted"]].to_dict("records")
     [{'n_topics': 2, 'held_out': 1, 'fitted': 3}]
     """
-    given = of_lists(tokens)
-    of_text = articles.reindex(given.index)
+    own = of_lists(tokens)
+    of_text = articles.reindex(own.index)
     if of_text.isna().any():
         raise DataError("articles", f"{int(of_text.isna().sum())} texts belong to no article")
-    known = of_text.unique()
-    size = min(max(1, round(held_out_share * len(known))), len(known) - 1)
-    out = of_text.isin(np.random.default_rng(seed).permutation(known)[: max(size, 0)])
-    rows: list[tuple[Any, ...]] = []
-    for n_topics in candidates:
+    articles_known = of_text.unique()
+    size = min(max(1, round(held_out_share * len(articles_known))), len(articles_known) - 1)
+    drawn = np.random.default_rng(seed).permutation(articles_known)[: max(size, 0)]
+    out = of_text.isin(drawn).to_numpy()
+    limits = {name: settings.pop(name) for name in ("no_below", "no_above") if name in settings}
+
+    def tried(n_topics: int) -> tuple[Any, ...]:
+        if len(articles_known) < 2:
+            return n_topics, np.nan, 0, 0, len(out), "needs two articles"
         value, words, reason = np.nan, 0, None
-        if len(known) < 2:
-            rows.append((n_topics, value, 0, 0, len(out), "needs two articles"))
-            continue
         try:
-            topics = fit(take(given, ~out), n_topics=n_topics, seed=seed, **settings)
+            if isinstance(fitted, DataError):
+                raise fitted
+            topics = fit(fitted, n_topics=n_topics, seed=seed, **settings)
         except DataError as error:
             reason = "; ".join(error.breaches)
         else:
-            value, words = _held_out(topics, lists(take(given, out)))
+            value, words = _held_out(topics, take(own, out))
             reason = None if words else "no held-out text has two words of the vocabulary"
-        rows.append((n_topics, value, words, int(out.sum()), int((~out).sum()), reason))
+        return n_topics, value, words, int(out.sum()), int((~out).sum()), reason
+
+    fitted: Bagged | DataError
+    try:
+        fitted = bagged(take(own, ~out), **limits)
+    except DataError as error:
+        fitted = error
+    rows = side_by_side(tried, candidates, what="numbers of topics")
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _held_out(topics: TopicModel, tokens: pd.Series) -> tuple[float, int]:
-    known = tokens.map(lambda words: [w for w in words if w in topics.dictionary.token2id])
-    known = known[known.str.len() > 1]
-    if known.empty:
+def _held_out(topics: TopicModel, tokens: Tokens) -> tuple[float, int]:
+    """Predict every other known word of texts by the topics that the words between them tell."""
+    number = np.array([topics.dictionary.token2id.get(word, -1) for word in tokens.words], int)
+    ids = number[tokens.ids]
+    text = np.repeat(np.arange(len(tokens.index)), np.diff(tokens.starts))[ids >= 0]
+    ids = ids[ids >= 0]
+    sizes = np.bincount(text, minlength=len(tokens.index))
+    odd = (np.arange(len(ids)) - (np.cumsum(sizes) - sizes)[text]) % 2 == 1
+    predicted = np.flatnonzero(odd)
+    if not len(predicted):
         return np.nan, 0
-    told = shares(topics, known.map(lambda words: words[::2]), truncated=False).to_numpy()
-    words = topics.model.get_topics().astype(float)
-    predicted = [topics.dictionary.doc2idx(own[1::2]) for own in known]
-    logs = [np.log(p @ words[:, ids]) for p, ids in zip(told, predicted, strict=True)]
-    return float(np.exp(-np.concatenate(logs).mean())), sum(map(len, predicted))
+    even = ~odd & (sizes[text] > 1)
+    told = Bags.of_words(ids[even], starts(np.bincount(text[even], minlength=len(sizes))))
+    given = Bagged(topics.dictionary, told, tokens.index)
+    theta = shares(topics, given, truncated=False).to_numpy()
+    words = np.ascontiguousarray(topics.model.get_topics().T, dtype=float)
+    logs = np.empty(len(predicted))
+    for at in np.array_split(np.arange(len(predicted)), len(predicted) // _BATCH + 1):
+        one = predicted[at]
+        logs[at] = np.log(np.einsum("ij,ij->i", theta[text[one]], words[ids[one]]))
+    return float(np.exp(-logs.mean())), len(predicted)
 
 
 def choose(table: pd.DataFrame) -> int:
@@ -289,20 +381,19 @@ def choose(table: pd.DataFrame) -> int:
 # --- inference --------------------------------------------------------------------------------
 
 
-def _infer(topics: TopicModel, tokens: Tokens | pd.Series) -> np.ndarray:
-    """Return texts by topics, in gensim's precision; NaN for a text without known words."""
-    bows = [tuple(topics.dictionary.doc2bow(words)) for words in lists(tokens)]
-    distinct = list(dict.fromkeys(bow for bow in bows if bow))
-    at = {bow: i for i, bow in enumerate(distinct)}
-    # The last row is that of a text without words: its topics would be the prior's.
-    rows = np.full((len(distinct) + 1, topics.model.num_topics), np.nan, dtype=topics.model.dtype)
-    for start in range(0, len(distinct), _BATCH):
-        gamma, _ = topics.model.inference(distinct[start : start + _BATCH])
-        rows[start : start + len(gamma)] = gamma / gamma.sum(axis=1, keepdims=True)
-    return rows[[at.get(bow, len(distinct)) for bow in bows]]
+def _infer(topics: TopicModel, own: Bagged) -> Iterator[np.ndarray]:
+    """Yield texts by topics, some at a time, in gensim's precision; NaN without known words."""
+    for start in range(0, own.bags.texts, _BATCH):
+        part = own.bags.part(start, min(start + _BATCH, own.bags.texts))
+        gamma, _ = topics.model.inference(part)
+        gamma /= gamma.sum(axis=1, keepdims=True)
+        gamma[part.sizes == 0] = np.nan  # the topics of a text without words would be the prior's
+        yield gamma
 
 
-def shares(topics: TopicModel, tokens: Tokens | pd.Series, *, truncated: bool) -> pd.DataFrame:
+def shares(
+    topics: TopicModel, tokens: Tokens | pd.Series | Bagged, *, truncated: bool
+) -> pd.DataFrame:  # fmt: skip
     """Infer how much of every text is about every topic.
 
     Inference starts at one fixed point, so a text's vector does not depend on the other texts.
@@ -312,7 +403,7 @@ def shares(topics: TopicModel, tokens: Tokens | pd.Series, *, truncated: bool) -
     topics
         What `fit` returned.
     tokens
-        What `tokens` returned, or lists of words.
+        What `tokens` returned, or lists of words, or what `bagged` made of them.
     truncated
         False: whole vectors, which sum to 1. The prior then leaves every topic a little of every
         text. True: shares below 0.01 are 0, as gensim gives them by default; the rest is not
@@ -331,15 +422,20 @@ def shares(topics: TopicModel, tokens: Tokens | pd.Series, *, truncated: bool) -
     >>> found.sum(axis=1, skipna=False).round(6).tolist()
     [1.0, 1.0, nan]
     """
-    found = _infer(topics, tokens)
+    own = bagged(tokens, topics.dictionary)
+    found = np.empty((own.bags.texts, topics.model.num_topics))
+    at = 0
+    for part in _infer(topics, own):
+        found[at : at + len(part)] = part
+        at += len(part)
     if truncated:
-        found = np.where(found < TRUNCATED_BELOW, 0, found)
+        found[found < TRUNCATED_BELOW] = 0
     columns = pd.RangeIndex(topics.model.num_topics, name="topic")
-    return pd.DataFrame(found.astype(float), index=tokens.index, columns=columns)
+    return pd.DataFrame(found, index=own.index, columns=columns)
 
 
-def of_sentences(topics: TopicModel, tokens: Tokens | pd.Series) -> pd.Series:
-    """Give every sentence the topic with the largest share; equal sentences are inferred once.
+def of_sentences(topics: TopicModel, tokens: Tokens | pd.Series | Bagged) -> pd.Series:
+    """Give every sentence the topic with the largest share.
 
     Returns
     -------
@@ -354,9 +450,10 @@ def of_sentences(topics: TopicModel, tokens: Tokens | pd.Series) -> pd.Series:
     >>> bool(cat == again), bool(cat == ship)
     (True, False)
     """
-    found = _infer(topics, tokens)
-    topic = pd.Series(np.argmax(found, axis=1), index=tokens.index, dtype="Int64")
-    return topic.mask(np.isnan(found).any(axis=1))
+    own = bagged(tokens, topics.dictionary)
+    leading = [np.argmax(part, axis=1) for part in _infer(topics, own)]
+    topic = pd.Series(np.concatenate([np.empty(0, int), *leading]), own.index, dtype="Int64")
+    return topic.mask(own.bags.sizes == 0)
 
 
 # --- in words ---------------------------------------------------------------------------------
