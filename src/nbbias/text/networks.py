@@ -168,7 +168,12 @@ def _by_onnx(model: Any) -> Any:
             First().eval(), (example, example), written, input_names=names, output_names=["first"],
             dynamic_axes={name: {0: "texts", 1: "pieces"} for name in names}, dynamo=False,
         )  # fmt: skip
-    session = onnxruntime.InferenceSession(written.getvalue(), providers=["CPUExecutionProvider"])
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others compute, too
+    session = onnxruntime.InferenceSession(
+        written.getvalue(), options, providers=["CPUExecutionProvider"]
+    )
 
     class Session(torch.nn.Module):
         """What stands in for the model."""
