@@ -175,7 +175,7 @@ def map_chunks(
     tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in cut)
     engine, scheduler = _engaged()
     n_jobs = min(workers(), number)
-    if number == 1 or (n_jobs == 1 and engine == "loky"):
+    if number == 1 or (n_jobs == 1 and engine == "loky") or _within.chunk:
         return [_work(one) for one in tasks]
     # What they know of words is some hundred megabytes: idle ones do not stay.
     how: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
@@ -206,6 +206,15 @@ def _client(scheduler: str) -> Any:
 _ALONE = threading.RLock()
 
 
+class _Within(threading.local):
+    """Whether a thread makes a chunk: what that maps in its turn, it makes itself."""
+
+    chunk = False
+
+
+_within = _Within()
+
+
 class _Task(NamedTuple):
     """What a worker is given: what to make of what, where that is kept, and for whom."""
 
@@ -226,8 +235,12 @@ def _work(task: _Task) -> Any:
         told = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{told}; numbers would depend on who made them")
     with _ALONE:
-        held = chunk.read() if isinstance(chunk, _Groups) else chunk
-        return keep(function, (held, *given), folder=folder)
+        before, _within.chunk = _within.chunk, True
+        try:
+            held = chunk.read() if isinstance(chunk, _Groups) else chunk
+            return keep(function, (held, *given), folder=folder)
+        finally:
+            _within.chunk = before
 
 
 @functools.cache
