@@ -156,7 +156,7 @@ def map_chunks(
     Raises
     ------
     NbbiasError
-        What the function raises; the file cannot be read; a worker has another version of this
+        What the function raises; it is of no module; the file cannot be read; a worker has another version of this
         package, or of what it measures with.
 
     Examples
@@ -166,6 +166,9 @@ def map_chunks(
     >>> map_chunks(total, pd.Series([1, 2, 3]), size=1000)
     [6]
     """
+    if function.__module__ == "__main__":
+        told = "is of a script or notebook, which no worker can import; move it to a module"
+        raise DataError(function.__name__, told)
     version, folder = measuring_version(function.__module__), os.environ.get("NBBIAS_CACHE", "")
     if isinstance(rows, str | Path):
         files = _of_file(str(rows), form or {}, size)
