@@ -172,3 +172,29 @@ def test_cuts_are_those_of_plain_numpy(data: st.DataObject, width: int) -> None:
     texts = [np.array(one, dtype=float).reshape(-1, width + 1) for one in drawn]
     found = news_deals.apart(*texts)
     np.testing.assert_allclose(found, apart(*texts), rtol=0, atol=1e-12)
+
+
+def shares(base: np.ndarray, text: np.ndarray, beside: np.ndarray, answers: bool) -> np.ndarray:
+    size = min(len(text), len(beside))
+    whole = np.vstack([np.zeros((1, text.shape[1]), dtype=int), text.cumsum(axis=0)])
+    cut, kept = whole[size:] - whole[:-size], base.sum(axis=0, keepdims=True)
+    h, o = (kept, cut) if answers else (cut, kept)
+    n_h, n_o = h.sum(axis=1, keepdims=True), o.sum(axis=1, keepdims=True)
+    d = h / n_h - o / n_o
+    fell = h * n_o < o * n_h
+    parts = [np.ones((len(cut), 1)), np.abs(d).sum(axis=1, keepdims=True) / 2]
+    parts += [(d**2).sum(axis=1, keepdims=True) / 2]
+    parts += [np.broadcast_to(o > 0, d.shape), fell, np.where(fell, d, 0.0)]
+    return np.hstack(parts).mean(axis=0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), groups=st.integers(1, 5), answers=st.booleans())
+def test_shares_of_cuts_are_those_of_plain_numpy(
+    data: st.DataObject, groups: int, answers: bool
+) -> None:
+    words = st.lists(st.integers(0, 3), min_size=groups, max_size=groups).filter(any)
+    drawn = [data.draw(st.lists(words, min_size=1, max_size=12)) for _ in range(3)]
+    texts = [np.array(one) for one in drawn]
+    found = news_deals.shares(*texts, answers)
+    np.testing.assert_allclose(found, shares(*texts, answers), rtol=0, atol=1e-12)

@@ -1,6 +1,6 @@
-"""An article's sentences dealt anew between its texts, and cut to one length: the compiled loops.
+"""An article's sentences dealt anew between its texts, or cut to one length: the compiled loops.
 
-Both are asked of every article: the first a thousand times over, of every group and instrument.
+They are asked of every article: the first a thousand times over, of every group and instrument.
 `tests/news/test_deals.py` holds them against the same in plain numpy, with the same random numbers.
 """
 
@@ -182,3 +182,48 @@ def apart(base, text, beside):  # type: ignore[no-untyped-def]
             found[column] += value * (reached - before)
             before = reached
     return found
+
+
+@_compiled
+def shares(base, text, beside, base_answers):  # type: ignore[no-untyped-def]
+    """Return how far two texts' shares of groups lie apart, the second cut to a third's length.
+
+    Parameters
+    ----------
+    base, text, beside
+        Group words: sentences by groups, at least one word a sentence.
+    base_answers
+        Whether `base` is the answer, and `text` the original.
+
+    Returns
+    -------
+    array
+        Means over all cuts: 1, distance and squared distance; then by group: whether the original
+        names it, whether the answer has less of it, and by how much in that case.
+    """
+    groups = base.shape[1]
+    size = min(len(text), len(beside))
+    cuts = len(text) - size + 1
+    found = np.zeros(3 + 3 * groups)
+    kept, cut = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    for i in range(len(base)):
+        kept += base[i]
+    for i in range(len(text)):
+        cut += text[i]
+        if i < size - 1:
+            continue
+        h, o = (kept, cut) if base_answers else (cut, kept)
+        n_h, n_o = h.sum(), o.sum()
+        distance = squared = 0.0
+        for group in range(groups):
+            d = h[group] / n_h - o[group] / n_o
+            distance, squared = distance + abs(d), squared + d * d
+            found[3 + group] += o[group] > 0
+            if h[group] * n_o < o[group] * n_h:
+                found[3 + groups + group] += 1
+                found[3 + 2 * groups + group] += d
+        found[0] += 1
+        found[1] += distance / 2
+        found[2] += squared / 2
+        cut -= text[i - size + 1]
+    return found / cuts

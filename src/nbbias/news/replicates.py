@@ -243,22 +243,9 @@ def _mean(sides: list[list[Role]], measure: Measure) -> np.ndarray:
 def _measured(
     base: np.ndarray, text: np.ndarray, beside: np.ndarray, base_answers: bool
 ) -> np.ndarray:
-    """Measure `base` against `text`, cut to the length of `beside`: means over all cuts.
+    from nbbias.news import deals
 
-    1, distance and squared distance; then by group: whether the original names it, whether the
-    answer has less of it, and by how much in that case.
-    """
-    size = min(len(text), len(beside))
-    whole = np.vstack([np.zeros((1, text.shape[1]), dtype=int), text.cumsum(axis=0)])
-    cut, kept = whole[size:] - whole[:-size], base.sum(axis=0, keepdims=True)
-    h, o = (kept, cut) if base_answers else (cut, kept)
-    n_h, n_o = h.sum(axis=1, keepdims=True), o.sum(axis=1, keepdims=True)
-    d = h / n_h - o / n_o
-    fell = h * n_o < o * n_h
-    parts = [np.ones((len(cut), 1)), np.abs(d).sum(axis=1, keepdims=True) / 2]
-    parts += [(d**2).sum(axis=1, keepdims=True) / 2]
-    parts += [np.broadcast_to(o > 0, d.shape), fell, np.where(fell, d, 0.0)]
-    return np.hstack(parts).mean(axis=0)
+    return np.asarray(deals.shares(base, text, beside, base_answers))
 
 
 def _difference(sums: Sequence[np.ndarray], part: int, whole: int) -> Difference:

@@ -236,34 +236,37 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
     found = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
     named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
-    table = read.sentences.assign(others=named - read.sentences["n"])
-    table = table.merge(scored.sentences, on=SENTENCE, how="left")
+    others = named - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
-        own = table[table["bias"] == bias]
+        own = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
+        means = _means(own, scored, groups)
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
-            means = _means(own, kind["column"], groups)
-            one = _pair(read.pairs, means, groups, groups_counted)
+            one = _pair(read.pairs, means[kind["column"]], groups, groups_counted)
             one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
             found.append(one)
     return check(pd.concat(found, ignore_index=True), SCORES)
 
 
-def _means(own: pd.DataFrame, column: str, groups: Sequence[str]) -> pd.DataFrame:
+def _means(own: pd.DataFrame, scored: Scored, groups: Sequence[str]) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
-    kept = own[own[column].notna()]
-    alone = kept[kept["others"] == 0]
+    table = own[[*SENTENCE, "n", "others"]].merge(scored.sentences, on=SENTENCE, how="left")
+    group = pd.Index(groups).get_indexer(own["group"])
+    named, alone = group >= 0, table["others"] == 0
     parts = [
-        kept[kept["group"] != NEUTRAL],
-        alone[alone["group"] != NEUTRAL].assign(group=_ALONE + alone["group"]),
-        alone[alone["n"] == 0],  # of the others some have as many words of one group as of another
+        table[named].assign(name=group[named]),
+        table[named & alone].assign(name=group[named & alone] + len(groups)),
+        # Of the others some have as many words of one group as of another.
+        table[alone & (table["n"] == 0)].assign(name=2 * len(groups)),
     ]
-    grouped = pd.concat(parts).groupby(["text_id", "group"])[column]
-    wide = grouped.agg(["mean", "size"]).unstack("group")
-    names = [*groups, *(_ALONE + group for group in groups), NEUTRAL]
-    return wide.reindex(columns=pd.MultiIndex.from_product([["mean", "size"], names]))
+    columns = list(scored.measured["column"])
+    kept = pd.concat([part[["text_id", "name", *columns]] for part in parts])
+    wide = kept.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
+    names = dict(enumerate([*groups, *(_ALONE + group for group in groups), NEUTRAL]))
+    every = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
+    return wide.reindex(columns=every).rename(columns=names, level=2)
 
 
 def _pair(
@@ -274,7 +277,7 @@ def _pair(
     for side, at in sides.items():
         for name in [*groups, NEUTRAL]:
             values[f"{side}_{name}"] = at["mean", name].to_numpy(dtype=float)
-            values[f"n{side}_{name}"] = np.nan_to_num(at["size", name].to_numpy(float)).astype(int)
+            values[f"n{side}_{name}"] = np.nan_to_num(at["count", name].to_numpy(float)).astype(int)
     table = pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(**values)
     change = sides["h"]["mean"].to_numpy(dtype=float) - sides["o"]["mean"].to_numpy(dtype=float)
     d, alone, neutral = np.split(change, [len(groups), 2 * len(groups)], axis=1)
@@ -380,7 +383,7 @@ def _cell(
     sure: stats.Sure,
 ) -> list[Row]:  # fmt: skip
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
-    counted = own.where(own["reason"].isna())
+    counted = own.select_dtypes("number").where(own["reason"].isna())
     tail = partial(stats.tail, np.nan, confidence=confidence)
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
     distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
