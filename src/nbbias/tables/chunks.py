@@ -156,8 +156,8 @@ def map_chunks(
     Raises
     ------
     NbbiasError
-        What the function raises; it is of no module; the file cannot be read; a worker has another version of this
-        package, or of what it measures with.
+        What the function raises; it is of no module; the file cannot be read; a worker has another
+        version of this package, or of what it measures with.
 
     Examples
     --------
