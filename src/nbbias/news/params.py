@@ -78,7 +78,11 @@ class News(Parameters):
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
-    device: Device = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    device: Device = Field(
+        "cpu",
+        description="where Detoxify runs: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
+        "cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that changes is told",
+    )
     engine: Engine = Field(
         "loky",
         description="by what texts are read side by side: loky, processes here; dask, a cluster",
