@@ -179,7 +179,7 @@ STAGES = [
     ),
     Stage(
         f"training topics, K = {TOPICS}, 2 passes",
-        _train_plainly, _train, _topics, ("tokens",), most=1078, share=1.0,
+        _train_plainly, _train, _topics, ("tokens",), most=862, share=1.0,
     ),
     Stage(
         "expected differences",
@@ -195,6 +195,6 @@ STAGES = [
         "mixed model",
         lambda g: plain.mixed_model(g.scores, value="score"),
         lambda g: stats.mixed_model(g.scores, value="score"),
-        _models, ("scores",), share=1.0,
+        _models, ("scores",), most=8624, share=1.0,
     ),
 ]  # fmt: skip
