@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.set-up
 CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup studies test test-ci test-all lint types docs results figures notebooks lab constraints clean
+.PHONY: help setup studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,6 +53,9 @@ docs: setup      ## build the documentation site from docs/, with no network
 results: setup   ## run the corpora in NBBIAS_DATA (half an hour), and write docs/results/
 	@$(NBBIAS) run $(CORPORA:%=params/%.yaml)
 	@$(BIN)/python tools/results.py
+
+benchmark: setup ## time every stage the plain way and ours (SIZE=small: 3 minutes; else 12)
+	@$(BIN)/python -m benchmarks --size $(or $(SIZE),paper)
 
 figures: setup   ## keep the sample runs' figures in figures/
 	@$(BIN)/python tools/dev.py figures

@@ -33,6 +33,9 @@ import pyarrow.parquet as pq
 PAPER = 69_032
 MODELS = tuple(f"model-{letter}" for letter in "abcdefg")
 
+#: Where corpora, tables and plots are left.
+OUT = Path("runs/benchmark")
+
 _SEED = 2024
 _BLOCK = 256  # articles that are written at once: bounds the memory, and is a row group
 _SENTENCES = (18.0, 6.0)  # of a document: their mean and spread
@@ -286,6 +289,15 @@ def write(documents: int, out: Path) -> tuple[Path, Path]:
         for part, path in zip(parts, paths, strict=True):
             part.replace(path)
     return paths
+
+
+def at(documents: int) -> Path:
+    """Return the folder of a corpus, which is written where it is not there yet."""
+    kind = "real" if os.environ.get("NBBIAS_DATA") else "sample"
+    folder = OUT / f"corpus-{documents}-{kind}"
+    if not (folder / "generations.parquet").is_file():
+        write(documents, folder)
+    return folder
 
 
 def main() -> None:

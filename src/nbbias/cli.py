@@ -104,6 +104,12 @@ def run_command(
         str | None,
         typer.Option("--name", help="The run's name; else the file's, and what differs."),
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="Read texts by loky (processes) or dask, in all runs.")
+    ] = "",
+    scheduler: Annotated[
+        str, typer.Option("--scheduler", help="Dask's, tcp://…; without one a cluster is here.")
+    ] = "",
 ) -> None:
     """Execute studies: on files of texts, on a study's sample, or as params files say.
 
@@ -124,7 +130,7 @@ def run_command(
         )  # fmt: skip
         for line in [*found.lines, f"params: {found.path}"]:
             err_console.print(line, markup=False)
-        _run(found.runs, out=out, jobs=jobs)
+        _run(found.runs, out=out, jobs=jobs, by=(engine, scheduler))
         return
     if columns:
         told = "goes with files of texts; in a params file, write a.csv?text=body"
@@ -134,7 +140,7 @@ def run_command(
         if one.name != one.base:
             told = f"has a name of its own: its parameters are not those of {one.stem}/{one.base}"
             err_console.print(f"{one.label} {told}", markup=False)
-    _run(plan, out=out, jobs=jobs)
+    _run(plan, out=out, jobs=jobs, by=(engine, scheduler))
 
 
 @app.command("measure")
@@ -251,7 +257,7 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     _run(run_plan.plan(chosen, out=out), out=out, jobs=jobs)
 
 
-def _run(plan: list[run_plan.Run], *, out: Path, jobs: int) -> None:
+def _run(plan: list[run_plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")) -> None:
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
@@ -274,7 +280,7 @@ def _run(plan: list[run_plan.Run], *, out: Path, jobs: int) -> None:
             _say_end(one, message)
 
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
-    with bars:
+    with bars, tables.engaged(*by):
         statuses = running_run.run(plan, out=out, jobs=jobs, listen=listen)
     out_console.print(str((out / "index.html").absolute()), markup=False)
     not_started = [label for label, status in statuses.items() if status == "not started"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 
@@ -18,6 +18,7 @@ from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.text import lexicons, sentiment
 from tests.build import GENDER, Study, paired, row_of, stack, study_of
+from tests.news.test_deals import deals
 
 FOUR = pd.DataFrame(
     [("age", group, group, "word", "any") for group in ("child", "teen", "adult", "elder")],
@@ -70,55 +71,6 @@ def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, list[st
     for values, own in study.scores.groupby(keys, sort=False):
         key = dict(zip(keys, values, strict=True))
         yield key, own, lexicons.groups(study.read.lexicon, key["bias"]), worse[key["instrument"]]
-
-
-# --- permuted_means ---------------------------------------------------------------------------
-
-
-def deals(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Differences of means of every deal of the scores, deals by instruments."""
-    both = np.vstack([first, second])
-    rows = []
-    for chosen in combinations(range(len(both)), len(first)):
-        rest = [i for i in range(len(both)) if i not in chosen]
-        rows.append(both[list(chosen)].mean(axis=0) - both[rest].mean(axis=0))
-    return np.array(rows)
-
-
-@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 3), (3, 2), (1, 4), (3, 3)])
-def test_deals_are_those_of_brute_force_each_as_likely(n: int, m: int) -> None:
-    values = np.random.default_rng(n * 10 + m).normal(size=(n + m, 2))
-    draws = 6000
-    first, second = news_tone.permuted_means(
-        [values[:n], values[n:]], draws=draws, rng=np.random.default_rng(4)
-    )
-    found = first - second
-    every = deals(values[:n], values[n:])
-    assert found.shape == (draws, 2)
-    # Both instruments are dealt together, and sizes are kept: each row is one of the deals.
-    at = np.abs(found[:, None] - every[None]).max(axis=2)
-    assert at.min(axis=1).max() < 1e-12
-    seen = np.bincount(at.argmin(axis=1), minlength=len(every))
-    assert scipy.stats.chisquare(seen).pvalue > 1e-4
-    error = np.abs(found).std(axis=0) / np.sqrt(draws)
-    assert (np.abs(np.abs(found).mean(0) - np.abs(every).mean(0)) <= 4 * error + 1e-12).all()
-
-
-def test_scores_that_are_alike_give_no_difference() -> None:
-    same = np.full((3, 1), 0.7)
-    found = news_tone.permuted_means([same, same[:2]], draws=50, rng=np.random.default_rng(1))
-    assert np.abs(found - 0.7).max() < 1e-12
-
-
-def test_three_texts_share_out_all_their_scores_and_gaps_are_left_out() -> None:
-    texts = [np.array([[1.0], [2]]), np.array([[4.0]]), np.array([[8.0], [16], [32]])]
-    a, b, c = news_tone.permuted_means(texts, draws=200, rng=np.random.default_rng(1))
-    assert (2 * a + b + 3 * c) == pytest.approx(63)
-    assert len(np.unique(b)) == 6
-    gap = [np.array([[1.0, np.nan], [2, 5]]), np.array([[4.0, np.nan]])]
-    left, right = news_tone.permuted_means(gap, draws=50, rng=np.random.default_rng(1))
-    assert (2 * left[:, 0] + right[:, 0]) == pytest.approx(7)
-    assert (left[:, 1] == 5).all() and np.isnan(right[:, 1]).all()
 
 
 # --- estimates and tests ----------------------------------------------------------------------
@@ -515,27 +467,6 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
 
 
 # --- the floor --------------------------------------------------------------------------------
-
-
-def text(*scores: Sequence[float]) -> np.ndarray:
-    """A text's sentences: the scores of its first group, of its second and so on."""
-    return np.array([(i, score) for i, own in enumerate(scores) for score in own])
-
-
-def test_the_largest_of_cuts_is_that_of_every_choice_of_them() -> None:
-    base, other = text([0.1, 0.3], [0.5]), text([0.0, 0.4, -0.8], [1.0, -0.2])
-    beside = text([0.0, 0.0], [0.0])
-    # Two of three sentences of the first group in a row, one of two of the second.
-    every = [
-        max(abs(0.2 - one), abs(0.5 - two))
-        for one, two in product([0.2, -0.2], [1.0, -0.2])
-    ]  # fmt: skip
-    found = news_tone._apart(base, other, beside, True)
-    assert found.tolist() == pytest.approx([np.mean(every)])
-    # A group that one of the three lacks does not count; with none left nothing was measured.
-    found = news_tone._apart(base, other, text([], [0.0]), True)
-    assert found.tolist() == pytest.approx([(0.5 + 0.7) / 2])
-    assert np.isnan(news_tone._apart(base, text([0.1]), text([], [0.0]), True)).all()
 
 
 def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Level:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings, strategies as st
 from scipy import sparse
 from scipy.stats import norm
+from sklearn.feature_extraction.text import CountVectorizer
 from statsmodels.stats.multitest import multipletests
 
 from nbbias.news import words_apart
@@ -247,6 +250,26 @@ def test_an_original_of_two_pairs_counts_once() -> None:
     answers = [[f"red {a} fox."] for a in ("one", "two", "three", "four", "five", "six")]
     table = found_of(answers, [["red fox."]] * 6, confidence=1e-9, min_texts=1, top=99)
     assert table.set_index("word").loc["red", ["n_answers", "n_originals"]].tolist() == [6, 1]
+
+
+ODD = st.text(alphabet="abzÄßİŉǅ'’-_3. \n\u0301\u200b\u2028é\U0001d41a", max_size=12)
+
+
+@given(st.lists(st.lists(ODD, min_size=1, max_size=3), min_size=1, max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_words_of_sentences_are_those_that_sklearn_counts(texts: list[list[str]]) -> None:
+    read = corpus(texts, texts)
+    rows = read.sentences
+    said = [one[a:b] for one, a, b in zip(rows["text_id"], rows["start"], rows["end"], strict=True)]
+    words, prior, found, where = words_apart._count_sentences(read)
+    if not len(words):
+        assert not any(re.search(words_apart._WORD, one) for one in said)
+        return
+    counter = CountVectorizer(token_pattern=words_apart._WORD)
+    expected = counter.fit_transform(said).toarray()
+    assert words.tolist() == counter.get_feature_names_out().tolist()
+    assert (found.toarray()[where["said"]] == expected).all()
+    assert (prior == expected.sum(axis=0)).all()
 
 
 def test_words_are_of_letters_in_lower_case() -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import functools
 import http.server
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -26,8 +31,9 @@ WORDS = pd.Series([f"{'word ' * (at % 7)}{at}" for at in range(200)], name="text
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (chunks.WORKERS, chunks.ENGINE, chunks.SCHEDULER, "NBBIAS_CACHE"):
+    for name in (chunks.ENGINE, chunks.SCHEDULER, "NBBIAS_CACHE"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(chunks.WORKERS, "1")
     monkeypatch.setitem(chunks._chosen, chunks.ENGINE, "loky")
 
 
@@ -75,7 +81,6 @@ def test_what_is_appended_leaves_the_chunks_before_it_as_they_were() -> None:
 
 @pytest.mark.parametrize("size", [1, 300, 10**9])
 def test_what_chunks_return_comes_in_order(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(chunks.WORKERS, "1")
     found = tables.map_chunks(worked.lengths, WORDS, size=size)
     pd.testing.assert_series_equal(pd.concat(found), WORDS.str.len().rename("length"))
 
@@ -91,9 +96,8 @@ def test_no_rows_are_one_chunk_without_any() -> None:
 @pytest.mark.parametrize("rows", [1, 7, 64, 500])
 @pytest.mark.parametrize("size", [1, 400, 10**9])
 def test_a_file_is_read_by_its_row_groups_and_numbered_through(
-    rows: int, size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rows: int, size: int, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv(chunks.WORKERS, "1")
     path = written(WORDS, tmp_path / "texts.parquet", rows=rows)
     found = tables.map_chunks(worked.lengths, path, form=FORM, size=size)
     pd.testing.assert_series_equal(pd.concat(found), WORDS.str.len().rename("length"))
@@ -180,10 +184,7 @@ def served(tmp_path: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_only_what_is_wanted_is_fetched_from_elsewhere(
-    served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(chunks.WORKERS, "1")
+def test_only_what_is_wanted_is_fetched_from_elsewhere(served: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     rows = {"text": WORDS, "other": [rng.bytes(50_000) for _ in WORDS]}
     pq.write_table(pa.table(rows), tmp_path / "a.parquet", row_group_size=50)
@@ -199,6 +200,7 @@ def test_only_what_is_wanted_is_fetched_from_elsewhere(
 def test_workers_are_those_of_the_environment_or_the_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.delenv(chunks.WORKERS)
     assert tables.workers() >= 1
     monkeypatch.setenv(chunks.WORKERS, "3")
     assert tables.workers() == 3
@@ -219,14 +221,14 @@ def test_an_engine_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_worker_of_another_version_makes_nothing() -> None:
     with pytest.raises(DataError, match="other versions"):
-        chunks._work((worked.lengths, WORDS, (), "", "0" * 16))
-    assert chunks._work((worked.lengths, WORDS, (), "", chunks.measuring_version("tests"))).any()
+        chunks._work(chunks._Task(worked.lengths, WORDS, (), "", "0" * 16, 0))
+    own = chunks.measuring_version("tests")
+    assert chunks._work(chunks._Task(worked.lengths, WORDS, (), "", own, 0)).any()
 
 
 def test_what_was_made_before_is_not_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(chunks.WORKERS, "1")
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "kept"))
     (folder := tmp_path / "noted").mkdir()
     half = tables.map_chunks(worked.noted, WORDS.head(100), given=(str(folder),), size=300)
@@ -257,3 +259,81 @@ def test_processes_return_what_one_does_and_refuse_alike(
     with pytest.raises(DataError) as told:
         tables.map_chunks(worked.refused, WORDS.replace({WORDS[150]: "wrong"}), size=300)
     assert (told.value.where, told.value.breaches) == ("mine.csv", ["one", "two"])
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_number(
+    tmp_path: Path,
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    (folder := tmp_path / "noted").mkdir()
+
+    def makers() -> list[int]:
+        return [int(one.name.split("-")[1]) for one in sorted(folder.iterdir())]
+
+    def kill() -> None:
+        while len(made := makers()) < 3:
+            time.sleep(0.01)
+        os.kill(made[0], signal.SIGKILL)
+
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        tables.engage("dask", cluster.scheduler_address)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found = tables.map_chunks(worked.slowly, WORDS, given=(str(folder),), size=120)
+        killer.join()
+        path = written(WORDS, tmp_path / "texts.parquet", rows=20)
+        read = tables.map_chunks(worked.lengths, path, form=FORM, size=300)
+        with pytest.raises(DataError) as told:
+            tables.map_chunks(worked.refused, WORDS.replace({WORDS[150]: "wrong"}), size=300)
+        chunks._client(cluster.scheduler_address).close()
+    pd.testing.assert_series_equal(pd.concat(found), WORDS.str.len())
+    pd.testing.assert_series_equal(pd.concat(read), WORDS.str.len().rename("length"))
+    assert told.value.breaches == ["one", "two"]
+    assert os.getpid() not in makers() and len(set(makers())) >= 3
+    assert len(makers()) >= len(found)
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_not_there_is_told() -> None:
+    pytest.importorskip("distributed")
+    tables.engage("dask", "tcp://127.0.0.1:1")
+    with pytest.raises(ParameterError, match="cannot be reached"):
+        tables.map_chunks(worked.lengths, WORDS, size=300)
+
+
+_SCRIPT = """
+import sys
+from nbbias import tables
+from tests.tables import test_chunks, worked
+tables.map_chunks(worked.slowly, test_chunks.WORDS, given=(sys.argv[1],), size=120)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_and_leaves_no_worker_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "kept"))
+    (folder := tmp_path / "noted").mkdir()
+    root = Path(__file__).parents[2]
+    script = [sys.executable, "-c", _SCRIPT, str(folder)]
+    with tables.environment(NBBIAS_WORKERS="2"), subprocess.Popen(script, cwd=root) as run:
+        while len(list(folder.iterdir())) < 6:
+            time.sleep(0.01)
+        run.kill()
+    workers = {int(one.name.split("-")[1]) for one in folder.iterdir()}
+    assert len(workers) == 2 and run.pid not in workers
+    deadline = time.monotonic() + 10
+    while any(map(psutil.pid_exists, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(psutil.pid_exists, workers))
+    kept = len(list((tmp_path / "kept").glob("slowly-*.stage")))
+    made = len(list(folder.iterdir()))
+    assert 0 < kept <= made < len(WORDS)
+    found = tables.map_chunks(worked.slowly, WORDS, given=(str(folder),), size=120)
+    pd.testing.assert_series_equal(pd.concat(found), WORDS.str.len())
+    # What was under way when it was killed is made again, and nothing else.
+    assert len(list(folder.iterdir())) - made == len(found) - kept

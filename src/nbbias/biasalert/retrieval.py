@@ -238,9 +238,13 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
         n_used=("used", "sum"),
         best=("similarity", "max"),
         mean=("similarity", "mean"),
-        bias_type=("bias_type", lambda own: own.value_counts(sort=True).index[0]),
-        agreement=("bias_type", lambda own: own.value_counts(normalize=True).iloc[0]),
+        known=("bias_type", "count"),
     )
+    counts = ordered.groupby(["text_id", "bias_type"], sort=False).size().rename("often")
+    often = counts.reset_index().sort_values("often", ascending=False, kind="stable")
+    first = often.drop_duplicates("text_id").set_index("text_id")
+    table["bias_type"] = first["bias_type"]
+    table["agreement"] = first["often"] / table.pop("known")
     table = table.reindex(texts["text_id"].astype("str"))
     kinds = {"best": float, "mean": float, "agreement": float, "bias_type": "str"}
     table = table.astype(kinds | {"n": float, "n_used": float})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import news, params
+from nbbias import news, params, tables
 from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
@@ -49,6 +49,7 @@ def measure(
         lexicon = news.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
+    tables.engage(chosen.engine, chosen.scheduler)
     prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     family: dict[str, Any] = {"confidence": chosen.confidence, "correction": chosen.correction}
     answers = refusing.answered(corpus.of_prompts(models, **prompts))

@@ -93,7 +93,12 @@ class Cogs(Parameters):
         description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
         "all-mpnet-base-v2, or the folder of a sentence-transformers model",
     )
-    device: Device = Field("cpu", description="where the embedding model runs: cpu, cuda, mps")
+    device: Device = Field(
+        "cpu",
+        description="where the embedding model runs: cpu, cuda, mps; onnx is the processor by "
+        "ONNX Runtime; cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that "
+        "changes is told",
+    )
     orders: Literal["auto", "all", "latin", "listed"] = Field(
         "auto",
         description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
+from nbbias import params, tables
 from nbbias.news import claims, corpus, fits, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import Read
@@ -71,6 +71,7 @@ def measure(
         lexicon = corpus.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
+    tables.engage(chosen.engine, chosen.scheduler)
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
     return together(levels(read, twins, chosen, Fixed(min_pairs=chosen.min_pairs)))

@@ -20,12 +20,13 @@ from nbbias.params import (
     ModelName,
     Own,
     Parameters,
+    Scheduler,
     Study,
     Texts,
     Units,
     no_twins,
 )
-from nbbias.tables import SAMPLE, NbbiasError, ParameterError, meant
+from nbbias.tables import SAMPLE, Engine, NbbiasError, ParameterError, meant
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -77,7 +78,18 @@ class News(Parameters):
         "auto",
         description=f"instrument of toxicity: {toxicity.CHOICES}",
     )
-    device: Device = Field("cpu", description="where Detoxify runs: cpu, cuda, mps")
+    device: Device = Field(
+        "cpu",
+        description="where Detoxify runs: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
+        "cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that changes is told",
+    )
+    engine: Engine = Field(
+        "loky",
+        description="by what texts are read side by side: loky, processes here; dask, a cluster",
+    )
+    scheduler: Scheduler = Field(
+        "", description="the address of dask's scheduler, tcp://…; without one a cluster is here"
+    )
     groups_counted: Literal["both", "all"] = Field(
         "both",
         description="groups in a pair's distance of tone: those with sentences in both texts, "
@@ -146,10 +158,13 @@ class News(Parameters):
         >>> NewsBias(toxicity_scorer="unbiased", levels=["word"]).needs()
         {}
         """
+        found: dict[str, tuple[str, ...]] = {}
+        if self.engine == "dask":
+            found["engine"] = ("distributed",)
         if "sentence" not in self.levels:
-            return {}
+            return found
         scorers = [package for one in self.sentiment_scorers for package in sentiment.packages(one)]
-        return {
+        return found | {
             "sentiment_scorers": tuple(scorers),
             "toxicity_scorer": toxicity.packages(self.toxicity_scorer),
         }

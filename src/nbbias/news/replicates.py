@@ -34,6 +34,7 @@ import pandas as pd
 from scipy.stats import t
 
 from nbbias.news import claims, prejudice
+from nbbias.news.corpus import SIDES
 
 BOTH = "two human texts on one story, and one model asked twice"
 ORIGINALS = "two human texts on one story"
@@ -107,18 +108,18 @@ def stories(
             if row.generated_id in twins[1]:
                 story = (row.source, row.article_id)
                 further.setdefault(story, []).append(twins[1][row.generated_id])
-    by_id = pairs.set_index("pair_id")
+    by_id = pairs.set_index("pair_id")[["source", "article_id", *SIDES.values()]]
     for key, own in claims.cells(scores, None):
         counted = by_id.loc[own.loc[own["reason"].isna(), "pair_id"]]
-        articles = [
-            Article(
-                [texts[one] for one in of_story["generated_id"].unique()],
-                [texts[of_story["original_id"].iloc[0]], *further.get(story, [])],
-            )
-            for story, of_story in counted.groupby(["source", "article_id"], sort=False)
-        ]
+        articles: dict[Any, Article] = {}
+        # Equal answers have one number, and are one.
+        for source, number, answer, original in counted.drop_duplicates().itertuples(index=False):
+            story = (source, number)
+            if story not in articles:
+                articles[story] = Article([], [texts[original], *further.get(story, [])])
+            articles[story].answers.append(texts[answer])
         if articles:
-            yield key, articles
+            yield key, [*articles.values()]
 
 
 def choose(articles: Sequence[Article]) -> str | None:
@@ -234,29 +235,17 @@ def _roles(article: Article, kind: str) -> list[list[Role]]:
 
 
 def _mean(sides: list[list[Role]], measure: Measure) -> np.ndarray:
-    measured = [np.mean([measure(*role) for role in own], axis=0) for own in sides]
-    return np.asarray(np.mean(measured, axis=0))
+    # Of one or two small arrays numpy's mean takes ten times as long.
+    measured = [sum(measure(*role) for role in own) / len(own) for own in sides]
+    return np.asarray(sum(measured) / len(measured))
 
 
 def _measured(
     base: np.ndarray, text: np.ndarray, beside: np.ndarray, base_answers: bool
 ) -> np.ndarray:
-    """Measure `base` against `text`, cut to the length of `beside`: means over all cuts.
+    from nbbias.news import deals
 
-    1, distance and squared distance; then by group: whether the original names it, whether the
-    answer has less of it, and by how much in that case.
-    """
-    size = min(len(text), len(beside))
-    whole = np.vstack([np.zeros((1, text.shape[1]), dtype=int), text.cumsum(axis=0)])
-    cut, kept = whole[size:] - whole[:-size], base.sum(axis=0, keepdims=True)
-    h, o = (kept, cut) if base_answers else (cut, kept)
-    n_h, n_o = h.sum(axis=1, keepdims=True), o.sum(axis=1, keepdims=True)
-    d = h / n_h - o / n_o
-    fell = h * n_o < o * n_h
-    parts = [np.ones((len(cut), 1)), np.abs(d).sum(axis=1, keepdims=True) / 2]
-    parts += [(d**2).sum(axis=1, keepdims=True) / 2]
-    parts += [np.broadcast_to(o > 0, d.shape), fell, np.where(fell, d, 0.0)]
-    return np.hstack(parts).mean(axis=0)
+    return np.asarray(deals.shares(base, text, beside, base_answers))
 
 
 def _difference(sums: Sequence[np.ndarray], part: int, whole: int) -> Difference:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -132,7 +132,9 @@ def score(
     """
     chosen = toxicity.choose(toxicity_scorer)
     versions = [tables.stamp(name) for name in [*scorers, chosen]]
-    descriptors = read.matches[read.matches["kind"] == "descriptor"]
+    descriptors = read.matches.loc[
+        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "term"]
+    ]
     return _score(
         said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
     )
@@ -143,38 +145,48 @@ def _score(
     words: pd.Series, sentences: pd.DataFrame, descriptors: pd.DataFrame, scorers: list[str],
     toxic: tuple[str, str], versions: list[str],
 ) -> Scored:  # fmt: skip
-    distinct = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]]
-    table = distinct.assign(said=words.to_numpy()).reset_index(drop=True)
+    table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
+    told = words.set_axis(table.index)
     for scorer in dict.fromkeys(scorers):
-        table[f"sentiment_{scorer}"] = sentiment.score(table["said"], scorer=scorer)["polarity"]
-    masked = _masked(table, descriptors)
+        table[f"sentiment_{scorer}"] = _polarity(told, scorer, versions)
+    masked = _masked(table, told, descriptors)
     if len(masked):
         first = f"sentiment_{scorers[0]}"
         table[first + MASKED] = table[first]
-        again = sentiment.score(masked, scorer=scorers[0])["polarity"]
-        table.loc[again.index, first + MASKED] = again
-    grouped = pd.MultiIndex.from_frame(sentences.loc[sentences["group"] != NEUTRAL, SENTENCE])
-    wanted = table["said"].where(pd.MultiIndex.from_frame(table[SENTENCE]).isin(grouped))
+        table.loc[masked.index, first + MASKED] = _polarity(masked, scorers[0], versions)
+    grouped = sentences.loc[sentences["group"] != NEUTRAL, SENTENCE].drop_duplicates()
+    wanted = table[SENTENCE].merge(grouped, on=SENTENCE, how="left", indicator=True)["_merge"]
     scorer, device = toxic
-    table["toxicity"] = toxicity.score(wanted, scorer=scorer, device=device)
-    table = table.drop(columns=["said", "start"])
+    table["toxicity"] = toxicity.score(told[wanted == "both"], scorer=scorer, device=device)
+    table = table.drop(columns="start")
     return Scored(table, measures(table, toxicity_scorer=scorer))
 
 
-def _masked(table: pd.DataFrame, descriptors: pd.DataFrame) -> pd.Series:
+def _polarity(words: pd.Series, scorer: str, versions: list[str]) -> np.ndarray:
+    parts = tables.map_chunks(_polarity_of, words, given=(scorer, versions))
+    return np.concatenate(parts)
+
+
+def _polarity_of(words: pd.Series, scorer: str, _versions: list[str]) -> np.ndarray:
+    return sentiment.score(words, scorer=scorer)["polarity"].to_numpy()
+
+
+def _masked(table: pd.DataFrame, words: pd.Series, descriptors: pd.DataFrame) -> pd.Series:
     """Return the sentences that hold descriptors, without them: "the black nurse", "the nurse"."""
-    keyed = table.reset_index().merge(descriptors, on=SENTENCE, suffixes=("", "_match"))
-    found = {}
-    for at, own in keyed.groupby("index"):
-        whole, offset = own["said"].iloc[0], own["start"].iloc[0]
-        # The same descriptor may stand in the lists of two biases.
-        places = own.drop_duplicates("start_match").sort_values("start_match", ascending=False)
-        for start, term in zip(places["start_match"], places["term"], strict=True):
-            position = start - offset
-            for _ in range(lexicons.descriptor_length(term)):
-                word = whole[position:].split(maxsplit=1)[0]
-                whole = whole[:position] + whole[position + len(word) :].lstrip()
-        found[at] = whole
+    keyed = table[[*SENTENCE, "start"]].reset_index()
+    keyed = keyed.merge(descriptors, on=SENTENCE, suffixes=("", "_match"))
+    # The same descriptor may stand in the lists of two biases.
+    places = keyed.drop_duplicates(["index", "start_match"])
+    places = places.sort_values("start_match", ascending=False, kind="stable")
+    found = words.loc[places["index"].unique()].astype(object).to_dict()
+    lengths = {term: lexicons.descriptor_length(term) for term in places["term"].unique()}
+    at = places["start_match"] - places["start"]
+    for row, position, term in zip(places["index"], at, places["term"], strict=True):
+        whole = found[row]
+        for _ in range(lengths[term]):
+            word = whole[position:].split(maxsplit=1)[0]
+            whole = whole[:position] + whole[position + len(word) :].lstrip()
+        found[row] = whole
     return pd.Series(found, dtype=object)
 
 
@@ -224,34 +236,37 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
     found = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
     named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
-    table = read.sentences.assign(others=named - read.sentences["n"])
-    table = table.merge(scored.sentences, on=SENTENCE, how="left")
+    others = named - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
-        own = table[table["bias"] == bias]
+        own = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
+        means = _means(own, scored, groups)
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
-            means = _means(own, kind["column"], groups)
-            one = _pair(read.pairs, means, groups, groups_counted)
+            one = _pair(read.pairs, means[kind["column"]], groups, groups_counted)
             one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
             found.append(one)
     return check(pd.concat(found, ignore_index=True), SCORES)
 
 
-def _means(own: pd.DataFrame, column: str, groups: Sequence[str]) -> pd.DataFrame:
+def _means(own: pd.DataFrame, scored: Scored, groups: Sequence[str]) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
-    kept = own[own[column].notna()]
-    alone = kept[kept["others"] == 0]
+    table = own[[*SENTENCE, "n", "others"]].merge(scored.sentences, on=SENTENCE, how="left")
+    group = pd.Index(groups).get_indexer(own["group"])
+    named, alone = group >= 0, table["others"] == 0
     parts = [
-        kept[kept["group"] != NEUTRAL],
-        alone[alone["group"] != NEUTRAL].assign(group=_ALONE + alone["group"]),
-        alone[alone["n"] == 0],  # of the others some have as many words of one group as of another
+        table[named].assign(name=group[named]),
+        table[named & alone].assign(name=group[named & alone] + len(groups)),
+        # Of the others some have as many words of one group as of another.
+        table[alone & (table["n"] == 0)].assign(name=2 * len(groups)),
     ]
-    grouped = pd.concat(parts).groupby(["text_id", "group"])[column]
-    wide = grouped.agg(["mean", "size"]).unstack("group")
-    names = [*groups, *(_ALONE + group for group in groups), NEUTRAL]
-    return wide.reindex(columns=pd.MultiIndex.from_product([["mean", "size"], names]))
+    columns = list(scored.measured["column"])
+    kept = pd.concat([part[["text_id", "name", *columns]] for part in parts])
+    wide = kept.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
+    names = dict(enumerate([*groups, *(_ALONE + group for group in groups), NEUTRAL]))
+    every = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
+    return wide.reindex(columns=every).rename(columns=names, level=2)
 
 
 def _pair(
@@ -262,7 +277,7 @@ def _pair(
     for side, at in sides.items():
         for name in [*groups, NEUTRAL]:
             values[f"{side}_{name}"] = at["mean", name].to_numpy(dtype=float)
-            values[f"n{side}_{name}"] = np.nan_to_num(at["size", name].to_numpy(float)).astype(int)
+            values[f"n{side}_{name}"] = np.nan_to_num(at["count", name].to_numpy(float)).astype(int)
     table = pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(**values)
     change = sides["h"]["mean"].to_numpy(dtype=float) - sides["o"]["mean"].to_numpy(dtype=float)
     d, alone, neutral = np.split(change, [len(groups), 2 * len(groups)], axis=1)
@@ -368,7 +383,7 @@ def _cell(
     sure: stats.Sure,
 ) -> list[Row]:  # fmt: skip
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
-    counted = own.where(own["reason"].isna())
+    counted = own.select_dtypes("number").where(own["reason"].isna())
     tail = partial(stats.tail, np.nan, confidence=confidence)
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
     distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
@@ -420,14 +435,12 @@ def _texts(read: Read, scored: Scored, bias: str) -> dict[Any, np.ndarray]:
     return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
 
 
-def _of_group(text: np.ndarray, number: int) -> np.ndarray:
-    return text[text[:, 0] == number, 1:]
-
-
 def _chance(
     scores: pd.DataFrame, read: Read, scored: Scored, groups: Sequence[str], sure: stats.Sure
 ) -> dict[Any, dict[Any, np.ndarray]]:
     """Permute every article's scores within each group: by cell, draws by instruments."""
+    from nbbias.news import deals
+
     texts = _texts(read, scored, str(scores["bias"].iloc[0]))
     rng = np.random.default_rng(sure.seed)
     first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
@@ -435,68 +448,17 @@ def _chance(
     shape = (sure.draws, len(worse))
     found = {}
     for key, articles in replicates.stories(first, read.pairs, texts, None):
-        sums: dict[Any, np.ndarray] = {"distance": np.zeros(shape)}
-        measured = np.zeros(shape)
-        sums |= {(what, g): np.zeros(shape) for what in ("worse", "change") for g in groups}
+        by_group = np.zeros((2, len(groups), *shape))
+        distance, measured = np.zeros(shape), np.zeros(shape)
         for article in articles:
-            largest = np.full((len(article.answers), *shape), np.nan)
-            for number, group in enumerate(groups):
-                answers = [_of_group(one, number) for one in article.answers]
-                there = np.array([len(one) > 0 for one in answers])
-                original = _of_group(article.originals[0], number)
-                if not len(original) or not there.any():
-                    continue
-                dealt = [*(one for one in answers if len(one)), original]
-                means = permuted_means(dealt, draws=sure.draws, rng=rng)
-                # NaN where an instrument has no score on a side, as in the estimate.
-                d = means[:-1] - means[-1]
-                largest[there] = np.fmax(largest[there], np.abs(d))
-                change = _mean_measured(d)
-                down = change * worse > prejudice.ROUNDING
-                sums["worse", group] += down
-                sums["change", group] += np.where(down, change, 0.0)
-            distance = _mean_measured(largest)
-            sums["distance"] += np.nan_to_num(distance)
-            measured += ~np.isnan(distance)
-        sums["distance"] = claims.ratio(sums["distance"], measured)
+            whole = [*article.answers, article.originals[0]]
+            ends = np.cumsum([0, *map(len, whole)])
+            deals.add(np.concatenate(whole), ends, worse, rng, (*by_group, distance, measured))
+        sums: dict[Any, np.ndarray] = {"distance": claims.ratio(distance, measured)}
+        for what, sides in zip(("worse", "change"), by_group, strict=True):
+            sums |= {(what, group): own for group, own in zip(groups, sides, strict=True)}
         found[tuple(key.values())] = sums
     return found
-
-
-def _mean_measured(answers: np.ndarray) -> np.ndarray:
-    """Return the mean over the answers that were measured; NaN where none was."""
-    return np.asarray(claims.ratio(np.nansum(answers, axis=0), (~np.isnan(answers)).sum(axis=0)))
-
-
-def permuted_means(
-    texts: Sequence[np.ndarray], *, draws: int, rng: np.random.Generator
-) -> np.ndarray:
-    """Deal the scores of several texts out anew; return the texts' means.
-
-    Parameters
-    ----------
-    texts
-        Scores, sentences by instruments; at least one sentence each.
-    draws
-        Deals; each gives every text as many scores as it had.
-    rng
-        The source of chance.
-
-    Returns
-    -------
-    array
-        Texts by draws by instruments; NaN where an instrument scored no sentence of a text.
-    """
-    if len(texts[0].T) > 1 and any(np.isnan(text).any() for text in texts):
-        columns = zip(*(text.T for text in texts), strict=True)  # each instrument by itself
-        parts = [[one[~np.isnan(one)][:, None] for one in column] for column in columns]
-        return np.concatenate([permuted_means(p, draws=draws, rng=rng) for p in parts], axis=2)
-    ends = np.cumsum([0, *map(len, texts)])
-    both = np.vstack(texts)
-    order = rng.random((draws, len(both))).argsort(axis=1)
-    means = [both[order[:, start:end]].mean(axis=1) if end > start else
-             np.full((draws, both.shape[1]), np.nan) for start, end in pairwise(ends)]  # fmt: skip
-    return np.stack(means)
 
 
 def floor(
@@ -570,25 +532,9 @@ def _alike(twins: Scored, scored: Scored) -> Scored:
 def _apart(
     base: np.ndarray, text: np.ndarray, beside: np.ndarray, _base_answers: bool
 ) -> np.ndarray:
-    """Return the largest difference over groups, of each as many sentences as `beside` has.
+    from nbbias.news import deals
 
-    By instrument, the mean over all cuts of the groups' sentences, each group's on its own; NaN
-    where no group is in all three.
-    """
-    apart = []
-    for number in np.unique(base[:, 0]):
-        own, other = _of_group(base, number), _of_group(text, number)
-        size = min(len(other), (beside[:, 0] == number).sum())
-        if size:
-            whole = np.vstack([np.zeros((1, other.shape[1])), other.cumsum(axis=0)])
-            cuts = (whole[size:] - whole[:-size]) / size
-            apart.append(np.abs(own.mean(axis=0) - cuts))
-    if not apart:
-        return np.full(base.shape[1] - 1, np.nan)
-    # The largest of cuts, not of their means: these vary less the longer a text is.
-    values = np.sort(np.vstack(apart), axis=0)
-    reached = np.prod([(one[:, None] <= values).mean(axis=0) for one in apart], axis=0)
-    return (values * np.diff(reached, axis=0, prepend=0)).sum(axis=0)
+    return np.asarray(deals.apart(base, text, beside))
 
 
 def counted_by_choice(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:

@@ -135,15 +135,14 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `pair_scores`."""
     h, o = sides(counted, groups)
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-    d = (_shares(h.T) - _shares(o.T)).T
+    d, squared = _apart(h.T, o.T)
     reason = counted["lost"].copy()
     for (has_h, has_o), why in NO_WORDS.items():
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
     there = reason.isna().to_numpy()
-    squared = _free_of_length(h.T, o.T)
     return counted.assign(
-        measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=1) / 2, np.nan),
-        **{f"difference_{g}": np.where(there, d[:, i], np.nan) for i, g in enumerate(groups)},
+        measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=0) / 2, np.nan),
+        **{f"difference_{g}": np.where(there, d[i], np.nan) for i, g in enumerate(groups)},
         squared=np.where(there, squared, np.nan), instrument="word list", reason=reason,
     )  # fmt: skip
 
@@ -160,20 +159,21 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
     return claims.Pooling({"h_": "sum"}, again, tuple(NO_WORDS.values()))
 
 
-def _shares(counts: np.ndarray) -> np.ndarray:
-    """Return the groups' shares in texts: groups by texts, as the counts are."""
-    total = counts.sum(axis=0)
-    return np.divide(counts, total, out=np.full(counts.shape, np.nan), where=total > 0)
+def _apart(h: np.ndarray, o: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return how far shares lie apart, of counts of groups by pairs of texts.
 
-
-def _free_of_length(h: np.ndarray, o: np.ndarray) -> np.ndarray:
-    """Return the squared distance of shares less what sampling so many words adds to it."""
-    squared = ((_shares(h) - _shares(o)) ** 2).sum(axis=0)
+    Their differences, groups by pairs, and the pairs' squared distances less what sampling so many
+    words adds to these. NaN where a side has no word, the second where it has one.
+    """
+    shares, added = [], []
     for counts in (h, o):
-        n, shares = counts.sum(axis=0), _shares(counts)
-        spread = (shares * (1 - shares)).sum(axis=0)
-        squared = squared - np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1)
-    return squared / 2
+        n = counts.sum(axis=0)
+        share = np.divide(counts, n, out=np.full(counts.shape, np.nan), where=n > 0)
+        spread = (share * (1 - share)).sum(axis=0)
+        shares.append(share)
+        added.append(np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1))
+    d = shares[0] - shares[1]
+    return d, ((d**2).sum(axis=0) - added[0] - added[1]) / 2
 
 
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -434,10 +434,9 @@ def _dealt(
             np.ascontiguousarray(side.T)
             for side in stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
         )
-        d = _shares(h) - _shares(o)
+        d, squared = _apart(h, o)
         fell = h * o.sum(axis=0) < o * h.sum(axis=0)
         distance += np.abs(d).sum(axis=0) / 2
-        squared = _free_of_length(h, o)
         squares += np.nan_to_num(squared)
         n_squares += ~np.isnan(squared)
         times += fell

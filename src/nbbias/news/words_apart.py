@@ -15,16 +15,18 @@ Personas*, ACL, use it to find the words that mark a group ("Marked Words").
 from __future__ import annotations
 
 import re
+from array import array
+from collections import defaultdict
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.stats import norm
-from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import stats
-from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
+from nbbias.news.corpus import CELL, NEUTRAL, SIDES, Read
 
 #: Words of two letters or more and nothing else: an apostrophe or hyphen ends a word, so
 #: that the two ways of typing an apostrophe do not make two words of one.
@@ -76,9 +78,16 @@ def log_odds(
         for counts in (first_counts, second_counts, prior_counts)
     )
     alpha = prior_size * prior / max(float(prior_counts.sum()), 1.0)
+    return _odds(words, y1, y2, alpha, prior_size)
+
+
+def _odds(
+    words: pd.Index, y1: np.ndarray, y2: np.ndarray, alpha: np.ndarray, prior_size: float
+) -> pd.DataFrame:
+    """Return the table of `log_odds`, of counts of the same words; of the prior, `alpha`."""
     n1, n2 = float(y1.sum()), float(y2.sum())
     reason = pd.Series(pd.NA, index=range(len(words)), dtype="str")
-    reason[prior == 0] = "the prior does not know the word"
+    reason[alpha == 0] = "the prior does not know the word"
     if min(n1, n2) == 0:
         reason[:] = "one side has no words"
     # The odds of a word that is all there is have no bound: NaN, not infinity.
@@ -138,48 +147,71 @@ def words_apart(
     An original that serves two pairs of a cell counts once. Both sides are taken as independent;
     that they share their topics makes z smaller than it could be.
     """
-    words, counts, rows = _count_sentences(read)
+    words, prior, counts, rows = _count_sentences(read)
+    alpha = prior_size * prior / max(float(prior.sum()), 1.0)
     texts = read.texts.index
     usable = read.pairs[read.pairs["lost"].isna()]
     usable = usable[CELL].assign(
         **{side: texts.get_indexer(usable[column]) for side, column in SIDES.items()}
     )
     cells = dict(iter(usable.groupby(CELL)))
-    distinct = rows.drop_duplicates(["text", "start", "end"])
-    prior = pd.Series(_by_text(distinct, counts, len(texts)).sum(axis=0), index=words)
     tables: list[pd.DataFrame] = []
     compared: list[dict[str, Any]] = []
-    for (bias, group), own in rows[rows["group"] != NEUTRAL].groupby(["bias", "group"], sort=False):
+    grouped = rows.groupby(["bias", "group"], sort=False, observed=True)
+    for (bias, group), own in grouped:
         of_text = _by_text(own, counts, len(texts))
         for cell, _ in read.pairs.groupby(CELL, sort=False):
             here = cells.get(cell, usable.iloc[:0])
             here = here[here["h"].isin(own["text"]) & here["o"].isin(own["text"])]
             sides = [of_text[here[side].unique()] for side in SIDES]
-            tested = _compare(sides, words, prior, prior_size=prior_size, min_texts=min_texts)
+            tested = _compare(sides, words, alpha, prior_size=prior_size, min_texts=min_texts)
             tables.append(tested.assign(comparison=len(compared)))
             key = {"bias": bias, "group": group} | dict(zip(CELL, cell, strict=True))
             compared.append(key | {"pairs": len(here), "words": len(tested)})
     return _shown(compared, tables, top=top, confidence=confidence)
 
 
-def _count_sentences(read: Read) -> tuple[pd.Index, sparse.csr_array, pd.DataFrame]:
-    """Count the words of each distinct sentence once, however many texts and biases have it.
+def _count_sentences(
+    read: Read,
+) -> tuple[pd.Index, np.ndarray, sparse.csr_array, pd.DataFrame]:
+    """Count the words of each sentence once, of however many biases it has a group.
 
-    Returns the words, the counts (distinct sentences by words), and which of these (`said`) stands
-    in which text (`text`), by `bias` and `group`.
+    Returns the words, how often they stand in all texts, the counts of sentences by words (of
+    those without a group all 0), and which of these (`said`) stands in which text (`text`), by
+    `bias` and `group`.
     """
-    words = said(read)
-    numbers, distinct = pd.factorize(words)
-    of_sentence = pd.Series(numbers, words.index, name="said")
-    rows = read.sentences[[*SENTENCE, "bias", "group", "start", "end"]].join(
-        of_sentence, on=SENTENCE
-    )
-    rows["text"] = read.texts.index.get_indexer(rows["text_id"])
-    if not any(re.search(_WORD, one) for one in distinct):
-        return pd.Index([], dtype="str"), sparse.csr_array((len(distinct), 0), dtype=int), rows
-    counter = CountVectorizer(lowercase=True, token_pattern=_WORD)
-    counts = sparse.csr_array(counter.fit_transform(distinct))
-    return pd.Index(counter.get_feature_names_out(), dtype="str"), counts, rows
+    rows = read.sentences
+    text = read.texts.index.get_indexer(rows["text_id"])
+    number = rows["sentence_id"].to_numpy(np.int64)
+    number = text * (1 + number.max(initial=0)) + number
+    _, first, said = np.unique(number, return_index=True, return_inverse=True)
+    found, sizes, words = _words(read.texts, text[first], rows.iloc[first])
+    prior = np.bincount(found, minlength=len(words))
+    rows = rows[["bias", "group"]].assign(said=said, text=text)[rows["group"] != NEUTRAL]
+    kept = np.bincount(rows["said"], minlength=len(sizes)) > 0
+    found, ends = found[np.repeat(kept, sizes)], np.cumsum(np.where(kept, sizes, 0))
+    parts = (np.ones(len(found), dtype=np.int32), found, np.concatenate([[0], ends]))
+    return words, prior, sparse.csr_array(parts, (len(sizes), len(words))), rows
+
+
+def _words(
+    texts: pd.Series, text: np.ndarray, places: pd.DataFrame
+) -> tuple[np.ndarray, np.ndarray, pd.Index]:
+    """Return the words of sentences end to end, by number, how many each has, and what they are."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    found, sizes, find = array("i"), array("i"), re.compile(_WORD).findall
+    whole, before = "", -1
+    for one, start, end in zip(text.tolist(), places["start"], places["end"], strict=True):
+        if one != before:
+            whole, before = texts.iloc[one], one
+        own = find(whole[start:end].lower())
+        found.extend(map(numbers.__getitem__, own))
+        sizes.append(len(own))
+    words = pd.Index(list(numbers), dtype="str")
+    order = words.argsort()
+    ranks = np.empty(len(order), dtype=np.int32)
+    ranks[order] = np.arange(len(order))
+    return ranks[np.asarray(found)], np.asarray(sizes), words[order]
 
 
 def _by_text(rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int) -> sparse.csr_array:
@@ -190,16 +222,17 @@ def _by_text(rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int) -> spar
 
 
 def _compare(
-    sides: list[sparse.csr_array], words: pd.Index, prior: pd.Series,
+    sides: list[sparse.csr_array], words: pd.Index, alpha: np.ndarray,
     *, prior_size: float, min_texts: int,
 ) -> pd.DataFrame:  # fmt: skip
     """Compare two sides, each texts by words; return the words that are in enough texts."""
-    first, second = (pd.Series(side.sum(axis=0), index=words) for side in sides)
-    found = log_odds(first, second, prior, prior_size=prior_size).set_index("word")
-    spread = pd.Series(sum((side > 0).sum(axis=0) for side in sides), index=words)
-    found = found[(spread[found.index] >= min_texts) & found["z"].notna()]
-    dispersion = pd.Series(_dispersion(sides), index=words)[found.index]
-    return found.assign(dispersion=dispersion, z=found["z"] / np.sqrt(dispersion)).reset_index()
+    first, second = (side.sum(axis=0).astype(float) for side in sides)
+    spread = sum((side > 0).sum(axis=0) for side in sides)
+    enough = (spread >= min_texts) & (first + second > 0)
+    found = _odds(words, first, second, alpha, prior_size)[enough]
+    found = found.assign(dispersion=_dispersion(sides)[enough])
+    found["z"] /= np.sqrt(found["dispersion"])
+    return found[found["z"].notna()]
 
 
 def _dispersion(sides: list[sparse.csr_array]) -> np.ndarray:

@@ -53,6 +53,10 @@ ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "JUPYTER_PREFER_ENV_PATH": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Threads sleep while they wait for each other: beside other work, turning in circles took two
+    # (torch) to ten (OpenBLAS) times the processor time of what they wait for.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "OPENBLAS_THREAD_TIMEOUT": "4",
 }
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import multiprocessing
-import os
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
@@ -101,6 +100,7 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
 
     statuses = dict.fromkeys((r.label for r in runs), "not started")
     waiting, live = list(runs), list[_Live]()
+    workers = max(1, tables.workers() // max(1, min(jobs, len(runs))))
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -110,7 +110,7 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
     try:
         while waiting or live:
             while waiting and len(live) < jobs:
-                live.append(_start(waiting.pop(0)))
+                live.append(_start(waiting.pop(0), workers))
             for one in _hear(live, listen):
                 live.remove(one)
                 statuses[one.run.label] = _finish(one, listen)
@@ -130,7 +130,8 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
     return statuses
 
 
-def _start(one: Run) -> _Live:
+def _start(one: Run, workers: int) -> _Live:
+    """Start a notebook's process, which may have as many workers of its own."""
     folder = place.beside(one.folder)
     with tables.starting_at(one.start):
         description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
@@ -152,24 +153,13 @@ def _start(one: Run) -> _Live:
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with _utf8():
+    # Files are written as UTF-8, by papermill and kernels too, whatever the locale.
+    with tables.environment(PYTHONUTF8="1", NBBIAS_WORKERS=str(workers)):
         process.start()
     signal.signal(signal.SIGINT, before)
     there.close()
     log.info("started %s (process %s)", one.label, process.pid)
     return _Live(one, folder, process, here, description, datetime.now(UTC), time.monotonic())
-
-
-@contextlib.contextmanager
-def _utf8() -> Iterator[None]:
-    """Let a process that starts write files as UTF-8, whatever the locale: papermill, kernels."""
-    before = os.environ.get("PYTHONUTF8")
-    os.environ["PYTHONUTF8"] = "1"
-    try:
-        yield
-    finally:
-        del os.environ["PYTHONUTF8"]
-        os.environ |= {"PYTHONUTF8": before} if before is not None else {}
 
 
 def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:

@@ -6,7 +6,14 @@ from . import (
     sniff as sniff,
 )
 from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
-from .chunks import engage as engage, map_chunks as map_chunks, workers as workers
+from .chunks import (
+    Engine as Engine,
+    engage as engage,
+    engaged as engaged,
+    environment as environment,
+    map_chunks as map_chunks,
+    workers as workers,
+)
 from .columns import Column as Column, Form as Form, flag as flag, typed as typed
 from .contracts import (
     ANSWERS as ANSWERS,

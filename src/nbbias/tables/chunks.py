@@ -8,9 +8,11 @@ moves no number.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -66,6 +68,50 @@ def engage(engine: str = "loky", scheduler: str = "") -> None:
     _chosen.update({ENGINE: engine, SCHEDULER: scheduler})
     if _engaged()[0] == "dask":
         demand("distributed", where="engine dask")
+
+
+@contextlib.contextmanager
+def engaged(engine: str = "", scheduler: str = "") -> Iterator[None]:
+    """Let processes that are started meanwhile map by an engine, whatever their parameters say.
+
+    All of them use one cluster: that of the scheduler, or one that is started here.
+
+    Examples
+    --------
+    >>> with engaged("loky"):
+    ...     os.environ["NBBIAS_ENGINE"]
+    'loky'
+    """
+    if scheduler and not engine:
+        engine = "dask"
+    if not engine:
+        yield
+        return
+    with environment(**{ENGINE: engine, SCHEDULER: scheduler}):
+        if _engaged()[0] == "dask":
+            address = _client(scheduler).scheduler.address
+            os.environ[SCHEDULER] = address
+        yield
+
+
+@contextlib.contextmanager
+def environment(**values: str) -> Iterator[None]:
+    """Set variables for as long as it lasts, for the processes that are started meanwhile.
+
+    Examples
+    --------
+    >>> with environment(NBBIAS_WORKERS="2"):
+    ...     workers()
+    2
+    """
+    before = {name: os.environ.get(name) for name in values}
+    os.environ |= values
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ |= {name: value} if value is not None else {}
 
 
 def _engaged() -> tuple[str, str]:
@@ -126,16 +172,17 @@ def map_chunks(
         number, cut = len(files), iter(files)
     else:
         number, cut = _of_table(rows, size)
-    tasks = ((function, one, given, folder, version) for one in cut)
+    tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in cut)
     engine, scheduler = _engaged()
     n_jobs = min(workers(), number)
     if number == 1 or (n_jobs == 1 and engine == "loky"):
         return [_work(one) for one in tasks]
-    how: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs}
+    # What they know of words is some hundred megabytes: idle ones do not stay.
+    how: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
     if engine == "dask":
         how = {"backend": "dask", "client": _client(scheduler), "n_jobs": -1}
-    # One tuple an argument: joblib scatters larger ones over dask's workers, and what lies on one
-    # that dies would be lost.
+    # A task is one tuple, since joblib scatters larger arguments over dask's workers: what lies on
+    # one that dies would be lost.
     with joblib.parallel_config(**how):
         return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(one) for one in tasks))
 
@@ -148,7 +195,7 @@ def _client(scheduler: str) -> Any:
 
     if scheduler:
         try:
-            return Client(scheduler, timeout=30, set_as_default=False)
+            return Client(scheduler, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ParameterError("scheduler", f"{scheduler!r} cannot be reached: {error}") from None
     here = LocalCluster(n_workers=workers(), threads_per_worker=1, dashboard_address=None)
@@ -159,15 +206,40 @@ def _client(scheduler: str) -> Any:
 _ALONE = threading.RLock()
 
 
-def _work(task: tuple[Callable[..., T], Any, tuple[Any, ...], str, str]) -> T:
+class _Task(NamedTuple):
+    """What a worker is given: what to make of what, where that is kept, and for whom."""
+
+    function: Callable[..., Any]
+    chunk: Any
+    given: tuple[Any, ...]
+    folder: str
+    version: str
+    process: int
+
+
+def _work(task: _Task) -> Any:
     """Make one chunk in a worker, or read what was made of it."""
-    function, chunk, given, folder, version = task
+    function, chunk, given, folder, version, process = task
+    if os.getppid() == process:
+        _end_with(process)
     if measuring_version(function.__module__) != version:
         told = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{told}; numbers would depend on who made them")
     with _ALONE:
         held = chunk.read() if isinstance(chunk, _Groups) else chunk
         return keep(function, (held, *given), folder=folder)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this worker when the process is gone that started it: nobody else would for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # --- tables -----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ answers, which a package carries in its wheel; it is another instrument and is n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve, watched
+from nbbias.text import networks
 from nbbias.text.instruments import loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
@@ -101,8 +102,10 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
         loaded = SentenceTransformer(
-            source, device=device, local_files_only=local, trust_remote_code=False
+            source, device=networks.place(device), local_files_only=local, trust_remote_code=False
         )
+        if device == networks.ONNX and hasattr(loaded[0], "auto_model"):  # a transformer
+            loaded[0].auto_model = networks.ready(loaded[0].auto_model, device)
     return loaded.encode
 
 
@@ -112,16 +115,28 @@ def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) 
 
 @tables.stage(whole=_are_vectors)
 def _encoded(
-    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
+    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int | None, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
-    return _encoder(chosen, device)(
-        texts, batch_size=batch, normalize_embeddings=True, convert_to_numpy=True,
-        show_progress_bar=progress,
-    )  # fmt: skip
+
+    def read(some: Sequence[str], where: str, shown: bool = False) -> np.ndarray:
+        encode = _encoder(chosen, where)  # which goes from the longest text to the shortest
+
+        def at_a_time(size: int) -> np.ndarray:
+            with networks.numbers(where):
+                return encode(
+                    list(some), batch_size=size, normalize_embeddings=True, convert_to_numpy=True,
+                    show_progress_bar=shown,
+                )  # fmt: skip
+
+        return networks.halving(at_a_time, where, batch)
+
+    found = read(texts, device, progress)
+    networks.tell(chosen, device, texts, read)
+    return found
 
 
-#: Vectors by instrument and hash of the text; `embed` adds to it.
+#: Vectors by instrument (and its numbers) and hash of the text; `embed` adds to it.
 _known: dict[tuple[str, str], np.ndarray] = {}
 
 
@@ -130,7 +145,7 @@ def embed(
     *,
     model: str = AUTO,
     device: str = "cpu",
-    batch: int = 64,
+    batch: int | None = None,
     progress: bool = True,
 ) -> np.ndarray:
     """Embed texts; each distinct one is encoded once, and never again in this process.
@@ -145,8 +160,10 @@ def embed(
         (fetched where they must be), or the folder of a sentence-transformers model, or of a
         transformer, whose tokens' mean is taken. Contriever was trained for the dot product of
         vectors as they come; here, as of all models, it is their cosine.
-    device, batch
-        Where the model runs, and texts at a time.
+    device
+        Where the model runs, and with which numbers (`text.networks`).
+    batch
+        Texts at a time; by default 64, and on a GPU as many as its memory takes.
     progress
         Show a bar where there is much to encode.
 
@@ -173,7 +190,7 @@ def embed(
     True
     """
     given = [text if isinstance(text, str) and text.strip() else None for text in texts]
-    name = instrument(model)
+    name = instrument(model) + (" at 16 bits" if networks.short(device) else "")
     keys = [None if text is None else (name, _digest(text)) for text in given]
     wanted = {key: text for key, text in zip(keys, given, strict=True) if key and text}
     missing = {key: text for key, text in wanted.items() if key not in _known}

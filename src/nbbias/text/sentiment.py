@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, demand
+from nbbias.tables import DataError, demand, map_chunks
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
 #: What an instrument opens to: texts in, their polarities and how many words it knew out.
@@ -176,11 +176,23 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     [0]
     """
     given = pd.Series(texts, dtype=object)
-    assess = INSTRUMENTS[scorer].load() if scorer in INSTRUMENTS else _classifier(scorer)
     at, distinct = pd.factorize(given)
     written = np.array([bool(text.strip()) for text in distinct], dtype=bool)
+    if scorer in INSTRUMENTS:
+        by = (scorer, INSTRUMENTS[scorer].named())
+        parts: list[Any] = map_chunks(
+            _assessed, pd.Series(distinct[written], dtype=object), given=by
+        )
+    else:
+        parts = [_classifier(scorer)(distinct[written])]
     # The last row is that of no text.
     table = pd.DataFrame({"polarity": np.full(len(distinct) + 1, np.nan), "n_assessed": 0})
-    for name, found in zip(table, assess(distinct[written]), strict=True):
-        table.loc[np.flatnonzero(written), name] = found
+    for name, found in zip(table, zip(*parts, strict=True), strict=True):
+        table.loc[np.flatnonzero(written), name] = np.concatenate(found)
     return table.iloc[at].set_axis(given.index)
+
+
+def _assessed(texts: pd.Series, scorer: str, named: str) -> tuple[np.ndarray, np.ndarray]:
+    """Score texts by an instrument of some version."""
+    polarity, known = INSTRUMENTS[scorer].load()(texts.to_numpy(object))
+    return np.asarray(polarity, dtype=float), np.asarray(known, dtype=int)

@@ -30,7 +30,7 @@ def texts(said: list[str]) -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> classifier.Fitted:
     bow = bag_of_words(tmp_path_factory.mktemp("bow"))
-    return classifier.fit(labelled(), model=bow, seed=0, progress=False)
+    return classifier.fit(labelled(), model=bow, seed=0)
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,7 @@ def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
     table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table.sample(2000, random_state=0), seed=0)
     train, test = (parted[parted["split"] == side] for side in ("train", "test"))
-    fitted = classifier.fit(train, model="offline", seed=0, progress=False)
+    fitted = classifier.fit(train, model="offline", seed=0)
     judged = classifier.judge(test, fitted=fitted, progress=False)
     # By chance it would be the share of the commoner label, 0.57; standard error 0.019.
     assert accuracy(judged, test) > 0.65
@@ -254,7 +254,7 @@ def test_a_run_fits_a_judge_once(
     fine(seed=1)
     fine(train.assign(biased=~train["biased"]))
     assert len(calls) == 3
-    one, two = (classifier.fit(train, model=bow, seed=0, progress=False) for _ in range(2))
+    one, two = (classifier.fit(train, model=bow, seed=0) for _ in range(2))
     assert len(list(tmp_path.glob("_fitted-*.stage"))) == 1
     pd.testing.assert_frame_equal(
         classifier.judge(asked, fitted=one), classifier.judge(asked, fitted=two)

@@ -20,6 +20,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED, TEXTS
@@ -62,7 +63,7 @@ def with_evidence(given: Given) -> tuple[Judge, str]:
     assert given.retrieve is not None
     fitted = fit(
         given.train, given.retrieve(given.train), model=given.settings.embedding_model,
-        seed=given.settings.seed, knowledge=given.knowledge, progress=given.progress,
+        device=given.settings.device, seed=given.settings.seed, knowledge=given.knowledge,
     )  # fmt: skip
     named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
     return partial(judge, fitted=fitted, progress=given.progress), named
@@ -70,8 +71,8 @@ def with_evidence(given: Given) -> tuple[Judge, str]:
 
 def alone(given: Given) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
-    model, seed = given.settings.embedding_model, given.settings.seed
-    fitted = fit(given.train, model=model, seed=seed, progress=given.progress)
+    how = given.settings
+    fitted = fit(given.train, model=how.embedding_model, device=how.device, seed=how.seed)
     own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
     return lambda texts, _: own(texts), fitted.about["instrument"]
 
@@ -81,9 +82,9 @@ def fit(
     evidence: pd.DataFrame | None = None,
     *,
     model: str = embeddings.AUTO,
+    device: str = "cpu",
     seed: int,
     knowledge: str = "",
-    progress: bool = True,
 ) -> Fitted:
     """Fit the quick judge.
 
@@ -94,14 +95,12 @@ def fit(
         near-duplicates are on one side when the parts are weighed).
     evidence
         EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
-    model
+    model, device
         As in `text.embeddings.embed`.
     seed
         Start of all draws: the same table and seed give the same judge.
     knowledge
         The version of the knowledge that the evidence came from.
-    progress
-        Show a bar while texts are embedded.
 
     Raises
     ------
@@ -109,22 +108,52 @@ def fit(
         Fewer than ten texts of either label.
     """
     table = trainable(labelled)
-    vectors = embeddings.embed(table["text"].str[:READ], model=model, progress=progress)
+    vectors = embeddings.embed(table["text"].str[:READ], model=model, device=device)
     about = {
-        "model": embeddings.choose(model), "instrument": instrument(model), "seed": seed,
-        "knowledge": knowledge,
+        "model": embeddings.choose(model), "device": device, "instrument": instrument(model),
+        "seed": seed, "knowledge": knowledge,
         "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
     }  # fmt: skip
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    features = _of_evidence(table, evidence)
-    return taught(_fitted(kept, vectors, features, seed=seed), about)
+    parts, held_out = _once(kept, vectors, seed=seed)
+    weighed = np.column_stack([held_out, _of_evidence(table, evidence)])
+    with threadpool_limits(1):
+        final = _final().fit(weighed, table["biased"].to_numpy())
+    return taught([*parts, _learnt(final)], about)
+
+
+#: What was fitted last, by the hash of what it was fitted on.
+_last: dict[str, tuple[list[dict[str, Any]], np.ndarray]] = {}
+
+
+def _once(
+    table: pd.DataFrame, vectors: np.ndarray, *, seed: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Fit the parts that read texts, unless they were the last to be fitted.
+
+    With evidence and without it these are the same, and so is the first of repeated runs.
+    """
+    key = tables.digest([table, vectors, seed])
+    if key not in _last:
+        found = _fitted(table, vectors, seed=seed)
+        _last.clear()
+        _last[key] = found
+    return _last[key]
 
 
 @tables.stage
 def _fitted(
-    table: pd.DataFrame, vectors: np.ndarray, features: np.ndarray, *, seed: int
-) -> list[dict[str, Any]]:
-    """Fit the parts of a judge; return what each has learnt."""
+    table: pd.DataFrame, vectors: np.ndarray, *, seed: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """Fit the parts that read texts; return what each has learnt, and said of texts held out."""
+    # Matrices this small keep threads waiting for each other longer than they compute.
+    with threadpool_limits(1):
+        return _fit(table, vectors, seed)
+
+
+def _fit(
+    table: pd.DataFrame, vectors: np.ndarray, seed: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     truth = table["biased"].to_numpy()
     # Words seen once, rare pieces: of texts held out too, but not their labels.
     vectorizer = _vectorizer()
@@ -135,9 +164,8 @@ def _fitted(
         own, rest = (part == number).to_numpy(), (part != number).to_numpy()
         linear, kernel = _fit_parts(counted[rest], vectors[rest], truth[rest], seed)
         held_out[own] = _read(linear, kernel, counted[own], vectors[own])
-    final = _final().fit(np.column_stack([held_out, features]), truth)
-    linear, kernel = _fit_parts(counted, vectors, truth, seed)
-    return learnt(Fitted(vectorizer, linear, kernel, final, {}))
+    parts = (vectorizer, *_fit_parts(counted, vectors, truth, seed))
+    return [_learnt(one) for one in parts], held_out
 
 
 def _steps(model: Any) -> dict[str, Any]:
@@ -255,9 +283,11 @@ def probabilities(
 ) -> np.ndarray:
     """Return the probability that each text is biased; `evidence` as numbers, as the fit had it."""
     read = [text[:READ] for text in texts]
-    vectors = embeddings.embed(read, model=fitted.about["model"], progress=progress)
-    own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
-    return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
+    where = {"model": fitted.about["model"], "device": fitted.about["device"]}
+    vectors = embeddings.embed(read, **where, progress=progress)
+    with threadpool_limits(1):
+        own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
+        return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
 
 
 def judge(

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, cpu_count, delayed
+from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
@@ -28,6 +28,7 @@ from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check, demand, progress as bar, resolve
 from nbbias.text import embeddings
 from nbbias.text.instruments import loading
+from nbbias.text.networks import numbers, place
 
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
@@ -63,7 +64,7 @@ class Tuning(NamedTuple):
         ``"offline"`` (all-MiniLM-L6-v2), or the folder of a transformer or of a
         sentence-transformers model.
     device : str
-        Where it runs.
+        Where it runs, and with which numbers (`text.networks`).
     """
 
     copies: int = 2
@@ -120,8 +121,9 @@ def fit(
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
     weights, about = _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
-    networks = [_weighted(network(how.model), own).to(how.device) for own in weights]
-    return Tuned(load_tokenizer(how.model), networks, about)
+    where = place(how.device)
+    made = [_weighted(network(how.model), own).to(where) for own in weights]
+    return Tuned(load_tokenizer(how.model), made, about)
 
 
 def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
@@ -147,8 +149,8 @@ def _tuned(
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
     # A process a copy is faster than threads that share every operation of so small a model.
-    alone = how.device != "cpu" or len(own) < _MANY
-    jobs = 1 if alone else min(how.copies, cpu_count())
+    alone = place(how.device) != "cpu" or len(own) < _MANY
+    jobs = 1 if alone else min(how.copies, tables.workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
             network(how.model), [pieces[at] for at in own], truth[own], how, seed=seed * 1000 + at,
@@ -401,18 +403,20 @@ def tune(
     rng = np.random.default_rng(seed)
     steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
     sizes = np.array([len(own) for own in pieces])
-    labels = torch.tensor(truth, dtype=torch.float32, device=how.device)
+    where = place(how.device)
+    labels = torch.tensor(truth, dtype=torch.float32, device=where)
     # Draws of this process that others make stay as they were.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network["head"].reset_parameters()
-        network.to(how.device).train()
-        optimizer = torch.optim.AdamW(_rates(network, how.rate))
+        network.to(where).train()
+        optimizer = torch.optim.AdamW(_rates(network, how.rate), fused=where != "mps")
         schedule = get_linear_schedule_with_warmup(optimizer, round(_WARM * steps), steps)
         batches = list(_batches(sizes, steps, rng))
         for batch in bar(batches, what) if what else batches:
-            ids, mask = _padded([pieces[at] for at in batch], how.device)
-            odds = _forward(network, ids, mask)
+            ids, mask = _padded([pieces[at] for at in batch], where)
+            with numbers(how.device):
+                odds = _forward(network, ids, mask).float()
             loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, labels[batch])
             optimizer.zero_grad()
             loss.backward()
@@ -428,10 +432,10 @@ def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: s
 
     odds = np.zeros(len(pieces))
     order = np.argsort([len(own) for own in pieces], kind="stable")
-    with torch.inference_mode():
+    with torch.inference_mode(), numbers(device):
         for start in range(0, len(order), 64):
             part = order[start : start + 64]
-            ids, mask = _padded([pieces[at] for at in part], device)
-            own = [_forward(network, ids, mask).cpu().numpy() for network in networks]
+            ids, mask = _padded([pieces[at] for at in part], place(device))
+            own = [_forward(network, ids, mask).float().cpu().numpy() for network in networks]
             odds[part] = np.mean(own, axis=0)
     return odds
