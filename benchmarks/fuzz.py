@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from nbbias.text import annotate, lexicons, plain, tokens, topics
+from nbbias.text import annotate, blob, lexicons, plain, tokens, topics, vader
 
 BATCH = 400
 
@@ -28,6 +29,8 @@ _WORDS = [
     "naïve", "café", "3", "10", "3.5", "1,000", "5km", "10a.m.", "C++", "x", "D", "P", "8", "http://a.b/c?d=e",
     "日本語。", "مرحبا", "नमस्ते",
     "www.site.org", "a@b.co", "end.Next", "end.next", "and/or", "well-known",
+    "good", "GOOD", "not", "never", "very", "really", "no", "but", "awful", "least", "so", "this",
+    "without", "doubt", "kind", "sort", "bad", "ass", "(!)", ":)", ":-(", ":D", "2018)", "<3",
     "😀", "👩‍👧", "❤️", "ok", "S", "s", "em", "'em", "'s", "ll", "Cause",
 ]  # fmt: skip
 
@@ -85,10 +88,30 @@ def lemmas(batch: list[str], lexicon: pd.DataFrame) -> bool:
     return tokens.lists(topics.tokens(given)).tolist() == plain.tokens(given.str.lower())
 
 
+def _toned(ours: Any, one_by_one: Callable[[str], tuple[float, int]], batch: list[str]) -> bool:
+    """Polarity and known words against the library's own."""
+    polarity, known = ours(batch)
+    expected = [one_by_one(text) for text in batch]
+    near = np.abs(polarity - [one for one, _ in expected]).max() <= 1e-12
+    return bool(near) and known.tolist() == [n for _, n in expected]
+
+
+def by_textblob(batch: list[str], _: pd.DataFrame) -> bool:
+    """Polarity by TextBlob against TextBlob."""
+    return _toned(blob.Blob(), blob.plain, batch)
+
+
+def by_vader(batch: list[str], _: pd.DataFrame) -> bool:
+    """Polarity by VADER against VADER."""
+    return _toned(vader.Vader(), vader.plain, batch)
+
+
 #: What is checked of every batch; each is given the texts and the word lists.
 CHECKS: dict[str, Callable[[list[str], pd.DataFrame], bool]] = {
     "sentences and group words": group_words,
     "lemmas": lemmas,
+    "polarity by TextBlob": by_textblob,
+    "polarity by VADER": by_vader,
 }
 
 
