@@ -453,23 +453,37 @@ def grouped(
     -------
     DataFrame
         SENTENCES, one row per sentence and bias: `text_id`, `sentence_id`, `start`, `end`, `bias`,
-        `group` (the one with the most words; ``"neutral"`` where there are none or a tie, as the
-        paper's topics have it) and `n` (group words: above 0 in a tie).
+        `group` (categories; the one with the most words; ``"neutral"`` where there are none or a
+        tie, as the paper's topics have it) and `n` (group words: above 0 in a tie).
     """
+    biases = pd.CategoricalDtype(sorted(lexicon["bias"].unique()))
+    names = pd.CategoricalDtype(sorted({*lexicon["group"].unique(), NEUTRAL}))
+    stands = _numbered(sentences).get_indexer(_numbered(matches, of=sentences))
     found = []
     for bias in lexicon["bias"].unique():
         groups = text.lexicons.groups(lexicon, bias)
-        own = matches[matches["bias"] == bias]
-        counts = text.annotate.count(own, by=SENTENCE, groups=groups)
-        table = sentences.merge(counts, on=SENTENCE, how="left")
-        words = table[[f"n_{group}" for group in groups]].fillna(0).to_numpy()
+        own = (matches["bias"] == bias).to_numpy()
+        cell = stands[own] * len(groups) + pd.Index(groups).get_indexer(matches["group"][own])
+        words = np.bincount(cell, minlength=len(sentences) * len(groups)).astype(np.int32)
+        words = words.reshape(-1, len(groups))
         most = words.max(axis=1)
         alone = (words == most[:, None]).sum(axis=1) == 1
-        names = np.array(groups, dtype=object)[words.argmax(axis=1)]
-        table["group"] = np.where((most > 0) & alone, names, NEUTRAL)
-        table["n"] = words.sum(axis=1).astype(int)
-        found.append(table[[*sentences.columns, "group", "n"]].assign(bias=bias))
+        codes = names.categories.get_indexer([*groups, NEUTRAL])
+        code = codes[np.where((most > 0) & alone, words.argmax(axis=1), len(groups))]
+        table = sentences.assign(
+            group=pd.Categorical.from_codes(code, dtype=names),
+            n=words.sum(axis=1, dtype=np.int32),
+            bias=pd.Categorical([bias], dtype=biases).repeat(len(sentences)),
+        )
+        found.append(table)
     return pd.concat(found, ignore_index=True)
+
+
+def _numbered(table: pd.DataFrame, *, of: pd.DataFrame | None = None) -> pd.Index:
+    """Return a number for every row's sentence, whatever the texts are called."""
+    texts = pd.Index((table if of is None else of)["text_id"].unique())
+    text = texts.get_indexer(table["text_id"]).astype(np.int64)
+    return pd.Index((text << 32) + table["sentence_id"].to_numpy(dtype=np.int64))
 
 
 def coverage(read: Read) -> pd.DataFrame:
@@ -481,7 +495,8 @@ def coverage(read: Read) -> pd.DataFrame:
 def said(read: Read) -> pd.Series:
     """Return every distinct sentence's words, by `text_id` and `sentence_id`."""
     distinct = read.sentences.drop_duplicates(SENTENCE)
-    whole = read.texts.loc[distinct["text_id"]]
-    places = zip(whole, distinct["start"], distinct["end"], strict=True)
-    words = [one[start:end] for one, start, end in places]
+    whole = read.texts.tolist()
+    at = read.texts.index.get_indexer(distinct["text_id"]).tolist()
+    places = zip(at, distinct["start"].tolist(), distinct["end"].tolist(), strict=True)
+    words = [whole[text][start:end] for text, start, end in places]
     return pd.Series(words, pd.MultiIndex.from_frame(distinct[SENTENCE]), dtype=str)

@@ -122,15 +122,12 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
 
 def _unnamed(read: Read) -> pd.Series:
     """Return every distinct sentence's words without those that name a group of any bias."""
-    left = {}
-    for text_id, own in read.matches.groupby("text_id"):
-        letters = list(read.texts[text_id])
-        for start, end in zip(own["start"], own["end"], strict=True):
-            letters[start:end] = " " * (end - start)
-        left[text_id] = "".join(letters)
-    texts = read.texts.copy()
-    texts.loc[list(left)] = list(left.values())
-    return said(read._replace(texts=texts))
+    from nbbias.text.tokeniser import blanked
+
+    at = read.texts.index.get_indexer(read.matches["text_id"])
+    places = read.matches[["start", "end"]].to_numpy()
+    left = blanked(read.texts.tolist(), at, places)
+    return said(read._replace(texts=pd.Series(left, read.texts.index)))
 
 
 def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:

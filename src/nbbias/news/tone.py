@@ -148,27 +148,19 @@ def _score(
     table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
     told = words.set_axis(table.index)
     for scorer in dict.fromkeys(scorers):
-        table[f"sentiment_{scorer}"] = _polarity(told, scorer, versions)
+        table[f"sentiment_{scorer}"] = sentiment.score(told, scorer=scorer)["polarity"]
     masked = _masked(table, told, descriptors)
     if len(masked):
         first = f"sentiment_{scorers[0]}"
         table[first + MASKED] = table[first]
-        table.loc[masked.index, first + MASKED] = _polarity(masked, scorers[0], versions)
+        again = sentiment.score(masked, scorer=scorers[0])["polarity"]
+        table.loc[again.index, first + MASKED] = again
     grouped = sentences.loc[sentences["group"] != NEUTRAL, SENTENCE].drop_duplicates()
     wanted = table[SENTENCE].merge(grouped, on=SENTENCE, how="left", indicator=True)["_merge"]
     scorer, device = toxic
     table["toxicity"] = toxicity.score(told[wanted == "both"], scorer=scorer, device=device)
     table = table.drop(columns="start")
     return Scored(table, measures(table, toxicity_scorer=scorer))
-
-
-def _polarity(words: pd.Series, scorer: str, versions: list[str]) -> np.ndarray:
-    parts = tables.map_chunks(_polarity_of, words, given=(scorer, versions))
-    return np.concatenate(parts)
-
-
-def _polarity_of(words: pd.Series, scorer: str, _versions: list[str]) -> np.ndarray:
-    return sentiment.score(words, scorer=scorer)["polarity"].to_numpy()
 
 
 def _masked(table: pd.DataFrame, words: pd.Series, descriptors: pd.DataFrame) -> pd.Series:

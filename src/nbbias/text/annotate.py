@@ -1,60 +1,34 @@
 """Sentences, and the group words in them: the hot path of the news studies.
 
-Texts are tokenised once by spaCy (a blank English pipeline with the rule-based
-sentence splitter, so nothing is downloaded). Group words are found by spaCy's
-phrase matcher on whole tokens, for all biases in the same pass.
+Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the
+numbers of pieces finds sentences and group words (`text.spans`), for all biases. `text.plain` does
+the same by spaCy alone.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
-import spacy
-from spacy.language import Language
-from spacy.matcher import PhraseMatcher
-from spacy.tokens import Doc, Span
-from spacy.util import filter_spans
 
-from nbbias.tables import stage
+from nbbias.tables import map_chunks
+from nbbias.tables.stages import digest
+from nbbias.text import plain
+from nbbias.text.plain import pipeline as pipeline
+from nbbias.text.tokens import starts
+
+if TYPE_CHECKING:
+    from nbbias.text.spans import Terms
 
 _WORD = re.compile(r"[^\W\d_]+")
-
-_PIECE = re.compile(r"\S+")
-_STRAIGHT = {
-    ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'",
-    ord("\N{LEFT SINGLE QUOTATION MARK}"): "'",
-}
 
 MATCH_COLUMNS = ["text_id", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
 SENTENCE_COLUMNS = ["text_id", "sentence_id", "start", "end"]
 
 
-@Language.component("blank_lines_end_sentences")
-def _blank_lines_end_sentences(doc: Doc) -> Doc:
-    """A headline without a full stop is no part of the sentence below it."""
-    for token in doc[:-1]:
-        if token.text.count("\n") > 1:
-            doc[token.i + 1].is_sent_start = True
-            if token.i > 0:  # the blank line itself belongs to what stands above it
-                token.is_sent_start = False
-    return doc
-
-
-@cache
-def pipeline() -> Language:
-    """Return the tokeniser and sentence splitter."""
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("blank_lines_end_sentences")
-    nlp.max_length = 10_000_000
-    return nlp
-
-
-@stage
 def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Split texts into sentences and find every group word in them.
 
@@ -71,11 +45,11 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     -------
     sentences : DataFrame
         `text_id` (the index of `texts`), `sentence_id` (0, 1, … in a text), and the
-        sentence's `start` and `end` as character positions.
+        sentence's `start` and `end` as character positions (int32).
     matches : DataFrame
         One row per group word: the sentence it stands in, its `bias`, `group`, `term` and
-        `kind`, and its `start` and `end` in the text. Where matches of one bias overlap the
-        longest counts, once; a match never crosses a sentence boundary.
+        `kind` (categories), and its `start` and `end` in the text. Where matches of one bias
+        overlap the longest counts, once; a match never crosses a sentence boundary.
 
     Examples
     --------
@@ -88,103 +62,75 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     [[0, 'female', 'she'], [0, 'female', 'her'], [0, 'male', 'son'], [1, 'male', 'he']]
     """
     known = texts.dropna().astype(str)
-    distinct = known.drop_duplicates()
-    matchers = {bias: _matchers(own) for bias, own in lexicon.groupby("bias", sort=False)}
-    sentences: list[tuple[Any, ...]] = []
-    matches: list[tuple[Any, ...]] = []
-    flat = ((_flatten(text), first) for first, text in distinct.items())
-    read = pipeline().pipe(((one, (first, back)) for (one, back), first in flat), as_tuples=True)
-    for doc, (first, back) in read:
-        at = {sentence.start_char: i for i, sentence in enumerate(doc.sents)}
-        sentences += [(first, i, *_place(one, back)) for i, one in enumerate(doc.sents)]
-        for bias, pair in matchers.items():
-            for span, found_as in _find(doc, pair):
-                sentence = at[span.sent.start_char]
-                matches.append((first, sentence, bias, *found_as, *_place(span, back)))
-    found = pd.DataFrame(sentences, columns=SENTENCE_COLUMNS)
-    hits = pd.DataFrame(matches, columns=MATCH_COLUMNS)
+    number, distinct = pd.factorize(known)
+    found = map_chunks(_rows, pd.Series(distinct), given=(lexicon,))
     # Texts that stand twice get the rows of the one that was read.
-    first_of = pd.Series(distinct.index, index=distinct.to_numpy())
-    twins = pd.DataFrame({"text_id": known.index, "first": first_of[known].to_numpy()})
-    return _spread(found, twins), _spread(hits, twins)
+    places = [
+        _spread(np.concatenate(rows), number, len(distinct)) for rows in zip(*found, strict=True)
+    ]
+    tables = [
+        {"text_id": known.index[text], "sentence_id": rows[:, 1],
+         "start": rows[:, -2], "end": rows[:, -1]} for text, rows in places
+    ]  # fmt: skip
+    terms, matches = _terms(lexicon), places[1][1]
+    named = {"bias": pd.Series(terms.biases, dtype=object).iloc[matches[:, 2]]}
+    for at, name in enumerate(["group", "term", "kind"]):
+        told = pd.Series([one[at] for one in terms.found], dtype=object)
+        named[name] = told.astype("category").iloc[matches[:, 3]]
+    tables[1] |= {name: of.astype("category").array for name, of in named.items()}
+    return (
+        pd.DataFrame(tables[0], columns=SENTENCE_COLUMNS),
+        pd.DataFrame(tables[1], columns=MATCH_COLUMNS),
+    )
 
 
-def _place(span: Span, back: list[int]) -> tuple[int, int]:
-    """Return where a span of the flat text stands in the original."""
-    return back[span.start_char], back[span.end_char - 1] + 1
+def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Return sentences (text, number, start, end) and matches (text, sentence, bias, term, …)."""
+    from nbbias.text import spans, tokeniser
+
+    own = texts.tolist()
+    terms = _terms(lexicon)
+    codes, begins = tokeniser.encoded(own)
+    codes[np.isin(codes, list(plain.STRAIGHT))] = ord("'")
+    split = tokeniser.split(codes, begins[:-1], begins[1:])
+    read, doubts = tokeniser.read(split, split.strings(codes))
+    found = spans.find(split, read, terms, begins[:-1])
+    if len(doubts):
+        again = plain.annotate([own[i] for i in doubts], lexicon)
+        found = spans.Found(*map(_replaced, found, terms.rows(*again), [doubts, doubts]))
+    for rows in found:
+        rows[:, 0] += texts.index.min() if len(own) else 0
+    return found.sentences, found.matches
 
 
-def _flatten(text: str) -> tuple[str, list[int]]:
-    """Write every gap as one space (a blank line as two breaks), apostrophes straight.
-
-    Phrases then match however a text is wrapped. Also returned: where each character of the flat
-    text stands in the original.
-    """
-    pieces: list[str] = []
-    back: list[int] = []
-    for found in _PIECE.finditer(text):
-        if pieces:
-            gap = text[back[-1] + 1 : found.start()]
-            joint = "\n\n" if gap.count("\n") > 1 else " "
-            pieces.append(joint)
-            back += [found.start() - 1] * len(joint)
-        pieces.append(found.group())
-        back += range(found.start(), found.end())
-    return "".join(pieces).translate(_STRAIGHT), back
+def _replaced(rows: np.ndarray, again: np.ndarray, doubts: np.ndarray) -> np.ndarray:
+    """Put the rows of texts that were read the plain way in place of the others."""
+    again[:, 0] = doubts[again[:, 0]]
+    both = np.concatenate([rows[~np.isin(rows[:, 0], doubts)], again])
+    return both[np.argsort(both[:, 0], kind="stable")]
 
 
-def _spread(rows: pd.DataFrame, twins: pd.DataFrame) -> pd.DataFrame:
-    spread = twins.merge(rows.rename(columns={"text_id": "first"}), on="first", how="inner")
-    return spread.drop(columns="first")[list(rows.columns)]
+def _spread(rows: np.ndarray, number: np.ndarray, distinct: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return for every text in turn its place and the rows of the distinct one that it is."""
+    counts = np.bincount(rows[:, 0], minlength=distinct)
+    begins, sizes = starts(counts)[number], counts[number]
+    upto = starts(sizes)
+    at = np.repeat(begins - upto[:-1], sizes) + np.arange(upto[-1])
+    return np.repeat(np.arange(len(number)), sizes), rows[at]
 
 
-Found = tuple[str, str, str]
-Matchers = list[tuple[PhraseMatcher, dict[int, Found]]]
+#: The terms of the last lexicon: chunks of a corpus are searched for the same ones.
+_last: dict[str, Terms] = {}
 
 
-def _matchers(terms: pd.DataFrame) -> Matchers:
-    """Build one matcher for terms in any case and one for those whose case matters."""
-    nlp = pipeline()
-    built: Matchers = []
-    for case, attribute in (("any", "LOWER"), ("exact", "ORTH")):
-        own = terms[terms["case"] == case]
-        if own.empty:
-            continue
-        matcher = PhraseMatcher(nlp.vocab, attr=attribute)
-        meaning: dict[int, Found] = {}
-        docs = (nlp.make_doc(term.translate(_STRAIGHT)) for term in own["term"])
-        keys = zip(own["group"], own["term"], own["kind"], strict=True)
-        for doc, (group, term, kind) in zip(docs, keys, strict=True):
-            key = f"{group}\t{term}"
-            matcher.add(key, [doc])
-            meaning[nlp.vocab.strings[key]] = (group, term, kind)
-        built.append((matcher, meaning))
-    return built
+def _terms(lexicon: pd.DataFrame) -> Terms:
+    from nbbias.text import spans
 
-
-def _find(doc: Doc, matchers: Matchers) -> Iterator[tuple[Span, Found]]:
-    found: dict[tuple[int, int], Found] = {}
-    for matcher, meaning in matchers:
-        for key, start, end in matcher(doc):
-            if not (meaning[key][2] == "descriptor" and _is_negated(doc, start)):
-                found[start, end] = meaning[key]
-    spans = [span for start, end in found if (span := doc[start:end]) and _in_one_sentence(span)]
-    for span in filter_spans(spans):
-        yield span, found[span.start, span.end]
-
-
-def _is_negated(doc: Doc, start: int) -> bool:
-    """Tell "non-white teachers" from "white teachers": a prefix turns or narrows the descriptor."""
-    if start == 0:
-        return False
-    before = doc[start - 1]
-    # A dash between clauses stands apart; a hyphen stands tight.
-    tight = not before.whitespace_ and (start == 1 or not doc[start - 2].whitespace_)
-    return before.lower_ == "non" or (tight and before.lower_ in {"-", "\N{EN DASH}"})
-
-
-def _in_one_sentence(span: Span) -> bool:
-    return span[0].sent.start == span[-1].sent.start
+    key = digest(lexicon)
+    if key not in _last:
+        _last.clear()
+        _last[key] = spans.terms(lexicon)
+    return _last[key]
 
 
 def count(matches: pd.DataFrame, *, by: list[str], groups: Iterable[str]) -> pd.DataFrame:

@@ -24,7 +24,7 @@ import numpy as np
 from textblob._text import EMOTICONS, EOS, PUNCTUATION, find_tokens
 from textblob.en import sentiment
 
-from nbbias.text.pieces import Vocabulary
+from nbbias.text.pieces import Vocabulary, grown
 
 #: What TextBlob's rules ask of a token, as bits.
 _KNOWN, _ADVERB, _LY, _NEGATION = 1, 2, 4, 8
@@ -83,26 +83,42 @@ class Blob:
         self._told: list[tuple[int, float, float]] = []
         self._left: dict[Tears, int] = {frozenset(): 0}
         self._right: dict[Tears, int] = {frozenset(): 0}
+        #: Where each piece's tokens end, and they; the pieces' sides, and which join; the tokens.
+        self._known: tuple[np.ndarray, ...] = (
+            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 2), np.int32),
+            np.zeros((1, 1), np.bool_), np.zeros(0, np.int32), np.zeros((0, 2)),
+        )  # fmt: skip
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts' polarities and how many words of each were known."""
         with self._lock:
-            ids, starts = self._pieces.read(texts)
-            pieces = self._pieces.analysed
-            ends = np.cumsum([0, *(len(one.tokens) for one in pieces)])
-            flat = np.array([token for one in pieces for token in one.tokens], dtype=np.int32)
-            sides = np.array([one[1:] for one in pieces], dtype=np.int32).reshape(-1, 2)
-            joins = np.array([[bool(a & b) for b in self._right] for a in self._left])
-            kinds = np.array([one[0] for one in self._told], dtype=np.int32)
-            values = np.array([one[1:] for one in self._told], dtype=float).reshape(-1, 2)
-        polarity, known, doubtful = _scored(ids, starts, ends, flat, sides, joins, kinds, values)
+            ids, starts, new = self._pieces.read(texts)
+            if new:
+                self._learn(new)
+            known_of = self._known
+        polarity, known, doubtful = _scored(ids, starts, *known_of)
         for at in np.flatnonzero(doubtful).tolist():
             polarity[at], known[at] = plain(texts[at])
         return polarity, known
 
+    def _learn(self, new: list[_Piece]) -> None:
+        """Put new pieces, and their new tokens, into the arrays by which texts are scored."""
+        ends, flat, sides, _, kinds, values = self._known
+        told = self._told[len(kinds) :]
+        self._known = (
+            grown(ends, ends[-1] + np.cumsum([len(one.tokens) for one in new])),
+            grown(flat, [token for one in new for token in one.tokens]),
+            grown(sides, [(one.left, one.right) for one in new]),
+            np.array([[bool(a & b) for b in self._right] for a in self._left]),
+            grown(kinds, [kind for kind, *_ in told]),
+            grown(values, [value for _, *value in told]),
+        )
+
     def _analysed(self, piece: str) -> _Piece:
-        words = [word for word in " ".join(find_tokens(piece)).split() if word != EOS]
+        words = [piece]  # of letters alone: no rule splits it
+        if not piece.isalpha():
+            words = [word for word in " ".join(find_tokens(piece)).split() if word != EOS]
         tokens = []
         for word in words:
             lower = word.lower()

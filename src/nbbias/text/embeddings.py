@@ -36,6 +36,9 @@ _REPOSITORIES = {
 #: What a model may be called.
 NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
 
+#: Texts at a time on a processor.
+_ON_CPU = 64
+
 #: Fewer texts than this are encoded before a progress bar could be read.
 _FEW = 200
 
@@ -129,7 +132,7 @@ def _encoded(
                     show_progress_bar=shown,
                 )  # fmt: skip
 
-        return networks.halving(at_a_time, where, batch)
+        return networks.halving(at_a_time, where, batch, on_cpu=_ON_CPU)
 
     found = read(texts, device, progress)
     networks.tell(chosen, device, texts, read)

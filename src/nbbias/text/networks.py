@@ -29,8 +29,8 @@ _SHORT = "-bf16"
 #: Texts that are read twice, to say what numbers of 16 bits change.
 _TRIED = 64
 
-#: Texts at a time, where nobody says: on a processor more is no faster, and a GPU halves its own.
-_ON_CPU, _ON_GPU = 64, 4096
+#: Texts at a time, where nobody says: on a processor more is slower, and a GPU halves its own.
+_ON_CPU, _ON_GPU = 16, 4096
 
 log = logging.getLogger("nbbias")
 
@@ -75,10 +75,13 @@ def numbers(device: str) -> Iterator[None]:
         yield
 
 
-def halving(read: Callable[[int], T], device: str, batch: int | None = None) -> T:
+def halving(
+    read: Callable[[int], T], device: str, batch: int | None = None, *, on_cpu: int = _ON_CPU
+) -> T:
     """Read texts by a function of the number at a time, which is halved while memory runs out.
 
-    The function goes from the longest texts to the shortest: what is too much shows at once.
+    Where no `batch` is named, a processor takes `on_cpu` texts and a GPU thousands. The function
+    goes from the longest texts to the shortest: what is too much shows at once.
 
     Examples
     --------
@@ -89,7 +92,7 @@ def halving(read: Callable[[int], T], device: str, batch: int | None = None) -> 
     >>> halving(read, "cpu", 32)
     8
     """
-    size = batch or (_ON_CPU if place(device) == "cpu" else _ON_GPU)
+    size = batch or (on_cpu if place(device) == "cpu" else _ON_GPU)
     while True:
         try:
             return read(size)

@@ -6,6 +6,7 @@ list of words for each text would be the same in fifty times the memory.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -103,3 +104,20 @@ def take(tokens: Tokens, positions: Any) -> Tokens:
     of_word = np.repeat(tokens.starts[:-1][at] - begins[:-1], lengths)
     ids = tokens.ids[of_word + np.arange(begins[-1])]
     return Tokens(tokens.words, ids, begins, tokens.index[at])
+
+
+def concat(parts: Sequence[Tokens]) -> Tokens:
+    """Put the texts of several together, in order; the lists of words become one.
+
+    Examples
+    --------
+    >>> one, other = (of_lists(pd.Series([[word]])) for word in ("ship", "sea"))
+    >>> concat([one, other]).words
+    ['sea', 'ship']
+    """
+    words = sorted({word for part in parts for word in part.words})
+    at = {word: i for i, word in enumerate(words)}
+    ids = [np.array([at[word] for word in part.words], dtype=np.int32)[part.ids] for part in parts]
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    index = parts[0].index.append([part.index for part in parts[1:]])
+    return Tokens(words, np.concatenate(ids), starts(lengths), index)

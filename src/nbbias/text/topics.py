@@ -8,21 +8,17 @@ topics by their most relevant words, and says which topics of two fits are alike
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import spacy
 from gensim.corpora import Dictionary
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from spacy.language import Language
-from spacy.tokens import Doc
 
-from nbbias.tables import DataError, side_by_side, stage
+from nbbias.tables import DataError, map_chunks, side_by_side, stage
 from nbbias.text.lda import Bags, Lda
-from nbbias.text.tokens import Tokens, of_lists, starts, take
+from nbbias.text.tokens import Tokens, concat, of_lists, starts, take
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
@@ -72,15 +68,6 @@ class _FlatStart(np.random.RandomState):
 # --- words ------------------------------------------------------------------------------------
 
 
-@cache
-def _pipeline() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
-    nlp.initialize()
-    nlp.max_length = 10_000_000
-    return nlp
-
-
 def tokens(texts: pd.Series) -> Tokens:
     """Split texts into lemmas.
 
@@ -102,19 +89,14 @@ def tokens(texts: pd.Series) -> Tokens:
     >>> lists(tokens(pd.Series(["Cats chased mice.", None]))).tolist()
     [['cat', 'chase', 'mouse'], []]
     """
-    nlp = _pipeline()
-    known = texts.dropna().astype(str).str.lower()
-    distinct = pd.Index(known.drop_duplicates())
-    # The table knows lower-case words only: "Women" would stay what it is.
-    read = [
-        [t.text for t in doc if t.is_alpha] for doc in nlp.pipe(distinct, disable=["lemmatizer"])
-    ]
-    # A lemma that is looked up needs no context, so every word is looked up once.
-    vocabulary = sorted({word for text in read for word in text})
-    lemmas = {t.text: t.lemma_ for t in nlp.get_pipe("lemmatizer")(Doc(nlp.vocab, vocabulary))}
-    once = of_lists(pd.Series([*([lemmas[word] for word in own] for own in read), []]))
+    from nbbias.text.tokeniser import lemmas
+
+    known = texts.dropna().astype(str)
+    number, distinct = pd.factorize(known)
+    none = of_lists(pd.Series([[]], index=[len(distinct)], dtype=object))
+    once = concat([*map_chunks(lemmas, pd.Series(distinct)), none])
     at = np.full(len(texts), len(distinct))  # a missing text is the last, without words
-    at[texts.notna()] = distinct.get_indexer(known)
+    at[texts.notna()] = number
     return take(once, at)._replace(index=texts.index)
 
 

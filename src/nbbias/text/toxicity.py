@@ -89,7 +89,7 @@ def score(
     device
         Where Detoxify runs, and with which numbers (`text.networks`), such as ``"cuda"``.
     batch
-        Texts at a time; by default 64, and on a GPU as many as its memory takes.
+        Texts at a time; by default 16, and on a GPU as many as its memory takes.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from vaderSentiment.vaderSentiment import (
     negated,
 )
 
-from nbbias.text.pieces import Vocabulary
+from nbbias.text.pieces import Vocabulary, grown
 
 #: Words that VADER's rules name. Those of its idioms are numbered after them, any other word is 0.
 _NAMED = ("no", "or", "nor", "kind", "of", "never", "so", "this", "without", "doubt", "least",
@@ -90,22 +90,34 @@ class Vader:
         self._pieces = Vocabulary(self._analysed)
         self._words: dict[str, int] = {}
         self._told: list[tuple[int, int, float, float]] = []
+        #: Where each piece's words end, and they; what is counted of pieces; the words.
+        self._known: tuple[np.ndarray, ...] = (
+            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3), np.int32),
+            np.zeros((0, 2), np.int32), np.zeros((0, 2)),
+        )  # fmt: skip
         self._lock = threading.Lock()
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts' polarities and how many words of each were known."""
         with self._lock:
-            ids, starts = self._pieces.read(texts)
-            pieces = self._pieces.analysed
-            ends = np.cumsum([0, *(len(one.words) for one in pieces)])
-            flat = np.array([word for one in pieces for word in one.words], dtype=np.int32)
-            counts = np.array([one[1:] for one in pieces], dtype=np.int32).reshape(-1, 3)
-            kinds = np.array([one[:2] for one in self._told], dtype=np.int32).reshape(-1, 2)
-            values = np.array([one[2:] for one in self._told], dtype=float).reshape(-1, 2)
-        compound, known = _scored(
-            ids, starts, ends, flat, counts, kinds, values, self._cases, self._boosts
-        )
+            ids, starts, new = self._pieces.read(texts)
+            if new:
+                self._learn(new)
+            known_of = self._known
+        compound, known = _scored(ids, starts, *known_of, self._cases, self._boosts)
         return np.array([round(one, 4) for one in compound.tolist()], dtype=float), known
+
+    def _learn(self, new: list[_Piece]) -> None:
+        """Put new pieces, and their new words, into the arrays by which texts are scored."""
+        ends, flat, counts, kinds, values = self._known
+        told = self._told[len(kinds) :]
+        self._known = (
+            grown(ends, ends[-1] + np.cumsum([len(one.words) for one in new])),
+            grown(flat, [word for one in new for word in one.words]),
+            grown(counts, [one[1:] for one in new]),
+            grown(kinds, [one[:2] for one in told]),
+            grown(values, [one[2:] for one in told]),
+        )
 
     def _analysed(self, piece: str) -> _Piece:
         emojis = _analyser().emojis
