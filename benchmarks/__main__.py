@@ -71,7 +71,7 @@ def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
     for stage in [*STAGES, *PEERS]:
         if only not in stage.name:
             continue
-        print(f"  {stage.name}", file=sys.stderr, flush=True)
+        print(f"  {stage.name}: ", file=sys.stderr, end="", flush=True)
         ours = whole.first(stage.most) if stage.most else whole
         some = ours if stage.share == 1 else Some(ours, documents=int(small * stage.share))
         for own in (tiny, ours, some):
@@ -90,6 +90,8 @@ def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
             "plain_peak_mb": plain_mb, "documents": ours.documents,
             "plain_documents": some.documents,
         })  # fmt: skip
+        told = f"{plain_seconds:.2f} / {seconds:.2f} s, {rows[-1]['exactness']}"
+        print(told, file=sys.stderr, flush=True)
     return rows
 
 
@@ -166,7 +168,7 @@ def main() -> None:
     corpus.at(documents)
     # One thread: with two, linear algebra waits by turning, which on few cores others pay for.
     alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    alone |= {"NBBIAS_CACHE": "off", "NBBIAS_WORKERS": "1"}
+    alone |= {"NBBIAS_CACHE": "off", "NBBIAS_WORKERS": "1", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "benchmarks", "--once", "--documents", str(documents)]
     command += ["--only", given.only]
     rounds = []

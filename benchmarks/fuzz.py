@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from nbbias.text import annotate, lexicons, plain, tokens, topics
+from nbbias.text import annotate, blob, lexicons, plain, tokens, topics, vader
 
 BATCH = 400
 
@@ -28,6 +29,9 @@ _WORDS = [
     "naïve", "café", "3", "10", "3.5", "1,000", "5km", "10a.m.", "C++", "x", "D", "P", "8", "http://a.b/c?d=e",
     "日本語。", "مرحبا", "नमस्ते",
     "www.site.org", "a@b.co", "end.Next", "end.next", "and/or", "well-known",
+    "good", "GOOD", "bad", "not", "never", "isn't", "very", "extremely", "n't", "without", "but",
+    "BUT", "kind", "least", "at", "the", "shit", "bomb", "kiss of death", "first lady", "black",
+    ":)", ":-(", "<3", ":D", "no", "so", "awfully", "great", "lol", "uber",
     "😀", "👩‍👧", "❤️", "ok", "S", "s", "em", "'em", "'s", "ll", "Cause",
 ]  # fmt: skip
 
@@ -85,10 +89,21 @@ def lemmas(batch: list[str], lexicon: pd.DataFrame) -> bool:
     return tokens.lists(topics.tokens(given)).tolist() == plain.tokens(given.str.lower())
 
 
+def polarity(batch: list[str], lexicon: pd.DataFrame) -> bool:
+    """Scores of TextBlob and VADER against the packages' own, to 1e-12; words known equal."""
+    for ours, theirs in ((blob.Blob(), blob.plain), (vader.Vader(), vader.plain)):
+        found, known = ours(batch)
+        expected = np.array([theirs(text) for text in batch])
+        if (np.abs(found - expected[:, 0]) > 1e-12).any() or (known != expected[:, 1]).any():
+            return False
+    return True
+
+
 #: What is checked of every batch; each is given the texts and the word lists.
 CHECKS: dict[str, Callable[[list[str], pd.DataFrame], bool]] = {
     "sentences and group words": group_words,
     "lemmas": lemmas,
+    "polarity": polarity,
 }
 
 

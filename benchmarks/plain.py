@@ -58,11 +58,8 @@ def same_model(topics: Any) -> Any:
     from gensim.models import LdaModel
 
     own = topics.model
-    model = LdaModel(
-        id2word=topics.dictionary, num_topics=own.num_topics, alpha=own.alpha, eta=own.eta
-    )
-    model.state.sstats = own.state.sstats
-    model.sync_state()
+    model = LdaModel(id2word=topics.dictionary, num_topics=own.num_topics, alpha=own.alpha)
+    model.expElogbeta = np.ascontiguousarray(own.expElogbeta)
     model.random_state = own.random_state
     return model
 

@@ -651,8 +651,8 @@ def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
 ) -> None:
     inferred, shares = [], text_topics.shares
 
-    def counted(model: Any, tokens: pd.Series, **settings: Any) -> pd.DataFrame:
-        inferred.append(len(lists(tokens)))
+    def counted(model: Any, tokens: text_topics.Bagged, **settings: Any) -> pd.DataFrame:
+        inferred.append(tokens.bags.texts)
         return shares(model, tokens, **settings)
 
     monkeypatch.setattr("nbbias.text.topics.shares", counted)

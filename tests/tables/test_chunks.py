@@ -219,6 +219,19 @@ def test_an_engine_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch)
         tables.map_chunks(worked.lengths, WORDS)
 
 
+def test_a_function_of_a_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worked.lengths, "__module__", "__main__")
+    with pytest.raises(DataError, match="lengths: is of a script or notebook"):
+        tables.map_chunks(worked.lengths, WORDS)
+
+
+def test_what_a_chunk_maps_is_made_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(chunks.WORKERS, "2")
+    task = chunks._Task(worked.nested, WORDS, (), "", chunks.measuring_version("tests"), 0)
+    assert chunks._work(task) == [os.getpid()]
+    assert not chunks._within.chunk
+
+
 def test_a_worker_of_another_version_makes_nothing() -> None:
     with pytest.raises(DataError, match="other versions"):
         chunks._work(chunks._Task(worked.lengths, WORDS, (), "", "0" * 16, 0))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.tables import DataError
+from nbbias.tables import DataError, map_chunks
 
 
 def lengths(some: pd.Series | pd.DataFrame, *given: Any) -> pd.Series:
@@ -36,3 +36,13 @@ def refused(some: pd.Series) -> pd.Series:
     if (some == "wrong").any():
         raise DataError("mine.csv", ["one", "two"])
     return some
+
+
+def nested(some: pd.Series) -> list[int]:
+    """Return the processes that make chunks of a chunk."""
+    return sorted(set(map_chunks(process, some, size=300)))
+
+
+def process(some: pd.Series) -> int:
+    """Return the process that is asked."""
+    return os.getpid()

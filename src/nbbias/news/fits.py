@@ -28,7 +28,7 @@ from scipy.stats import chi2_contingency
 
 from nbbias import stats, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read, said
-from nbbias.tables import DataError, progress, stage
+from nbbias.tables import DataError, progress, side_by_side, stage
 from nbbias.text import lexicons
 from nbbias.text.tokens import Tokens
 from nbbias.text.topics import TopicModel
@@ -39,6 +39,9 @@ ASSOCIATIONS = ("common", "own")
 CORPUS = ["model", "prompt"]
 ALL = ("all", "all")  # the corpus of the common association
 HUMAN = ("human", "-")  # that of the originals
+
+#: Why the only number of topics that is offered has no perplexity.
+ONLY = "the only one offered"
 
 _STRATUM = 20  # articles of similar length among which groups are exchanged
 
@@ -104,20 +107,25 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
     **settings
         Further arguments of `text.topics.fit`.
     """
-    found: list[Fit] = []
-    of_sentences = text.topics.tokens(said(read))
-    without = text.topics.tokens(_unnamed(read))
-    for seed in progress(how.seeds, "fits of topics"):
-        try:
-            model = text.topics.fit(tokens, n_topics=how.n_topics, seed=seed, **settings)
-        except DataError:
-            break
+    try:
+        own = text.topics.bagged(
+            tokens, **{name: settings[name] for name in text.topics.LIMITS if name in settings}
+        )
+        text.topics.fittable(own, how.n_topics)
+    except DataError:
+        return Fitted([], tokens, how)
+    of_sentences = text.topics.bagged(text.topics.tokens(said(read)), own.dictionary)
+    without = text.topics.bagged(text.topics.tokens(_unnamed(read)), own.dictionary)
+
+    def one(seed: int) -> Fit:
+        model = text.topics.fit(own, n_topics=how.n_topics, seed=seed, **settings)
         topic = text.topics.of_sentences(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
-        shares = text.topics.shares(model, tokens, truncated=how.truncated)
+        shares = text.topics.shares(model, own, truncated=how.truncated)
         unnamed = text.topics.of_sentences(model, without).rename("topic")
-        found.append(Fit(seed, model, topic, shares, associated, unnamed))
-    return Fitted(found, tokens, how)
+        return Fit(seed, model, topic, shares, associated, unnamed)
+
+    return Fitted(side_by_side(one, how.seeds, what="fits of topics"), tokens, how)
 
 
 def _unnamed(read: Read) -> pd.Series:
@@ -132,7 +140,9 @@ def _unnamed(read: Read) -> pd.Series:
 
 def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:
     """Add to SENTENCES the column `topic` of a fit; missing without a word of the vocabulary."""
-    return sentences.join(topic, on=SENTENCE)
+    at = topic.index.get_indexer(pd.MultiIndex.from_frame(sentences[SENTENCE]))
+    found = topic.take(np.maximum(at, 0)).mask(at < 0)
+    return sentences.assign(topic=found.array)
 
 
 class Number(NamedTuple):
@@ -158,9 +168,13 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     Returns
     -------
     Number
-        `tried` is the table of `text.topics.perplexity`.
+        `tried` is the table of `text.topics.perplexity`; of a single candidate, which is not
+        tried, its `reason` says so.
     """
     tokens = text.topics.tokens(read.texts)
+    if len(candidates) == 1:
+        tried = pd.DataFrame({"n_topics": [*candidates], "perplexity": np.nan, "reason": ONLY})
+        return Number(candidates[0], tried, tokens)
     tried = text.topics.perplexity(
         tokens, articles(read.pairs), candidates=candidates, held_out_share=0.2, seed=seed
     )
@@ -198,11 +212,15 @@ def contingency(
         Topics by `groups` and ``"neutral"``; the topics 0 … `n_topics` - 1, or those that occur.
         Sentences without a topic are left out.
     """
-    known = sentences.dropna(subset="topic")
-    counts = pd.crosstab(known["topic"].astype(int), known["group"])
-    rows = counts.index if n_topics is None else pd.RangeIndex(n_topics)
-    table = counts.reindex(index=rows, columns=[*groups, NEUTRAL], fill_value=0)
-    return table.rename_axis(index="topic", columns="group")
+    known = sentences["topic"].notna().to_numpy()
+    topic = sentences["topic"][known].to_numpy(dtype=int)
+    rows = pd.Index(np.unique(topic) if n_topics is None else range(n_topics), name="topic")
+    columns = pd.Index([*groups, NEUTRAL], name="group")
+    at, group = rows.get_indexer(topic), columns.get_indexer(sentences["group"][known])
+    counted = (at >= 0) & (group >= 0)
+    cells = at[counted] * len(columns) + group[counted]
+    counts = np.bincount(cells, minlength=len(rows) * len(columns))
+    return pd.DataFrame(counts.reshape(len(rows), -1), index=rows, columns=columns)
 
 
 def residuals(counts: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,6 @@ so it is the least that chance gives, and nothing is tested against it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,12 @@ from nbbias import stats, tables, text
 from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
-from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
-from nbbias.tables import SCORES, check, progress, stage
+from nbbias.news.fits import ALL, CORPUS, HUMAN, Fit, Fitted
+from nbbias.tables import SCORES, check, side_by_side, stage
 from nbbias.text import lexicons
-from nbbias.text.tokens import lists
+from nbbias.text.lda import Bags
+from nbbias.text.tokens import starts
+from nbbias.text.topics import Bagged
 
 NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
@@ -157,6 +158,17 @@ def _content(
     )
 
 
+def _told(
+    topic_shares: pd.DataFrame, associations: pd.Series, groups: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Return, by text: the groups' shares, their content, and how many topics it is on."""
+    share = document_shares(topic_shares, associations, groups=groups).to_numpy()
+    theirs = associations.reindex(topic_shares.columns).isin(groups).to_numpy()
+    on = topic_shares.loc[:, theirs].to_numpy(float)
+    missing = topic_shares.isna().any(axis=1)
+    return share, np.where(missing, np.nan, on.sum(axis=1)), (on > 0).sum(axis=1)
+
+
 def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
     """Score every pair at the document level, for every bias, by every fit.
 
@@ -213,17 +225,17 @@ def _score_bias(
     n = np.zeros(len(pairs), dtype=int)
     for side, column in SIDES.items():
         share[side] = np.full((len(pairs), len(groups)), np.nan)
-        content[side] = np.full(len(pairs), np.nan)
+        content[side] = np.full(len(pairs), np.nan if topic_shares.shape[1] else 0)
         has[side] = np.zeros((len(pairs), len(groups)), dtype=bool)
         for corpus in dict.fromkeys(corpora[side]):
             rows = np.array([one == corpus for one in corpora[side]])
             # A cell whose pairs are all lost has no corpus, so no associations.
             group = by_corpus.get(corpus, pd.Series(dtype="str"))
-            at = topic_shares.reindex(pairs.loc[rows, column])
-            share[side][rows] = document_shares(at, group, groups=groups).to_numpy()
-            theirs = at.loc[:, group.reindex(at.columns).isin(groups).to_numpy()].to_numpy(float)
-            content[side][rows] = np.where(at.isna().any(axis=1), np.nan, theirs.sum(axis=1))
-            n[rows] += (theirs > 0).sum(axis=1)
+            at = topic_shares.index.get_indexer(pairs[column])
+            there, of = rows & (at >= 0), at[rows & (at >= 0)]
+            by_text = _told(topic_shares, group, groups)
+            share[side][there], content[side][there] = by_text[0][of], by_text[1][of]
+            n[there] += by_text[2][of]
             has[side][rows] = np.isin(groups, group.dropna())
     d = share["h"] - share["o"]
     known = has["h"] | has["o"]
@@ -497,18 +509,19 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
     """
     if not fitted.fits:
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
-    # The vocabulary is that of the corpus, in every fit.
-    known = fitted.fits[0].model.dictionary.token2id
-    words = lists(fitted.tokens).map(lambda own: [w for w in own if w in known])
     rng, draws = np.random.default_rng(sure.seed), sure.draws
     sampled = _sampled(read.pairs, sample_pairs, rng)
-    table, dealt_words = _dealt(sampled, words, draws, rng)
-    inferred = partial(text.topics.shares, tokens=dealt_words, truncated=fitted.how.truncated)
-    redone = [
-        fit._replace(shares=inferred(fit.model))
-        for fit in progress(fitted.fits, "chance by fit of topics")
-    ]
-    scores = pair_scores(read._replace(pairs=table), fitted._replace(fits=redone))
+    # The vocabulary is that of the corpus, in every fit.
+    table, dealt = _dealt(sampled, fitted, draws, rng)
+
+    def scored(fit: Fit) -> pd.DataFrame:
+        shares = text.topics.shares(fit.model, dealt, truncated=fitted.how.truncated)
+        again = fitted._replace(fits=[fit._replace(shares=shares)])
+        return pair_scores(read._replace(pairs=table), again)
+
+    scores = pd.concat(
+        side_by_side(scored, fitted.fits, what="chance by fit of topics"), ignore_index=True
+    )
     by = ["bias", *CELL, "seed"]
     used = {
         key: claims.per_article(one, POOLING)["reason"].isna().to_numpy()
@@ -541,28 +554,34 @@ def _sampled(pairs: pd.DataFrame, sample_pairs: int, rng: np.random.Generator) -
 
 
 def _dealt(
-    sampled: pd.DataFrame, words: pd.Series, draws: int, rng: np.random.Generator
-) -> tuple[pd.DataFrame, pd.Series]:
+    sampled: pd.DataFrame, fitted: Fitted, draws: int, rng: np.random.Generator
+) -> tuple[pd.DataFrame, Bagged]:
     """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
+    dictionary, tokens = fitted.fits[0].model.dictionary, fitted.tokens
+    number = np.array([dictionary.token2id.get(word, -1) for word in tokens.words], np.int32)
     answers = sampled.groupby([*CELL, "article_id"], sort=False).ngroup()
-    dealt: dict[str, list[str]] = {}
-    copies = []
-    together = []  # where the pairs of an original stand, and the words of its texts
+    places = {side: tokens.index.get_indexer(sampled[name]) for side, name in SIDES.items()}
+    text_of = {side: np.empty(len(sampled), dtype=int) for side in SIDES}
+    together: list[np.ndarray] = []  # the words of an original and its answers
+    sizes: list[int] = []  # of each of them
     for at in answers.groupby(answers).indices.values():
-        own = sampled.iloc[at]
-        parts = [words[own["original_id"].iloc[0]], *(words[h] for h in own["generated_id"])]
-        together.append((at, parts))
-    for draw in range(draws):
-        original = np.empty(len(sampled), dtype=object)
-        generated = np.empty(len(sampled), dtype=object)
-        for number, (at, parts) in enumerate(together):
-            ids = [f"{draw}-{number}-{part}" for part in range(len(parts))]
-            whole = rng.permutation(np.array([w for part in parts for w in part], dtype=object))
-            ends = np.cumsum([len(part) for part in parts])[:-1]
-            dealt |= {name: list(p) for name, p in zip(ids, np.split(whole, ends), strict=True)}
-            original[at], generated[at] = ids[0], ids[1:]
-        copies.append(sampled.assign(pair_id=draw, original_id=original, generated_id=generated))
-    return pd.concat(copies), pd.Series(dealt, dtype=object)
+        texts = [places["o"][at[0]], *places["h"][at]]
+        parts = [number[tokens.ids[tokens.starts[i] : tokens.starts[i + 1]]] for i in texts]
+        parts = [part[part >= 0] for part in parts]
+        text_of["o"][at], text_of["h"][at] = len(sizes), len(sizes) + 1 + np.arange(len(at))
+        together.append(np.concatenate(parts))
+        sizes += map(len, parts)
+    copies = [
+        sampled.assign(
+            pair_id=draw,
+            **{SIDES[side]: of + draw * len(sizes) for side, of in text_of.items()},
+        )
+        for draw in range(draws)
+    ]
+    words = [rng.permutation(whole) for _ in range(draws) for whole in together]
+    ids = np.concatenate([np.empty(0, np.int32), *words])
+    bags = Bags.of_words(ids, starts(np.tile(sizes, draws)))
+    return pd.concat(copies), Bagged(dictionary, bags, pd.RangeIndex(bags.texts))
 
 
 Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]

@@ -324,7 +324,9 @@ def mean_of_draws(
     expected = float(share @ [pool.mean() for pool in pools])
 
     def drawn(rng: np.random.Generator, draws: int) -> np.ndarray:
-        means = share @ np.array([rng.choice(pool, size=draws) for pool in pools])
+        means = np.zeros(draws)
+        for pool, own in zip(pools, share, strict=True):
+            means += own * rng.choice(pool, size=draws)
         if sampled:
             # The same places of the prose for every pool: pools of other lengths share its chance.
             places = rng.random((draws, min(map(len, pools))))

@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
+from nbbias.stats.chance import blocks
 from nbbias.stats.sure import Sure
 
 Row = dict[str, Any]
@@ -531,7 +532,8 @@ def cluster_bootstrap(
     found = bootstrap(
         (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
-        paired=True, vectorized=True, method="percentile", n_resamples=sure.draws, batch=200,
+        paired=True, vectorized=True, method="percentile", n_resamples=sure.draws,
+        batch=blocks(200, each=len(by))[0],
         confidence_level=sure.confidence, rng=np.random.default_rng(sure.seed),
     ).confidence_interval  # fmt: skip
     return row | {"ci_low": float(found.low), "ci_high": float(found.high)}

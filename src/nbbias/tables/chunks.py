@@ -156,8 +156,8 @@ def map_chunks(
     Raises
     ------
     NbbiasError
-        What the function raises; the file cannot be read; a worker has another version of this
-        package, or of what it measures with.
+        What the function raises; it is of no module; the file cannot be read; a worker has another
+        version of this package, or of what it measures with.
 
     Examples
     --------
@@ -166,6 +166,9 @@ def map_chunks(
     >>> map_chunks(total, pd.Series([1, 2, 3]), size=1000)
     [6]
     """
+    if function.__module__ == "__main__":
+        told = "is of a script or notebook, which no worker can import; move it to a module"
+        raise DataError(function.__name__, told)
     version, folder = measuring_version(function.__module__), os.environ.get("NBBIAS_CACHE", "")
     if isinstance(rows, str | Path):
         files = _of_file(str(rows), form or {}, size)
@@ -175,7 +178,7 @@ def map_chunks(
     tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in cut)
     engine, scheduler = _engaged()
     n_jobs = min(workers(), number)
-    if number == 1 or (n_jobs == 1 and engine == "loky"):
+    if number == 1 or (n_jobs == 1 and engine == "loky") or _within.chunk:
         return [_work(one) for one in tasks]
     # What they know of words is some hundred megabytes: idle ones do not stay.
     how: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
@@ -206,6 +209,15 @@ def _client(scheduler: str) -> Any:
 _ALONE = threading.RLock()
 
 
+class _Within(threading.local):
+    """Whether a thread makes a chunk: what that maps in its turn, it makes itself."""
+
+    chunk = False
+
+
+_within = _Within()
+
+
 class _Task(NamedTuple):
     """What a worker is given: what to make of what, where that is kept, and for whom."""
 
@@ -226,8 +238,12 @@ def _work(task: _Task) -> Any:
         told = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{told}; numbers would depend on who made them")
     with _ALONE:
-        held = chunk.read() if isinstance(chunk, _Groups) else chunk
-        return keep(function, (held, *given), folder=folder)
+        before, _within.chunk = _within.chunk, True
+        try:
+            held = chunk.read() if isinstance(chunk, _Groups) else chunk
+            return keep(function, (held, *given), folder=folder)
+        finally:
+            _within.chunk = before
 
 
 @functools.cache

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from gensim.corpora import Dictionary
 from scipy.optimize import linear_sum_assignment
-from scipy.spatial.distance import cdist
 
 from nbbias.tables import DataError, map_chunks, side_by_side, stage
 from nbbias.text.lda import Bags, Lda
@@ -24,6 +23,10 @@ from nbbias.text.tokens import Tokens, concat, of_lists, starts, take
 TRUNCATED_BELOW = 0.01
 
 _BATCH = 4096  # texts inferred at once: bounds the memory
+_COLUMNS = 512  # words compared at once: what a core's cache holds
+
+#: The settings of a fit that say which words count.
+LIMITS = ("no_below", "no_above")
 
 
 class TopicModel(NamedTuple):
@@ -225,15 +228,30 @@ def fit(
     ['cat', 'mouse', 'sea', 'ship']
     """
     known = bagged(tokens, no_below=no_below, no_above=no_above)
-    if not 2 <= n_topics <= len(known.dictionary):
-        most = len(known.dictionary)
-        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
+    fittable(known, n_topics)
     model = Lda(
         known.bags.full(), num_topics=n_topics, id2word=known.dictionary, random_state=seed,
         passes=passes, eval_every=None,
     )  # fmt: skip
     model.random_state = _FlatStart(seed)
     return TopicModel(model, known.dictionary)
+
+
+def fittable(known: Bagged, n_topics: int) -> None:
+    """Refuse a number of topics that is below 2, or above that of the vocabulary's words.
+
+    Raises
+    ------
+    DataError
+        So many topics cannot be fitted.
+
+    Examples
+    --------
+    >>> fittable(bagged(pd.Series([["cat", "mouse"]]), no_below=1), 2)
+    """
+    most = len(known.dictionary)
+    if not 2 <= n_topics <= most:
+        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
 
 
 @stage
@@ -295,7 +313,7 @@ def perplexity(
     size = min(max(1, round(held_out_share * len(articles_known))), len(articles_known) - 1)
     drawn = np.random.default_rng(seed).permutation(articles_known)[: max(size, 0)]
     out = of_text.isin(drawn).to_numpy()
-    limits = {name: settings.pop(name) for name in ("no_below", "no_above") if name in settings}
+    limits = {name: settings[name] for name in LIMITS if name in settings}
 
     def tried(n_topics: int) -> tuple[Any, ...]:
         if len(articles_known) < 2:
@@ -471,11 +489,15 @@ def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -
     counts = np.array([topics.dictionary.cfs[i] for i in range(n)], dtype=float)
     lift = np.log(given) - np.log(counts / counts.sum())
     relevance = relevance_lambda * np.log(given) + (1 - relevance_lambda) * lift
-    rows = [
-        (topic, rank + 1, topics.dictionary[int(word)], own[word], given[topic, word])
-        for topic, own in enumerate(relevance)
-        for rank, word in enumerate(np.argsort(-own, kind="stable")[:top])
-    ]
+    least = np.partition(relevance, -min(top, n), axis=1)[:, -min(top, n)]
+    rows = []
+    for topic, own in enumerate(relevance):
+        leading = np.flatnonzero(own >= least[topic])
+        leading = leading[np.argsort(-own[leading], kind="stable")][:top]
+        rows += [
+            (topic, rank + 1, topics.dictionary[int(word)], own[word], given[topic, word])
+            for rank, word in enumerate(leading)
+        ]
     return pd.DataFrame(rows, columns=["topic", "rank", "word", "relevance", "probability"])
 
 
@@ -499,11 +521,39 @@ def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
     both = [_by_word(topics) for topics in (first, second)]
     vocabulary = both[0].columns.union(both[1].columns)
     p, q = (one.reindex(columns=vocabulary, fill_value=0).to_numpy() for one in both)
-    # Between alike rows rounding can give the root of less than 0.
-    distance = np.nan_to_num(cdist(p, q, metric="jensenshannon")) / np.sqrt(np.log(2))
+    distance = np.sqrt(divergences(p, q) / np.log(2))
     rows, columns = linear_sum_assignment(distance)
     found = {"first": rows, "second": columns, "distance": distance[rows, columns]}
     return pd.DataFrame(found)
+
+
+def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the Jensen-Shannon divergence of every row of one from every row of another.
+
+    It is the entropy of two rows' mean less the mean of their entropies, in nats.
+
+    Examples
+    --------
+    >>> alike, apart = divergences(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))[0]
+    >>> float(alike), round(float(apart), 4)
+    (0.0, 0.6931)
+    """
+    columns = [slice(at, at + _COLUMNS) for at in range(0, first.shape[1], _COLUMNS)]
+
+    def row(number: int) -> np.ndarray:
+        found = np.zeros(len(second))
+        for own in columns:
+            found += _entropies((first[number, own] + second[:, own]) / 2)
+        return found
+
+    mixed = np.array(side_by_side(row, range(len(first)))).reshape(len(first), len(second))
+    alone = _entropies(first)[:, None] + _entropies(second)
+    # Between alike rows rounding can give less than 0.
+    return np.maximum(mixed - alone / 2, 0)
+
+
+def _entropies(rows: np.ndarray) -> np.ndarray:
+    return -np.einsum("ij,ij->i", rows, np.log(np.maximum(rows, np.finfo(float).tiny)))
 
 
 def _by_word(topics: TopicModel) -> pd.DataFrame:

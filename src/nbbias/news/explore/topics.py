@@ -82,11 +82,12 @@ def topics(
         return markup.framed(markup.note(_NO_FIT), title=_TITLE)
     fit = fitted.fits[0]
     found = residuals(read, fit)
+    drawn = examples(read.sentences, fit, found, per_topic=per_topic, seed=sure.seed)
+    shown = read.matches["text_id"].isin(drawn["text_id"])  # the others' words are not marked
     view = ldavis(fit, fitted.tokens)
     seen = Seen(
-        read, fit, words(fit), found,
-        by_model(read.pairs, fit, confidence=sure.confidence),
-        examples(read.sentences, fit, found, per_topic=per_topic, seed=sure.seed),
+        read._replace(matches=read.matches[shown]), fit, words(fit), found,
+        by_model(read.pairs, fit, confidence=sure.confidence), drawn,
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
     )  # fmt: skip
     return live(seen) if tables.watched() else still(seen)
@@ -407,9 +408,10 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: Tokens) -> str:
 
 def _map(distributions: np.ndarray) -> np.ndarray:
     """Place topics by principal coordinates; many alike ones give pyLDAvis complex eigenvalues."""
-    from pyLDAvis._prepare import js_PCoA
+    from pyLDAvis._prepare import _pcoa
 
-    return np.real(js_PCoA(distributions))
+    rows = np.asarray(distributions)
+    return np.real(_pcoa(text.topics.divergences(rows, rows)))
 
 
 def _normal(rows: np.ndarray) -> np.ndarray:
