@@ -206,7 +206,7 @@ def _engine() -> Any:
     """
     from papermill.engines import NBClientEngine
 
-    class Once(NBClientEngine):  # type: ignore[misc]
+    class Once(NBClientEngine):
         @classmethod
         def execute_managed_notebook(cls, nb_man: Any, *given: Any, **options: Any) -> Any:
             write, start, complete = nb_man.save, nb_man.cell_start, nb_man.cell_complete
