@@ -20,7 +20,7 @@ from benchmarks.stages import Stage
 from nbbias import text
 
 _TARGETS = 400  # occupations that group words are counted beside
-_TEXTS, _SENTENCES, _PAIRS = 80, 32, 12
+_TEXTS, _SENTENCES, _PAIRS = 80, 48, 12
 
 
 def _lists() -> tuple[pd.DataFrame, list[str]]:
@@ -127,6 +127,7 @@ def _detoxify(folder: Path) -> Any:
     from detoxify import Detoxify
 
     path = _checkpoint(folder)
+    text.toxicity.score(["Loaded beforehand, both ways."], scorer=str(path))
     return Detoxify(checkpoint=str(path), huggingface_config_path=str(folder))
 
 
