@@ -45,8 +45,12 @@ def test_vectors_by_onnx_are_those_by_torch(bert: str, monkeypatch: pytest.Monke
 
 
 def test_what_is_lost_by_16_bits_is_little_and_told(
-    checkpoint: str, bert: str, caplog: pytest.LogCaptureFixture
+    checkpoint: str,
+    bert: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(networks, "_told", set())
     plain = toxicity.score(MANY, scorer=checkpoint)
     with caplog.at_level(logging.WARNING, logger="nbbias"):
         found = toxicity.score(MANY, scorer=checkpoint, device="cpu-bf16")
@@ -56,6 +60,8 @@ def test_what_is_lost_by_16_bits_is_little_and_told(
     assert told.startswith(toxicity.instrument(checkpoint))
     assert f"on {len(MANY)} of {len(MANY)} texts" in told  # all were read twice
     assert f"{apart.max():.1g} at most" in told
+    toxicity.score(MANY[:3], scorer=checkpoint, device="cpu-bf16")
+    assert len(caplog.messages) == 1  # it is told once
     # Vectors of either kind are known apart.
     one, two = (embeddings.embed(TEXTS, model=bert, device=at) for at in ("cpu", "cpu-bf16"))
     assert 0.999 < (one * two).sum(axis=1).min() < 1

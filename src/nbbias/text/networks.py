@@ -29,6 +29,9 @@ _SHORT = "-bf16"
 #: Texts that are read twice, to say what numbers of 16 bits change.
 _TRIED = 64
 
+#: Of which instruments that was said, and where they ran.
+_told: set[tuple[str, str]] = set()
+
 #: Texts at a time, where nobody says: on a processor more is slower, and a GPU halves its own.
 _ON_CPU, _ON_GPU = 16, 4096
 
@@ -105,7 +108,7 @@ def halving(
 def tell(
     what: str, device: str, texts: Sequence[str], read: Callable[[Sequence[str], str], np.ndarray]
 ) -> None:
-    """Say what numbers of 16 bits change: some texts are read with 32 bits as well.
+    """Say what numbers of 16 bits change, once: some texts are read with 32 bits as well.
 
     Parameters
     ----------
@@ -122,8 +125,9 @@ def tell(
     --------
     >>> tell("model", "cpu", ["a text"], lambda texts, device: np.ones(1))
     """
-    if not short(device) or not len(texts):
+    if not short(device) or not len(texts) or (what, device) in _told:
         return
+    _told.add((what, device))
     some = [texts[at] for at in np.unique(np.linspace(0, len(texts) - 1, _TRIED).astype(int))]
     apart = np.abs(read(some, device) - read(some, place(device)))
     apart = apart[np.isfinite(apart)]  # a model that gives no number is told of elsewhere
