@@ -219,6 +219,22 @@ def test_an_engine_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch)
         tables.map_chunks(worked.lengths, WORDS)
 
 
+def test_the_engine_of_a_batch_wins_over_parameters_and_lasts_as_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(chunks._chosen, chunks.ENGINE, "dask")
+    monkeypatch.setitem(chunks._chosen, chunks.SCHEDULER, "tcp://10.0.0.1:8786")
+    with tables.engaged("loky"):
+        assert chunks._engaged() == ("loky", "")
+        assert pd.concat(tables.map_chunks(worked.lengths, WORDS, size=300)).size == len(WORDS)
+    with tables.engaged():
+        assert chunks._engaged() == ("dask", "tcp://10.0.0.1:8786")
+    assert chunks.ENGINE not in os.environ
+    with pytest.raises(ParameterError, match="no engine 'spark'"), tables.engaged("spark"):
+        pass
+    assert chunks.ENGINE not in os.environ
+
+
 def test_a_function_of_a_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worked.lengths, "__module__", "__main__")
     with pytest.raises(DataError, match="lengths: is of a script or notebook"):

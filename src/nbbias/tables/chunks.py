@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import os
 import threading
 import time
@@ -196,6 +197,7 @@ def _client(scheduler: str) -> Any:
     demand("distributed", where="engine dask")
     from distributed import Client, LocalCluster
 
+    logging.getLogger("distributed").setLevel(logging.WARNING)  # it tells of each start and end
     if scheduler:
         try:
             return Client(scheduler, timeout=10, set_as_default=False)
