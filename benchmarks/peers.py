@@ -114,7 +114,7 @@ def _checkpoint(folder: Path) -> Path:
     config = BertConfig(num_labels=len(classes))
     AutoTokenizer.from_pretrained(str(get_model_path())).save_pretrained(folder)
     config.save_pretrained(folder)
-    names = {"model_type": "bert-base-uncased", "model_name": "BertForSequenceClassification"}
+    names = {"model_type": str(folder.resolve()), "model_name": "BertForSequenceClassification"}
     arch = names | {"tokenizer_name": "BertTokenizer", "num_classes": len(classes)}
     state = BertForSequenceClassification(config).state_dict()
     own = {"dataset": {"args": {"classes": classes}}, "arch": {"args": arch}}
