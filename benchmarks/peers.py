@@ -20,7 +20,7 @@ from benchmarks.stages import Stage
 from nbbias import text
 
 _TARGETS = 400  # occupations that group words are counted beside
-_TEXTS, _SENTENCES, _PAIRS = 400, 64, 12
+_TEXTS, _SENTENCES, _PAIRS = 80, 32, 12
 
 
 def _lists() -> tuple[pd.DataFrame, list[str]]:
@@ -132,12 +132,12 @@ def _detoxify(folder: Path) -> Any:
 
 def _predicted(given: Given) -> np.ndarray:
     predict = _detoxify(given.folder).predict
-    return np.array([predict(one)["toxicity"] for one in given.distinct.head(_SENTENCES)])
+    return np.array([predict(one)["toxicity"] for one in given.distinct.tail(_SENTENCES)])
 
 
 def _grouped(given: Given) -> np.ndarray:
     """Score those that name a group; the others stay without a score, as the tone level has it."""
-    few = given.distinct.head(_SENTENCES)
+    few = given.distinct.tail(_SENTENCES)
     named = few.index.isin(pd.MultiIndex.from_frame(given.read.matches[["text_id", "sentence_id"]]))
     scored = text.toxicity.score(few[named], scorer=str(_checkpoint(given.folder)))
     return scored.reindex(few.index).to_numpy()
@@ -171,7 +171,7 @@ def _embedded(given: Given) -> np.ndarray:
 
 
 def _sides(given: Given) -> list[list[str]]:
-    pairs = given.pairs[["original_text", "generated_text"]].iloc[:_PAIRS]
+    pairs = given.pairs[["original_text", "generated_text"]].tail(_PAIRS)
     return [[one[:400] for one in pair] for pair in pairs.to_numpy().tolist()]
 
 
@@ -198,6 +198,6 @@ if importlib.util.find_spec("langfair"):
     PEERS.append(
         Stage(
             "LangFair: lists recounted for each target",
-            _langfair, _association, _values, ("texts",), share=1, most=_TEXTS // 4,
+            _langfair, _association, _values, ("texts",), share=1, most=_TEXTS,
         )
     )  # fmt: skip

@@ -21,21 +21,8 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from nbbias import __version__, params, studies as registry, tables
-from nbbias.asking import view
-from nbbias.asking.params import Generate
-from nbbias.pages import share
+from nbbias import __version__, asking, pages, params, running, tables  # faces load when used
 from nbbias.reading import Format, Terminal
-from nbbias.running import (
-    asked,
-    execute,
-    measured as running_measured,
-    own,
-    place,
-    plan as run_plan,
-    run as running_run,
-    texts as running_texts,
-)
 from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
@@ -122,9 +109,9 @@ def run_command(
     A run with other parameters than a finished one gets a name of its own; one that fails leaves
     the last good one where it is.
     """
-    wanted, overrides = own.asked(targets), override or []
+    wanted, overrides = running.own.asked(targets), override or []
     if wanted.stem:
-        found = own.plan_run(
+        found = running.own.plan_run(
             wanted.stem, wanted.files, columns=columns or [], overrides=overrides, out=out,
             name=name,
         )  # fmt: skip
@@ -135,7 +122,7 @@ def run_command(
     if columns:
         told = "goes with files of texts; in a params file, write a.csv?text=body"
         raise ParameterError("--columns", told)
-    plan = run_plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
+    plan = running.plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
     for one in plan if name is None and not overrides else ():
         if one.name != one.base:
             told = f"has a name of its own: its parameters are not those of {one.stem}/{one.base}"
@@ -160,8 +147,8 @@ def measure_command(
 
     Without files it is the sample that is measured.
     """
-    found = running_measured.measure(stem, files or [], override or [])
-    columns, rows, note = running_measured.printed(found)
+    found = running.measured.measure(stem, files or [], override or [])
+    columns, rows, note = running.measured.printed(found)
     out_console.table(columns, rows)
     err_console.print(note, markup=False)
     if out is not None:
@@ -195,8 +182,8 @@ def detect_command(
     """
     from nbbias import biasalert  # which takes a while to load
 
-    blocks = running_texts.blocks(texts, column=column)
-    if texts != running_texts.PIPE:
+    blocks = running.texts.blocks(texts, column=column)
+    if texts != running.texts.PIPE:
         blocks = iter(list(blocks))  # what is wrong with a file is told before a judge is fitted
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
     for told in detector.told:
@@ -208,9 +195,9 @@ def detect_command(
         for verdict in found["verdict"]:
             counts[verdict] += 1
         rows = block.join(found.drop(columns="text"))
-        lines = running_texts.is_lines(out)
+        lines = running.texts.is_lines(out)
         said.append(
-            running_texts.written(rows, lines=lines, head=sum(counts.values()) == len(rows))
+            running.texts.written(rows, lines=lines, head=sum(counts.values()) == len(rows))
         )
         if out is None:
             out_console.out(said.pop(), end="")
@@ -236,41 +223,45 @@ def generate_command(
     ] = None,
 ) -> None:
     """Ask models what a study needs, by its generate: block; never the same thing twice."""
-    laid_out = asked.of_params(params_file, dry_run=dry_run)
+    laid_out = running.asked.of_params(params_file, dry_run=dry_run)
     if dry_run:
-        view.show_examples(laid_out, out_console)
-        view.show_plan(laid_out, out_console)
+        asking.view.show_examples(laid_out, out_console)
+        asking.view.show_plan(laid_out, out_console)
         return
-    view.take_in(laid_out, recorded or [], err_console)
-    raise typer.Exit(view.complete(laid_out, err_console, again=again))
+    asking.view.take_in(laid_out, recorded or [], err_console)
+    raise typer.Exit(asking.view.complete(laid_out, err_console, again=again))
 
 
 @app.command()
 def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline, and say where the pages are."""
+    from nbbias import studies as registry  # which loads every study's parameters
+
     samples = registry.samples()
     if not samples:
         raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
-    chosen, lacking = run_plan.able(samples)
+    chosen, lacking = running.plan.able(samples)
     for one in lacking:
         err_console.print(f"left out {escape.terminal(one)}")
-    _run(run_plan.plan(chosen, out=out), out=out, jobs=jobs)
+    _run(running.plan.plan(chosen, out=out), out=out, jobs=jobs)
 
 
-def _run(plan: list[run_plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")) -> None:
+def _run(
+    plan: list[running.plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")
+) -> None:
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
     )  # fmt: skip
     tasks: dict[str, TaskID] = {}
     for one in plan:
-        if one.asks and (status := view.complete(one.asks, err_console)):
+        if one.asks and (status := asking.view.complete(one.asks, err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
             raise typer.Exit(status)
-        for lost in run_plan.ready(one) if one.asks else one.losses:
+        for lost in running.plan.ready(one) if one.asks else one.losses:
             err_console.print(f"{one.label}: {lost}", markup=False)
 
-    def listen(one: run_plan.Run, message: Any) -> None:
+    def listen(one: running.plan.Run, message: Any) -> None:
         if message["kind"] == "progress":
             if one.label not in tasks:
                 label = escape.terminal(one.label)
@@ -281,7 +272,7 @@ def _run(plan: list[run_plan.Run], *, out: Path, jobs: int, by: tuple[str, str] 
 
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars, tables.engaged(*by):
-        statuses = running_run.run(plan, out=out, jobs=jobs, listen=listen)
+        statuses = running.run.run(plan, out=out, jobs=jobs, listen=listen)
     out_console.print(str((out / "index.html").absolute()), markup=False)
     not_started = [label for label, status in statuses.items() if status == "not started"]
     if not_started:
@@ -292,7 +283,7 @@ def _run(plan: list[run_plan.Run], *, out: Path, jobs: int, by: tuple[str, str] 
         raise typer.Exit(1)
 
 
-def _say_end(one: run_plan.Run, message: Any) -> None:
+def _say_end(one: running.plan.Run, message: Any) -> None:
     kind, seconds = message["kind"], f"{message['seconds']:.0f} s"
     label = escape.terminal(one.label)
     if kind == "ok":
@@ -310,7 +301,7 @@ def _say_end(one: run_plan.Run, message: Any) -> None:
     if (message["folder"] / "notebook.ipynb").is_file():
         done = escape.terminal(message["folder"] / "notebook.ipynb")
         err_console.print(f"  what was done until then: {done}")
-    if message["folder"] != one.folder and place.good(one.folder):
+    if message["folder"] != one.folder and running.place.good(one.folder):
         stays, kept = escape.terminal(one.folder), escape.terminal(message["folder"])
         err_console.print(f"  the last good run stays in {stays}; this one is kept in {kept}")
     logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
@@ -396,6 +387,8 @@ def _numbers(given: str) -> list[int]:
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
+    from nbbias import studies as registry  # which loads every study's parameters
+
     for stem, study in registry.STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {study.question}")
         for path in sorted((registry.place(stem) / "params" / stem).glob("*.yaml")):
@@ -416,7 +409,10 @@ def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> Non
 
     Below them stand the names that its suite of prompts has, such as tasks and themes.
     """
-    described = params.describe(Generate) if stem == "generate" else registry.describe(stem)
+    from nbbias import studies as registry  # which loads every study's parameters
+
+    own = stem == "generate"
+    described = params.describe(asking.params.Generate) if own else registry.describe(stem)
     rows = (
         (row.name, row.type, repr(row.default), row.range, row.meaning)
         for row in described.itertuples(index=False)
@@ -472,7 +468,7 @@ def export(
     to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
 ) -> None:
     """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
-    path, held = share.export(run, to)
+    path, held = pages.share.export(run, to)
     out_console.print(f"{path.absolute()}  {held} files", markup=False)
 
 
@@ -485,7 +481,7 @@ def new(
     ] = None,
 ) -> None:
     """Lay out notebooks and params in a folder of your own, to change and run."""
-    written = share.new(folder, ci=ci)
+    written = pages.share.new(folder, ci=ci)
     out_console.print(f"{folder.absolute()}  {written} files", markup=False)
     out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)
 
@@ -496,13 +492,13 @@ def new(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the notebooks; further arguments go to it, such as --no-browser."""
-    raise typer.Exit(execute.lab(context.args))
+    raise typer.Exit(running.execute.lab(context.args))
 
 
 @app.command()
 def kernel() -> None:
     """Give this environment a Jupyter kernel of its own."""
-    execute.install_kernel()
+    running.execute.install_kernel()
 
 
 # --- data -------------------------------------------------------------------------------------
@@ -529,9 +525,8 @@ def data_fetch(name: str) -> None:
 def data_release(folder: Path, to: Path) -> None:
     """Turn a release in the layout of Fang et al. (2024) into one table of generations."""
     from nbbias import tables
-    from nbbias.asking import recorded as asking_recorded
 
-    answers = asking_recorded.release(folder)
+    answers = asking.recorded.release(folder)
     tables.write_parquet(answers, to)
     columns = ["source", "model", "prompt"]
     rows = (
@@ -547,6 +542,7 @@ def main() -> None:
 
     So does a file that cannot be read or written.
     """
+    tables.spare_grammar()
     try:
         _main()
     finally:  # what is of no use is told, whatever else was

@@ -53,6 +53,19 @@ def test_the_command_line_loads_no_torch(arguments: list[str], tmp_path: Path) -
     assert done.stdout.splitlines()[-1:] == ["loaded: []"], done.stderr
 
 
+def test_help_waits_for_no_table_and_no_reader_of_notebooks_compiles_a_grammar() -> None:
+    code = (
+        "import sys, nbbias.cli\n"
+        "sys.argv = ['nbbias', '--help']\n"
+        "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
+        "slow = {'pandas', 'pyarrow', 'pydantic', 'matplotlib', 'IPython'} & set(sys.modules)\n"
+        "import nbformat\n"
+        "print('loaded:', sorted(slow), 'lark' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1:] == ["loaded: [] False"], done.stderr
+
+
 @pytest.mark.slow
 def test_llmbi_and_the_words_and_tone_of_news_run_without_torch(
     light: dict[str, str], tmp_path: Path

@@ -1,8 +1,11 @@
 from . import (
     asked as asked,
     execute as execute,
+    measured as measured,
     names as names,
+    own as own,
     place as place,
     plan as plan,
     run as run,
+    texts as texts,
 )

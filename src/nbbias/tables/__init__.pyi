@@ -46,7 +46,12 @@ from .errors import (
     meant as meant,
 )
 from .escape import visible as visible, without_control as without_control
-from .extras import ExtraError as ExtraError, demand as demand, lacking as lacking
+from .extras import (
+    ExtraError as ExtraError,
+    demand as demand,
+    lacking as lacking,
+    spare_grammar as spare_grammar,
+)
 from .files import (
     csv as csv,
     figure_html as figure_html,
@@ -70,24 +75,26 @@ from .inputs import (
     refuse as refuse,
     spoken as spoken,
 )
+from .paths import (
+    SAMPLE as SAMPLE,
+    START as START,
+    data_path as data_path,
+    is_file as is_file,
+    resolve as resolve,
+    starting_at as starting_at,
+    written_from as written_from,
+)
 from .plugins import LEFT_OUT as LEFT_OUT, PluginError as PluginError, Registry as Registry
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
-    SAMPLE as SAMPLE,
-    START as START,
     Heard as Heard,
-    data_path as data_path,
     from_csv as from_csv,
-    is_file as is_file,
     overheard as overheard,
     read_json as read_json,
     read_table as read_table,
-    resolve as resolve,
     shipped_table as shipped_table,
-    starting_at as starting_at,
     whole as whole,
-    written_from as written_from,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
 from .threads import side_by_side as side_by_side, threads as threads

@@ -20,8 +20,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.tables.contracts import lacks
-from nbbias.tables.errors import ContractError, meant
+from nbbias.tables.errors import ContractError, lacks, meant
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import parted
 

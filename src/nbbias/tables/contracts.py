@@ -7,7 +7,6 @@ a table at once, in words.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -15,13 +14,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 import pandera.pandas as pa
 
-from nbbias.tables.errors import ContractError
-from nbbias.tables.escape import visible
+from nbbias.tables.errors import ContractError, lacks
 
 Contract = pa.DataFrameSchema
-
-#: Columns that a message names.
-_SHOWN = 20
 
 _NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
 
@@ -288,27 +283,6 @@ def need(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContractError(where, lacks(missing, list(table.columns), known=columns))
-
-
-def lacks(missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()) -> str:
-    """Say which columns a table needs, which it has, and which of these may be meant.
-
-    A column of a name that is `known` means itself.
-
-    Examples
-    --------
-    >>> lacks(["text"], ["id", "Text "])
-    'needs the column text; it has id, Text  (did you mean Text  for text?)'
-    """
-    have = visible(", ".join(map(str, names[:_SHOWN])))
-    have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
-    noun = "column" if len(missing) == 1 else "columns"
-    strange = [str(name) for name in names if name not in set(known)]
-    folded = {name.strip().lower(): name for name in strange}
-    near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
-    meant = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
-    hint = f" (did you mean {', '.join(meant)}?)" if meant else ""
-    return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"
 
 
 def _breaches(

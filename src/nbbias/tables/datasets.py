@@ -14,8 +14,8 @@ import requests
 
 from nbbias.tables import files as outputs
 from nbbias.tables.errors import DataError
+from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
-from nbbias.tables.read import data_path
 
 VARIABLE = "NBBIAS_DATA"
 _RECORD = "checksums.json"

@@ -11,6 +11,8 @@ from nbbias.tables.escape import visible
 
 #: Characters of a breach, and breaches of a message, that a person reads: a file may hold any text.
 _LONGEST, _MOST = 400, 20
+#: Columns that a message names.
+_SHOWN = 20
 #: Characters of all breaches that are told.
 _PAGE = 4700
 
@@ -113,3 +115,24 @@ def meant(name: object, known: Iterable[object], *, told: int = 30) -> str:
         return "there is none" if not names else "none is near"
     more = f", … ({len(names)})" if len(names) > told else ""
     return f"known: {', '.join(names[:told])}{more}"
+
+
+def lacks(missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()) -> str:
+    """Say which columns a table needs, which it has, and which of these may be meant.
+
+    A column of a name that is `known` means itself.
+
+    Examples
+    --------
+    >>> lacks(["text"], ["id", "Text "])
+    'needs the column text; it has id, Text  (did you mean Text  for text?)'
+    """
+    have = visible(", ".join(map(str, names[:_SHOWN])))
+    have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
+    noun = "column" if len(missing) == 1 else "columns"
+    strange = [str(name) for name in names if name not in set(known)]
+    folded = {name.strip().lower(): name for name in strange}
+    near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
+    near_by = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
+    hint = f" (did you mean {', '.join(near_by)}?)" if near_by else ""
+    return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 from nbbias.tables.errors import NbbiasError
@@ -55,3 +56,17 @@ def demand(*packages: str, where: str) -> None:
     """
     if told := lacking(*packages):
         raise ExtraError(where, told)
+
+
+def spare_grammar() -> None:
+    """Let this process not compile a grammar of addresses, which takes it a second.
+
+    jsonschema, which reads notebooks' schema for nbformat, does so as it is imported, to check the
+    format ``iri``, which that schema has not; where the package is not there, it does without.
+
+    Examples
+    --------
+    >>> spare_grammar()
+    >>> import nbformat
+    """
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 import pandas as pd
 
 from nbbias.tables.errors import DataError, InputsError, NbbiasError, ParameterError, meant
-from nbbias.tables.read import resolve
+from nbbias.tables.paths import resolve
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.tables.read import data_path
+from nbbias.tables.paths import data_path
 
 #: The papers whose figures are shipped, by file.
 PAPERS = (

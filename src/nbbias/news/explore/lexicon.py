@@ -312,7 +312,8 @@ def by_side(read: Read) -> pd.DataFrame:
     originals = pd.DataFrame({"text_id": usable["original_id"]}).assign(**human)
     answers = usable[["generated_id", *CORPUS]].rename(columns={"generated_id": "text_id"})
     whose = pd.concat([originals, answers]).drop_duplicates()
-    return read.matches.merge(whose, on="text_id")
+    # A name a match would be more than all else of the table.
+    return read.matches.merge(whose.astype(dict.fromkeys(CORPUS, "category")), on="text_id")
 
 
 def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:

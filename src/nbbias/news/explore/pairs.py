@@ -102,6 +102,7 @@ def still(seen: Seen) -> HTML:
     claim = leading(seen)
     found = of_claim(seen.scores, claim)
     chosen = outermost(found, each=_EACH)
+    seen = _cut_to(seen, chosen["pair_id"])
     panels = {}
     for cell, own in chosen.groupby(CELL, sort=False):
         whole = found[(found[CELL] == list(cell)).all(axis=1)]
@@ -115,6 +116,22 @@ def still(seen: Seen) -> HTML:
     groups = lexicons.groups(seen.read.lexicon, claim["bias"])
     body = markup.legend(groups) + markup.tabs(panels, called="Model")
     return markup.framed(body, title=_TITLE, about=_about(seen, claim))
+
+
+def _cut_to(seen: Seen, pair_ids: pd.Series) -> Seen:
+    """Leave out the sentences and words of all but some pairs: a corpus is gone through once."""
+    read = seen.read
+    shown = read.pairs.loc[read.pairs["pair_id"].isin(pair_ids), ["original_id", "generated_id"]]
+    texts = shown.to_numpy().ravel()
+    kept = {
+        name: table[table["text_id"].isin(texts)]
+        for name, table in (("sentences", read.sentences), ("matches", read.matches))
+    }
+    scored = seen.scored
+    if scored is not None:
+        own = scored.sentences[scored.sentences["text_id"].isin(texts)]
+        scored = scored._replace(sentences=own)
+    return seen._replace(read=read._replace(**kept), scored=scored)
 
 
 def _cell(seen: Seen, cell: Sequence[str]) -> str:
@@ -416,7 +433,8 @@ def sentence_scores(
         ["text_id", "start"], kind="stable"
     )
     if scored is not None:
-        values = {name: scored.sentences[column] for name, column in columns.items()}
-        table = table.merge(scored.sentences[SENTENCE].assign(**values), on=SENTENCE, how="left")
+        here = scored.sentences[scored.sentences["text_id"].isin(list(texts))]
+        values = {name: here[column] for name, column in columns.items()}
+        table = table.merge(here[SENTENCE].assign(**values), on=SENTENCE, how="left")
     missing = {name: float("nan") for name in ("sentiment", "toxicity") if name not in table}
     return table.assign(**missing)

@@ -1,0 +1,127 @@
+"""Where files are: paths as params files write them, and those of what the package brings."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+
+from nbbias.tables import notes
+from nbbias.tables.errors import DataError
+
+#: The value of a path parameter that stands for the data shipped with the project.
+SAMPLE = "sample"
+
+#: The environment variable that names the folder at which relative paths start.
+START = "NBBIAS_START"
+
+#: No system has a longer path; what variables stand for is put in before one is looked up.
+_LONGEST = 4096
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+
+
+def data_path(name: str) -> Path:
+    """Return the path of a file shipped with the package, such as ``sample/x.jsonl``.
+
+    Examples
+    --------
+    >>> data_path("datasets.csv").is_file()
+    True
+    """
+    return Path(str(resources.files("nbbias").joinpath("data", name)))
+
+
+def resolve(path: str) -> Path:
+    """Turn a path as written in params into a path on this machine.
+
+    ``~`` and environment variables are expanded, notes on how the file is read (`notes`) are left
+    out. A relative path starts at the folder that `starting_at` names, that of the params file,
+    else at the current one.
+
+    Raises
+    ------
+    DataError
+        A variable in the path is not set.
+
+    Examples
+    --------
+    >>> import os
+    >>> os.environ["SOME_FOLDER"] = "elsewhere"
+    >>> resolve("${SOME_FOLDER}/answers.csv").as_posix()
+    'elsewhere/answers.csv'
+    """
+    if len(path) > _LONGEST:
+        raise DataError(path[:200], "is too long for a path")
+    path, _ = notes.parted(path)
+    unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
+    if unset:
+        names = " and ".join(dict.fromkeys(unset))
+        raise DataError(path, f"set the environment variable {names} to the folder that holds it")
+    try:
+        found = Path(os.path.expandvars(path)).expanduser()
+    except RuntimeError:
+        raise DataError(path, "the home folder it starts with is not known here") from None
+    start = os.environ.get(START)
+    return Path(os.path.normpath(Path(start, found))) if start and _is_relative(path) else found
+
+
+def _is_relative(path: str) -> bool:
+    """Tell whether a path as written starts at a folder that it does not name."""
+    return bool(path) and not path.startswith(("$", "~")) and not Path(path).is_absolute()
+
+
+@contextmanager
+def starting_at(folder: Path) -> Iterator[None]:
+    """Let relative paths start at a folder, here and in the processes that are started.
+
+    Examples
+    --------
+    >>> with starting_at(Path("/studies")):
+    ...     resolve("../answers.csv").as_posix(), resolve("/data/answers.csv").as_posix()
+    ('/answers.csv', '/data/answers.csv')
+    """
+    before = os.environ.get(START)
+    os.environ[START] = os.path.realpath(folder)
+    try:
+        yield
+    finally:
+        os.environ.pop(START)
+        os.environ |= {START: before} if before is not None else {}
+
+
+def written_from(path: str, *, start: Path, to: Path) -> str:
+    """Write a relative path that starts at one folder as it is written from another.
+
+    Examples
+    --------
+    >>> written_from("answers.csv", start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    '../../answers.csv'
+    >>> written_from("${SOME_FOLDER}/answers.csv", start=Path("/studies"), to=Path("/runs"))
+    '${SOME_FOLDER}/answers.csv'
+    """
+    # What stands behind a link is elsewhere than it seems, and so is the folder above it.
+    start, to = Path(os.path.realpath(start)), Path(os.path.realpath(to))
+    if not _is_relative(path) or start == to:
+        return path
+    try:
+        return Path(os.path.relpath(start / path, to)).as_posix()
+    except ValueError:  # another drive of Windows
+        return (start / path).as_posix()
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether a path names a file; one that cannot even be looked up does not.
+
+    Examples
+    --------
+    >>> is_file(data_path("datasets.csv"))
+    True
+    """
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
