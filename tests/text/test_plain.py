@@ -61,13 +61,13 @@ def test_many_texts_of_the_tokenisers_own_rules() -> None:
 
 def test_only_texts_in_doubt_are_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = plain.annotate
+    real = plain.search
 
-    def spy(texts: list[str], lexicon: pd.DataFrame) -> tuple[list, list]:
+    def spy(texts: list[str], found: dict) -> tuple[list, list]:
         read.extend(texts)
-        return real(texts, lexicon)
+        return real(texts, found)
 
-    monkeypatch.setattr(plain, "annotate", spy)
+    monkeypatch.setattr(plain, "search", spy)
     torn, whole = ["she: x:) )", "it '' '"], ["It's (she) : (he).", "Mr. (X) at 5 p.m. - he"]
     annotate.annotate(pd.Series([*torn, *whole]), LEXICON)
     assert set(read) <= set(torn)

@@ -78,7 +78,7 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
                 tables.append(table.assign(**found)[columns])
     if not tables:
         return pd.DataFrame(columns=columns)
-    return pd.concat([t.astype({"group": "str", "term": "str"}) for t in tables], ignore_index=True)
+    return pd.concat(tables, ignore_index=True).astype({"group": "str", "term": "str"})
 
 
 def leave_one_word_out(

@@ -18,17 +18,18 @@ from functools import cache
 from io import BytesIO
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from IPython.display import HTML
-from matplotlib.figure import Figure
 
 from nbbias.tables import escape
 from nbbias.tables.read import shipped_table
+
+if TYPE_CHECKING:  # what draws loads when a figure is saved
+    from IPython.display import HTML
+    from matplotlib.figure import Figure
 
 #: What may stand in the address of an image as it is.
 _PLAIN = " ;/:@=+$,-_.!~*()"
@@ -223,6 +224,7 @@ def save_figure(
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> drawn = plt.figure()
     >>> with tempfile.TemporaryDirectory() as out:
     ...     shown = save_figure(
@@ -231,6 +233,9 @@ def save_figure(
     >>> 'alt="Nothing."' in shown.data
     True
     """
+    import matplotlib.pyplot as plt
+    from IPython.display import HTML
+
     folder = out / "figures"
     for kind, content in _printed(figure, *_UNDATED).items():
         write(folder / f"{name}.{kind}", content)
@@ -254,6 +259,8 @@ _PAINT = re.compile(rb"(fill|stroke): (#[0-9a-f]{6})")
 
 def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
     """Return a figure as files; where its parts stand is found once for all of them."""
+    import matplotlib.pyplot as plt
+
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     edge = plt.rcParams["savefig.pad_inches"]
@@ -282,9 +289,12 @@ def svg(figure: Figure) -> bytes:
 
     Examples
     --------
+    >>> import matplotlib.pyplot as plt
     >>> svg(plt.figure())[:5]
     b'<?xml'
     """
+    import matplotlib.pyplot as plt
+
     drawn = _printed(figure, "svg")["svg"]
     plt.close(figure)
     return drawn

@@ -96,7 +96,7 @@ def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarr
     read, doubts = tokeniser.read(split, split.strings(codes))
     found = spans.find(split, read, terms, begins[:-1])
     if len(doubts):
-        again = plain.annotate([own[i] for i in doubts], lexicon)
+        again = plain.search([own[i] for i in doubts], terms.matchers)
         found = spans.Found(*map(_replaced, found, terms.rows(*again), [doubts, doubts]))
     for rows in found:
         rows[:, 0] += texts.index.min() if len(own) else 0

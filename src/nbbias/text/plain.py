@@ -60,7 +60,14 @@ def annotate(
         Sentences: the text's and the sentence's number, `start`, `end`. Matches: the text's and
         the sentence's number, `bias`, `group`, `term`, `kind`, `start`, `end`.
     """
-    found = {bias: matchers(own) for bias, own in lexicon.groupby("bias", sort=False)}
+    by_bias = lexicon.groupby("bias", sort=False)
+    return search(texts, {str(bias): matchers(own) for bias, own in by_bias})
+
+
+def search(
+    texts: Iterable[str], found: dict[str, list[Matcher]]
+) -> tuple[list[tuple[int, ...]], list[tuple[int | str, ...]]]:
+    """Do as `annotate` with the matchers of every bias, which take seconds to build."""
     sentences: list[tuple[int, ...]] = []
     matches: list[tuple[int | str, ...]] = []
     flat = ((flatten(text), number) for number, text in enumerate(texts))
@@ -71,7 +78,7 @@ def annotate(
         for bias, pair in found.items():
             for span, found_as in _find(doc, pair):
                 sentence = at[span.sent.start_char]
-                matches.append((number, sentence, str(bias), *found_as, *_place(span, back)))
+                matches.append((number, sentence, bias, *found_as, *_place(span, back)))
     return sentences, matches
 
 

@@ -25,7 +25,7 @@ class Terms(NamedTuple):
     words, spaCy's numbers, sorted. A state is a place in the tree; the first ones are the roots:
     of every bias that of the terms in any case, and that of those whose case counts. `edges`
     (sorted: state · words + word) lead to `states`. `means`: by state what ends there (-1: nothing
-    does), and what does where a prefix such as "non-" turns it.
+    does), and what does where a prefix such as "non-" turns it. `matchers`: spaCy's of every bias.
     """
 
     biases: list[str]
@@ -34,6 +34,7 @@ class Terms(NamedTuple):
     edges: np.ndarray
     states: np.ndarray
     means: np.ndarray
+    matchers: dict[str, list[plain.Matcher]]
 
     def rows(self, sentences: list[Any], matches: list[Any]) -> Found:
         """Return what `text.plain.annotate` found in the form of `find`."""
@@ -52,24 +53,26 @@ def terms(lexicon: pd.DataFrame) -> Terms:
     """Build the tree of a lexicon's terms, in the meaning that spaCy's matchers give them."""
     biases = list(lexicon["bias"].unique())
     found: dict[plain.Found, int] = {}
+    matchers: dict[str, list[plain.Matcher]] = {}
     sequences: list[tuple[int, list[int], tuple[int, int]]] = []
     for number, bias in enumerate(biases):
-        for built in plain.matchers(lexicon[lexicon["bias"] == bias]):
+        matchers[bias] = plain.matchers(lexicon[lexicon["bias"] == bias])
+        for built in matchers[bias]:
             root = 2 * number + (built.attribute == "ORTH")
             for doc in built.docs:
                 # Where two groups have one term the matcher's order says whose it is.
                 own = [built.meaning[k] for k, a, b in built.matcher(doc) if b - a == len(doc)]
                 turned = [one for one in own if one[2] != "descriptor"]
-                means = [
+                meant = [
                     found.setdefault(one[-1], len(found)) if one else _NONE for one in (own, turned)
                 ]
                 words = doc.to_array(built.attribute).tolist()
-                sequences.append((root, words, (means[0], means[1])))
+                sequences.append((root, words, (meant[0], meant[1])))
     keys = np.array(sorted({word for _, words, _ in sequences for word in words}), dtype=np.uint64)
     at = {word: i for i, word in enumerate(keys.tolist())}
     tree: dict[int, int] = {}
     ends = [(_NONE, _NONE)] * (2 * len(biases))
-    for root, words, meant in sequences:
+    for root, words, last in sequences:
         state = root
         for word in words:
             edge = state * len(keys) + at[word]
@@ -77,10 +80,11 @@ def terms(lexicon: pd.DataFrame) -> Terms:
                 tree[edge] = len(ends)
                 ends.append((_NONE, _NONE))
             state = tree[edge]
-        ends[state] = meant
+        ends[state] = last
     edges = np.array(sorted(tree), dtype=np.int64)
     states = np.array([tree[edge] for edge in edges.tolist()], dtype=np.int32)
-    return Terms(biases, list(found), keys, edges, states, np.array(ends, np.int32).reshape(-1, 2))
+    means = np.array(ends, np.int32).reshape(-1, 2)
+    return Terms(biases, list(found), keys, edges, states, means, matchers)
 
 
 class Found(NamedTuple):
