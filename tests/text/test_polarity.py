@@ -56,6 +56,7 @@ def alike(texts: Sequence[str], ours: Read, plain: Callable[[str], tuple[float, 
 @given(texts=st.lists(ugly, max_size=4))
 @example(texts=["Not a very good day (in 2018) , it was : (", "the max D was good", ": ' ("])
 @example(texts=["Really not good ! Not really good!! ( ! ) :) !", "so BAD but so BAD but bad"])
+@example(texts=[": Sn't it", "> : Dn't", "= Dn't good"])
 @example(texts=["", " ", "END-OF-SENTENCE good\n\nEND-OF-SENTENCE :\n\n)"])
 def test_ugly_texts_score_as_the_library_scores_them(texts, ours, plain):  # type: ignore[no-untyped-def]
     alike(texts, ours, plain)

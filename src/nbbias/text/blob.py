@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 import numba
@@ -160,8 +160,9 @@ def _tears(words: Sequence[str]) -> tuple[Tears, Tears]:
     """
     whole = "".join(words)
     left = [_BEGINS.get(whole[-n:], ()) for n in range(1, _LONGEST)]
-    # TextBlob splits off punctuation only: between two letters no token ends.
-    ends = [n for n in range(1, _LONGEST) if not whole[n - 1 : n + 1].isalnum() or n == len(whole)]
+    # Between two letters a token ends only where a contraction was split ("can n't").
+    split = set(accumulate(map(len, words)))
+    ends = [n for n in range(1, _LONGEST) if n in split or not whole[n - 1 : n + 1].isalnum()]
     right = [_ENDS.get(whole[:n], ()) for n in ends]
     return (
         frozenset(chain(_INNER_LEFT.get(whole, ()), *left)),
