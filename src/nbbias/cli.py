@@ -542,6 +542,7 @@ def main() -> None:
 
     So does a file that cannot be read or written.
     """
+    tables.late("numpy", "pandas", "pyarrow", "joblib")  # a mistake is told without them
     tables.spare_grammar()
     try:
         _main()

@@ -16,12 +16,15 @@ from nbbias.params import Lead, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
 #: The studies that stand, by stem: ours, and those that other packages add by an entry point of the
-#: group `nbbias.studies`, which is loaded when it is first asked for.
+#: group `nbbias.studies`. Each is loaded when it is first asked for.
 STUDIES: tables.Registry[Study] = tables.Registry(
     "nbbias.studies",
     {
-        face.params.STUDY.stem: face.params.STUDY
-        for face in (news, biased_prompts, cogs, llmbi, biasalert)
+        "news_bias": tables.Late(lambda: news.params.STUDY),
+        "biased_prompts": tables.Late(lambda: biased_prompts.params.STUDY),
+        "cogs": tables.Late(lambda: cogs.params.STUDY),
+        "llmbi": tables.Late(lambda: llmbi.params.STUDY),
+        "biasalert": tables.Late(lambda: biasalert.params.STUDY),
     },
     Study,
     called=lambda one: one.stem,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 import yaml
@@ -24,7 +24,7 @@ from nbbias.tables import SAMPLE, Column, DataError, data_path, read_table
 KINDS = ("news", "bold", "table")
 
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
-Suite = Callable[[str], pd.DataFrame]
+Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
 
 #: What files of headlines hold, of BOLD's openings, and of any prompts.
 _HEADLINES = {

@@ -158,7 +158,9 @@ def _plan_one(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
             error.breaches.append("what this run needs, and where to get it, is told in the file")
         own = {name: value for name, value in values.items() if name != "generate"}
         rest = params.sound(studies.study(stem).parameters, own)
-        told = [*error.breaches, *_of_inputs(stem, rest, start)[0]]
+        own_files = set(params.written_files(rest).values()) - {tables.SAMPLE, params.NONE}
+        # Nothing is wrong with the sample; the user's files are looked at all the same.
+        told = [*error.breaches, *(_of_inputs(stem, rest, start)[0] if own_files else ())]
         raise ParameterError(error.where, list(dict.fromkeys(told))) from None
     values.pop("generate", None)
     notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"

@@ -20,8 +20,6 @@ from .contracts import (
     CHANCE as CHANCE,
     COGS_ANSWERS as COGS_ANSWERS,
     COGS_JUDGEMENTS as COGS_JUDGEMENTS,
-    ESTIMATE_KEYS as ESTIMATE_KEYS,
-    ESTIMATE_VALUES as ESTIMATE_VALUES,
     ESTIMATES as ESTIMATES,
     GENERATIONS as GENERATIONS,
     ORIGINALS as ORIGINALS,
@@ -76,6 +74,8 @@ from .inputs import (
     refuse as refuse,
     spoken as spoken,
 )
+from .keys import ESTIMATE_KEYS as ESTIMATE_KEYS, ESTIMATE_VALUES as ESTIMATE_VALUES
+from .late import late as late
 from .paths import (
     SAMPLE as SAMPLE,
     START as START,
@@ -85,7 +85,12 @@ from .paths import (
     starting_at as starting_at,
     written_from as written_from,
 )
-from .plugins import LEFT_OUT as LEFT_OUT, PluginError as PluginError, Registry as Registry
+from .plugins import (
+    LEFT_OUT as LEFT_OUT,
+    Late as Late,
+    PluginError as PluginError,
+    Registry as Registry,
+)
 from .provenance import file_sha256 as file_sha256, versions as versions
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (

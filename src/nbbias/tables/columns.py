@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -233,7 +233,7 @@ def _strange(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list
 
 # --- kinds ------------------------------------------------------------------------------------
 
-_Told = tuple[pd.Series, str | None]
+_Told: TypeAlias = "tuple[pd.Series, str | None]"
 
 
 def _each(values: pd.Series, convert: Callable[[Any], Any], expected: str) -> _Told:

@@ -15,6 +15,7 @@ import pandas as pd
 import pandera.pandas as pa
 
 from nbbias.tables.errors import ContractError, lacks
+from nbbias.tables.keys import ESTIMATE_KEYS
 
 Contract = pa.DataFrameSchema
 
@@ -121,20 +122,6 @@ SCORES = Contract(
         "reason": _text(nullable=True),
     },
     name="SCORES",
-)
-
-#: What a row of ESTIMATES is about. The last line holds the keys that single studies add.
-ESTIMATE_KEYS = (
-    *("study", "source", "model", "prompt", "measure", "bias", "group", "statistic"),
-    *("dimension", "task", "topic", "evaluator", "judge"),
-)
-
-#: What a row of ESTIMATES says.
-ESTIMATE_VALUES = (
-    *("estimate", "ci_low", "ci_high", "n", "n_lost"),
-    *("null", "null_low", "null_high", "excess"),
-    *("effect_size", "test", "statistic_value", "df", "p_value", "p_adjusted"),
-    *("instrument", "reason", "confidence", "p_least"),
 )
 
 #: How `reason` begins where a test could never be below its level, however large what it tests.

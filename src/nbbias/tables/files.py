@@ -262,16 +262,18 @@ def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
     import matplotlib.pyplot as plt
 
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-    edge = plt.rcParams["savefig.pad_inches"]
-    box = figure.get_tightbbox().padded(edge)
+    box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
     files = {}
-    for kind in kinds:
-        buffer = BytesIO()
-        figure.savefig(
-            buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box, pad_inches=0
-        )
-        files[kind] = buffer.getvalue()
+    # A figure with any engine of layout, a placeholder too, is drawn twice for each of its files.
+    with plt.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+        figure.set_layout_engine(None)
+        for kind in kinds:
+            buffer = BytesIO()
+            figure.savefig(
+                buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box,
+                pad_inches=0,
+            )  # fmt: skip
+            files[kind] = buffer.getvalue()
     if "svg" in files:
         files["svg"] = in_the_dark(_numbered(files["svg"]))
     return files

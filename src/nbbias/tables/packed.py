@@ -21,9 +21,6 @@ import pandas as pd
 #: The member that holds all that is no array.
 _TREE = "tree"
 
-#: What must be what was expected; of numbers and words a hint is a hint.
-_WHOLE = (pd.DataFrame, pd.Series, np.ndarray, list, tuple, dict)
-
 
 def pack(value: Any) -> bytes:
     """Write a value: tables, arrays, plain values, and lists, tuples and dicts of them.
@@ -130,8 +127,10 @@ def _unpacked(tree: Any, kind: Any, array: Any) -> Any:
     """Build what JSON says, if it is of the kind that is expected."""
     found = _built(tree, kind, array)
     expected = typing.get_origin(kind) or kind
+    # What must be what was expected; of numbers and words a hint is a hint.
+    held = (pd.DataFrame, pd.Series, np.ndarray, list, tuple, dict)
     whole = isinstance(expected, type) and (
-        issubclass(expected, _WHOLE) or dataclasses.is_dataclass(expected)
+        issubclass(expected, held) or dataclasses.is_dataclass(expected)
     )
     if whole and not isinstance(found, expected):
         raise ValueError(f"{type(found).__name__} in place of {expected.__name__}")

@@ -6,10 +6,10 @@ that cannot be loaded, or that takes a name which stands, is left out; `LEFT_OUT
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, MutableMapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping, MutableMapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from nbbias.tables.errors import NbbiasError
 
@@ -40,6 +40,18 @@ def package(point: EntryPoint) -> str:
     return point.dist.name if point.dist is not None else point.module.partition(".")[0]
 
 
+class Late(NamedTuple, Generic[T]):
+    """An entry of our own that takes a while to load, and is loaded when it is first read.
+
+    Examples
+    --------
+    >>> Registry("nbbias.nothing", {"one": Late(lambda: 1)}, int)["one"]
+    1
+    """
+
+    load: Callable[[], T]
+
+
 class Registry(MutableMapping[str, T], Generic[T]):
     """Our entries by name, and after them those of plugins, each loaded when it is first read.
 
@@ -48,7 +60,7 @@ class Registry(MutableMapping[str, T], Generic[T]):
     group
         The entry points, such as ``"nbbias.judges"``.
     own
-        What this package has.
+        What this package has, or what loads it (`Late`).
     kind
         The type that an entry is of.
     family
@@ -66,7 +78,7 @@ class Registry(MutableMapping[str, T], Generic[T]):
     def __init__(
         self,
         group: str,
-        own: dict[str, T],
+        own: Mapping[str, T | Late[T]],
         kind: type[T],
         *,
         family: str = "",
@@ -75,7 +87,7 @@ class Registry(MutableMapping[str, T], Generic[T]):
         self.own = dict(own)
         self._what = group.rpartition(".")[2]
         self._kind, self._called = kind, called
-        self._known: dict[str, T | EntryPoint] = dict(own)
+        self._known: dict[str, T | Late[T] | EntryPoint] = dict(own)
         for point in points(group):
             name = point.name.removeprefix(family)
             if not point.name.startswith(family):
@@ -89,6 +101,8 @@ class Registry(MutableMapping[str, T], Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         found = self._known[name]
+        if isinstance(found, Late):
+            found = self._known[name] = found.load()
         return self._loaded(name, found) if isinstance(found, EntryPoint) else found
 
     def __setitem__(self, name: str, value: T) -> None:
@@ -117,8 +131,10 @@ class Registry(MutableMapping[str, T], Generic[T]):
     def notes(self, note: Callable[[T], str]) -> dict[str, str]:
         """Return a note on each entry; of a plugin that was not loaded yet, whose it is."""
         return {
-            name: f"of the package {package(one)}" if isinstance(one, EntryPoint) else note(one)
-            for name, one in self._known.items()
+            name: f"of the package {package(one)}"
+            if isinstance(one, EntryPoint)
+            else note(self[name])
+            for name, one in list(self._known.items())
         }
 
     def _sound(self, name: str) -> bool:

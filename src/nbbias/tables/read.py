@@ -10,12 +10,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from nbbias.tables import notes
 from nbbias.tables.columns import Form, known, typed
@@ -23,6 +21,9 @@ from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import Written
 from nbbias.tables.paths import data_path, is_file, resolve
+
+if TYPE_CHECKING:
+    import pyarrow.parquet as pq
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 #: How JSON writes half a character, or two halves.
@@ -234,10 +235,12 @@ _PACKED = {
 }
 
 #: The names of a file's columns, and a function that returns some of them as a table.
-_File = tuple[list[str], Callable[[list[str]], pd.DataFrame]]
+_File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
 
 
 def _from_parquet(path: Path, _: Written) -> _File:
+    import pyarrow.parquet as pq  # as below: which loads it all, where columns alone are named
+
     told = pq.read_metadata(path)
 
     def take(wanted: list[str]) -> pd.DataFrame:
@@ -256,6 +259,9 @@ def _laid_out(opened: Any, told: pq.FileMetaData, wanted: list[str], groups: ran
 
     What is of repeated values that no memory would hold is refused before it is laid out.
     """
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
     schema = told.schema.to_arrow_schema()
     if any(schema.names.count(name) > 1 for name in wanted):
         return pd.DataFrame(index=range(1))  # such names are refused
@@ -294,6 +300,8 @@ def _plain_size(column: pa.Array) -> int:
     """Return the bytes of a column as it is once every repeated value is written out."""
     if not _coded(column):
         return int(column.nbytes)
+    import pyarrow.compute as pc
+
     lengths = pc.binary_length(column.dictionary)
     return int(column.nbytes + (pc.sum(pc.take(lengths, column.indices)).as_py() or 0))
 
@@ -320,6 +328,8 @@ def row_group_sizes(path: str, form: Form) -> list[tuple[int, int]]:
     DataError
         It cannot be read.
     """
+    import pyarrow.parquet as pq
+
     with _ranged(path) as (opened, given):
         told = pq.read_metadata(opened)
         wanted = list(known(form, told.schema.to_arrow_schema().names, given=given).values())
@@ -340,6 +350,8 @@ def row_groups(path: str, form: Form, groups: range) -> pd.DataFrame:
     ContractError
         Columns are missing or twice, or hold something else than they should.
     """
+    import pyarrow.parquet as pq
+
     with _ranged(path) as (opened, given):
         told = pq.read_metadata(opened)
         names = told.schema.to_arrow_schema().names

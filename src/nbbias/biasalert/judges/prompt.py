@@ -17,7 +17,6 @@ import pandas as pd
 import yaml
 
 from nbbias import tables, text
-from nbbias.biasalert.contracts import EVIDENCE, TEXTS
 from nbbias.tables import data_path
 
 #: Characters of a text that one prompt shows; what is longer is judged in pieces.
@@ -255,6 +254,8 @@ def prompts(
     ContractError
         A table lacks a column, or an id stands twice.
     """
+    from nbbias.biasalert.contracts import EVIDENCE, TEXTS  # parameters need the wordings alone
+
     given = tables.check(texts, TEXTS, where="texts")
     known: dict[str, pd.DataFrame] = {}
     if evidence is not None and parts.get("retrieval", True):

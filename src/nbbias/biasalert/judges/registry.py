@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import pandas as pd
 from pydantic import BaseModel
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from nbbias.tables import Registry
 
 #: Texts and their evidence in, JUDGEMENTS out.
-Judge = Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]
+Judge: TypeAlias = "Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]"
 
 
 class Settings(NamedTuple):
