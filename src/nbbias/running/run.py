@@ -94,6 +94,10 @@ def _hold(runs: Sequence[Run], held: contextlib.ExitStack) -> None:
 
 
 def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
+    from nbbias.pages import (
+        gallery,  # nbconvert takes seconds to import: a refused file shall not wait
+    )
+
     statuses = dict.fromkeys((r.label for r in runs), "not started")
     waiting, live = list(runs), list[_Live]()
     workers = max(1, tables.workers() // max(1, min(jobs, len(runs))))
@@ -107,9 +111,6 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
         while waiting or live:
             while waiting and len(live) < jobs:
                 live.append(_start(waiting.pop(0), workers))
-            # It takes seconds to load, which notebooks that have started need not wait for.
-            from nbbias.pages import gallery
-
             for one in _hear(live, listen):
                 live.remove(one)
                 statuses[one.run.label] = _finish(one, listen)
@@ -124,8 +125,6 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
             raise
     finally:
         signal.signal(signal.SIGTERM, before)
-        from nbbias.pages import gallery  # in case that nothing had started
-
         with FileLock(out / ".lock"):  # whoever writes last has seen all
             gallery.write(out)
     return statuses
