@@ -23,6 +23,8 @@ $(STAMP): pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[all]' || \
 		{ echo "Set-up failed; the message above says why. Run make again to go on from here."; exit 1; }
 	@$(NBBIAS) kernel
+	@echo "Compiling what counts texts (half a minute) ..."
+	@$(BIN)/python tools/dev.py compiled
 	@touch $@
 	@echo "Set up."
 

@@ -26,6 +26,7 @@ import pandas as pd
 
 from benchmarks import corpus
 from benchmarks.__main__ import machine
+from nbbias.running import execute
 
 #: Parts of the papers' corpus.
 PARTS = (8, 4, 2, 1)
@@ -93,7 +94,7 @@ def measured(documents: int) -> list[dict[str, Any]]:
 
 
 class _Watched:
-    """Look ten times a second at the memory of this process and of those that it started."""
+    """Look some times a second at the memory of this process and of those that it started."""
 
     def __init__(self) -> None:
         import psutil
@@ -114,13 +115,14 @@ class _Watched:
         total = 0
         for one in (self.process, *self.process.children(recursive=True)):
             try:
-                total += one.memory_info().rss
+                held = one.memory_full_info()
+                total += getattr(held, "pss", held.uss)  # what several share is told once
             except self.gone:
                 continue
         return total / 2**20
 
     def _watch(self) -> None:
-        while not self.done.wait(0.1):
+        while not self.done.wait(0.25):
             self.peak = max(self.peak, self.look())
 
 
@@ -197,7 +199,8 @@ def main() -> None:
     before, rows = machine(), []
     # One thread in linear algebra; what the package does side by side is told by NBBIAS_WORKERS.
     alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    alone |= {"NBBIAS_CACHE": "off"}
+    # All else as in a run of a notebook.
+    alone |= execute.ENVIRONMENT | {"NBBIAS_CACHE": "off", "NBBIAS_OUT": str(corpus.OUT)}
     for documents in [_COMPILES, *sizes]:
         corpus.at(documents)
         print(f"{documents:,} documents", file=sys.stderr, flush=True)

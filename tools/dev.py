@@ -12,7 +12,7 @@ from typing import Annotated
 import nbformat
 import typer
 
-from nbbias import studies, tables
+from nbbias import news, studies, tables
 from nbbias.running import place, plan
 from nbbias.running.execute import KERNEL
 from nbbias.studies import STUDIES
@@ -64,6 +64,13 @@ def figures(
         for path in sorted((folder / "figures").iterdir()):
             if path.suffix != ".pdf":  # for manuscripts; a repository needs one vector format
                 print(tables.write(target / path.name, path.read_bytes()))
+
+
+@app.command()
+def compiled() -> None:
+    """Compile what numba compiles once, so that no first run waits for it."""
+    few = {"draws": 100, "deals": 5, "chance_pairs": 2, "n_topics": [10, 12], "topic_fits": 1}
+    news.measure(**few)
 
 
 @app.command()

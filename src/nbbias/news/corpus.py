@@ -168,12 +168,13 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
 
 def _reads_as_english(written: str) -> bool:
     """Tell by function words, which are two in five words of English; short texts pass."""
-    from spacy.lang.en.stop_words import STOP_WORDS  # a second or two, where torch is here
+    from nbbias.text.plain import pipeline  # loads spaCy
 
+    stop_words = pipeline().Defaults.stop_words
     words = re.findall(r"[^\W\d_]+", written.lower())
     if len(words) < _ENOUGH_WORDS:
         return True
-    return sum(word in STOP_WORDS for word in words) >= _FUNCTION_WORDS * len(words)
+    return sum(word in stop_words for word in words) >= _FUNCTION_WORDS * len(words)
 
 
 # --- pairs ------------------------------------------------------------------------------------

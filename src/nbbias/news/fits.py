@@ -122,20 +122,25 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
         topic = text.topics.of_sentences(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
         shares = text.topics.shares(model, own, truncated=how.truncated)
-        unnamed = text.topics.of_sentences(model, without).rename("topic")
+        again = text.topics.of_sentences(model, without)
+        unnamed = topic.copy()
+        unnamed.iloc[topic.index.get_indexer(again.index)] = again.array
         return Fit(seed, model, topic, shares, associated, unnamed)
 
     return Fitted(side_by_side(one, how.seeds, what="fits of topics"), tokens, how)
 
 
 def _unnamed(read: Read) -> pd.Series:
-    """Return every distinct sentence's words without those that name a group of any bias."""
+    """Return the words of the sentences that name a group of any bias, but for those that do."""
     from nbbias.text.tokeniser import blanked
 
-    at = read.texts.index.get_indexer(read.matches["text_id"])
-    places = read.matches[["start", "end"]].to_numpy()
-    left = blanked(read.texts.tolist(), at, places)
-    return said(read._replace(texts=pd.Series(left, read.texts.index)))
+    distinct = read.sentences.drop_duplicates(SENTENCE)
+    every, named = (pd.MultiIndex.from_frame(t[SENTENCE]) for t in (distinct, read.matches))
+    texts = read.texts.loc[np.unique(read.matches["text_id"])]
+    at = texts.index.get_indexer(read.matches["text_id"])
+    left = blanked(texts.tolist(), at, read.matches[["start", "end"]].to_numpy())
+    own = distinct.iloc[np.unique(every.get_indexer(named))]
+    return said(read._replace(sentences=own, texts=pd.Series(left, texts.index, dtype=object)))
 
 
 def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:

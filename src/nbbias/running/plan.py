@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import gc
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -107,7 +110,18 @@ def plan(
             problems.append(NbbiasError(str(folder), told))
             break
     refuse(problems)
+    _give_back()
     return runs
+
+
+def _give_back() -> None:
+    """Give the memory in which large inputs were checked back to the system, for the runs."""
+    if arrow := sys.modules.get("pyarrow"):
+        gc.collect()
+        arrow.default_memory_pool().release_unused()
+        if sys.platform == "linux":  # glibc keeps what is freed in small pieces
+            with contextlib.suppress(AttributeError):
+                ctypes.CDLL(None).malloc_trim(0)
 
 
 def _several(paths: Sequence[Path], wanted: Sequence[object]) -> str:

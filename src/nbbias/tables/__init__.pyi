@@ -49,6 +49,7 @@ from .extras import (
     demand as demand,
     lacking as lacking,
     spare_grammar as spare_grammar,
+    sparing as sparing,
 )
 from .files import (
     csv as csv,

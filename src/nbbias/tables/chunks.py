@@ -12,6 +12,7 @@ import contextlib
 import functools
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import joblib
 import numpy as np
 import pandas as pd
+from joblib.externals.loky import process_executor as loky
 
 from nbbias.tables import notes, read
 from nbbias.tables.columns import Form
@@ -250,7 +252,11 @@ def _work(task: _Task) -> Any:
 
 @functools.cache
 def _end_with(parent: int) -> None:
-    """End this worker when the process is gone that started it: nobody else would for minutes."""
+    """End this worker when the process is gone that started it: nobody else would for minutes.
+
+    What it learns of words is no leak, for which loky would end it after a chunk.
+    """
+    loky._MAX_MEMORY_LEAK_SIZE = sys.maxsize
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 from nbbias.tables.errors import NbbiasError
@@ -70,3 +73,24 @@ def spare_grammar() -> None:
     >>> import nbformat
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+
+@contextlib.contextmanager
+def sparing(package: str) -> Iterator[None]:
+    """In a run, let what is imported meanwhile do without a package that it only looks for.
+
+    Who imports this package as a library keeps both: something else there may need them together.
+
+    Examples
+    --------
+    >>> with sparing("torch"):
+    ...     import json
+    """
+    if package in sys.modules or "NBBIAS_OUT" not in os.environ:
+        yield
+        return
+    sys.modules[package] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[package]

@@ -12,11 +12,16 @@ from functools import cache
 from typing import NamedTuple
 
 import pandas as pd
-import spacy
-from spacy.language import Language
-from spacy.matcher import PhraseMatcher
-from spacy.tokens import Doc, Span
-from spacy.util import filter_spans
+
+from nbbias.tables import sparing
+
+with sparing("torch"):  # a second and 200 MB in each process, for networks that are not used
+    import spacy
+    from spacy.language import Language
+    from spacy.matcher import PhraseMatcher
+    from spacy.tokenizer import Tokenizer as Tokenizer  # type: ignore[import-not-found]
+    from spacy.tokens import Doc, Span
+    from spacy.util import filter_spans
 
 _PIECE = re.compile(r"\S+")
 STRAIGHT = {

@@ -23,11 +23,9 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 import pandas as pd
-from spacy.matcher import PhraseMatcher
-from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]
-from spacy.tokens import Doc
 
 from nbbias.text import plain
+from nbbias.text.plain import Doc, PhraseMatcher, Tokenizer
 from nbbias.text.tokens import Tokens, concat, of_lists, starts as ends_of, take
 
 #: Pieces that spaCy reads in one call, a blank line between any two: it is a token of its own.
