@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -287,6 +287,19 @@ def instance_shares(
         One row per (task, theme), one column per identity, or position from 1; rows add up to
         1. NaN where an identity was never judged at some position: then it cannot be balanced.
     """
+    balanced = _balanced(decided, identities)
+    return balanced.identity if of == "identity" else balanced.position
+
+
+class _Balanced(NamedTuple):
+    """`instance_shares` of identities, and of positions."""
+
+    identity: pd.DataFrame
+    position: pd.DataFrame
+
+
+def _balanced(decided: pd.DataFrame, identities: list[str]) -> _Balanced:
+    """Return `instance_shares` in both ways, from one count."""
     k = len(identities)
     instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
     number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
@@ -302,10 +315,13 @@ def instance_shares(
     np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
     with np.errstate(invalid="ignore"):
         cells = chosen / shown
-        table = cells.mean(axis=2 if of == "identity" else 1)
-        table /= table.sum(axis=1, keepdims=True)
-    columns = identities if of == "identity" else list(range(1, k + 1))
-    return pd.DataFrame(table, index=instances, columns=columns)
+        found = [cells.mean(axis=over) for over in (2, 1)]
+        found = [one / one.sum(axis=1, keepdims=True) for one in found]
+    identity, position = found
+    return _Balanced(
+        pd.DataFrame(identity, index=instances, columns=identities),
+        pd.DataFrame(position, index=instances, columns=list(range(1, k + 1))),
+    )
 
 
 def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
@@ -349,10 +365,9 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFra
     for _, own in decided.groupby("model", sort=False):
         listed = own[own["order"] == BAR.join(identities)]
         parts["abs_raw"].append(chosen_shares(listed, identities))
-        parts["abs"].append(instance_shares(own, identities, of="identity"))
-        parts["position"].append(
-            instance_shares(own, identities, of="position").add_prefix("position ")
-        )
+        balanced = _balanced(own, identities)
+        parts["abs"].append(balanced.identity)
+        parts["position"].append(balanced.position.add_prefix("position "))
     return {
         name: pd.concat(found).groupby(level=["task", "theme"], sort=False).mean()
         for name, found in parts.items()

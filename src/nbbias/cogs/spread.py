@@ -186,10 +186,11 @@ def too_few(values: pd.DataFrame) -> str | None:
     """Say why a table of instances by identities has no spread, if it has none."""
     if values.shape[1] < 2:
         return f"an axis needs two identities, and has {values.shape[1]}"
-    silent = [str(name) for name in values if values[name].isna().all()]
+    lost = values.isna().to_numpy()
+    silent = [str(name) for name, gaps in zip(values, lost.T, strict=True) if gaps.all()]
     if silent:
         return f"nothing was measured for {', '.join(silent)}"
-    if values.dropna().empty:
+    if lost.any(axis=1).all():
         return "no task × theme has all identities"
     return None
 
