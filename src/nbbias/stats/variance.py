@@ -198,6 +198,10 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
 
 
+#: Values that are shuffled in one step of a permutation test: it holds no more in memory.
+_AT_ONCE = 1_000_000
+
+
 def anova_checks(
     table: pd.DataFrame, *, value: str, by: str, draws: int, seed: int
 ) -> pd.DataFrame:
@@ -225,8 +229,9 @@ def anova_checks(
 
     def permuted() -> tuple[float, float]:
         result = stats.permutation_test(
-            groups, lambda *g: stats.f_oneway(*g).statistic, permutation_type="independent",
-            n_resamples=draws, alternative="greater", vectorized=False,
+            groups, lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
+            permutation_type="independent", n_resamples=draws, alternative="greater",
+            vectorized=True, batch=max(1, _AT_ONCE // len(data)),
             rng=np.random.default_rng(seed),
         )  # fmt: skip
         return result.statistic, result.pvalue

@@ -22,7 +22,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import joblib
 import numpy as np
 import pandas as pd
-from joblib.externals.loky import process_executor as loky
 
 from nbbias.tables import notes, read
 from nbbias.tables.columns import Form
@@ -256,6 +255,8 @@ def _end_with(parent: int) -> None:
 
     What it learns of words is no leak, for which loky would end it after a chunk.
     """
+    from joblib.externals.loky import process_executor as loky  # or all of joblib would load
+
     loky._MAX_MEMORY_LEAK_SIZE = sys.maxsize
 
     def watch() -> None:
