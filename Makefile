@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.set-up
 CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
+.PHONY: help setup compiled studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,9 +24,12 @@ $(STAMP): pyproject.toml constraints.txt
 		{ echo "Set-up failed; the message above says why. Run make again to go on from here."; exit 1; }
 	@$(NBBIAS) kernel
 	@echo "Compiling what counts texts (half a minute) ..."
-	@$(BIN)/python tools/dev.py compiled
+	@$(MAKE) --no-print-directory compiled
 	@touch $@
 	@echo "Set up."
+
+compiled:        ## compile what counts texts, which set-up does
+	@$(BIN)/python tools/dev.py compiled
 
 studies: setup   ## run every study's sample and say where the pages are
 	@$(NBBIAS) studies
