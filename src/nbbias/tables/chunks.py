@@ -199,6 +199,7 @@ def _client(scheduler: str) -> Any:
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.WARNING)  # it tells of each start and end
+    logging.getLogger("distributed.nanny").setLevel(logging.ERROR)  # and of a slow end
     if scheduler:
         try:
             return Client(scheduler, timeout=10, set_as_default=False)
