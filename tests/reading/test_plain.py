@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
-from nbbias import reading, stats, tables
+from nbbias import reading, tables
 from nbbias.reading import plain
-
-
-def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
-    found = [
-        stats.one_sample(one, confidence=0.95)
-        | {"model": f"m{i}", "measure": "word", "bias": "gender", "group": "female", "null": 0.0,
-           "statistic": "share_difference_common", "p_adjusted": p}
-        for i, one in enumerate(values)
-    ]  # fmt: skip
-    return tables.estimates(found, study="news_bias", confidence=0.95)
-
-
-RNG = np.random.default_rng(4)
-SOME = [RNG.normal(0, 0.4, n) for n in (30, 71, 200)]
+from tests.reading.rows import SOME, rows_of
 
 
 def test_several_names_are_joined_and_the_rest_is_counted() -> None:

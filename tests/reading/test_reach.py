@@ -9,29 +9,16 @@ import pandas as pd
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.reading import reach
 from nbbias.tables import UNTOLD
+from tests.reading.rows import SOME, rows_of
 
 ROW: dict[str, Any] = {
     "estimate": 0.1, "ci_low": -0.1, "ci_high": 0.3, "confidence": 0.95, "df": 39.0, "n": 40,
     "null": 0.0, "null_low": np.nan, "null_high": np.nan, "p_value": 0.3, "p_adjusted": 0.6,
     "statistic_value": np.nan, "reason": None,
 }  # fmt: skip
-
-
-def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
-    found = [
-        stats.one_sample(one, confidence=0.95)
-        | {"model": f"m{i}", "measure": "word", "bias": "gender", "group": "female", "null": 0.0,
-           "statistic": "share_difference_common", "p_adjusted": p}
-        for i, one in enumerate(values)
-    ]  # fmt: skip
-    return tables.estimates(found, study="news_bias", confidence=0.95)
-
-
-RNG = np.random.default_rng(4)
-SOME = [RNG.normal(0, 0.4, n) for n in (30, 71, 200)]
 
 
 @pytest.mark.parametrize(

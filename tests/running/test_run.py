@@ -317,6 +317,8 @@ def test_an_interrupted_run_says_so_and_leaves_no_kernel(
     process = subprocess.Popen(
         [sys.executable, "-m", "nbbias", "run", str(path)],
         cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        # a shell's background job ignores Ctrl-C and hands that on; a terminal's does not
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     wait_for(project / "started")
     family = psutil.Process(process.pid).children(recursive=True)

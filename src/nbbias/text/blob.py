@@ -13,7 +13,6 @@ the rules are compiled, and a text whose pieces might join is read by TextBlob (
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import accumulate, chain
@@ -78,35 +77,30 @@ class Blob:
 
     def __init__(self) -> None:
         sentiment.load()
-        self._pieces = Vocabulary(self._analysed)
         self._tokens: dict[str, int] = {}
         self._told: list[tuple[int, float, float]] = []
         self._left: dict[Tears, int] = {frozenset(): 0}
         self._right: dict[Tears, int] = {frozenset(): 0}
         #: Where each piece's tokens end, and they; the pieces' sides, and which join; the tokens.
-        self._known: tuple[np.ndarray, ...] = (
+        known: tuple[np.ndarray, ...] = (
             np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 2), np.int32),
             np.zeros((1, 1), np.bool_), np.zeros(0, np.int32), np.zeros((0, 2)),
         )  # fmt: skip
-        self._lock = threading.Lock()
+        self._pieces = Vocabulary(self._analysed, self._learned, known)
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts' polarities and how many words of each were known."""
-        with self._lock:
-            ids, starts, new = self._pieces.read(texts)
-            if new:
-                self._learn(new)
-            known_of = self._known
+        ids, starts, known_of = self._pieces.read(texts)
         polarity, known, doubtful = _scored(ids, starts, *known_of)
         for at in np.flatnonzero(doubtful).tolist():
             polarity[at], known[at] = plain(texts[at])
         return polarity, known
 
-    def _learn(self, new: list[_Piece]) -> None:
-        """Put new pieces, and their new tokens, into the arrays by which texts are scored."""
-        ends, flat, sides, _, kinds, values = self._known
+    def _learned(self, known: tuple[np.ndarray, ...], new: list[_Piece]) -> tuple[np.ndarray, ...]:
+        """Return what is known with new pieces and their new tokens."""
+        ends, flat, sides, _, kinds, values = known
         told = self._told[len(kinds) :]
-        self._known = (
+        return (
             grown(ends, ends[-1] + np.cumsum([len(one.tokens) for one in new])),
             grown(flat, [token for one in new for token in one.tokens]),
             grown(sides, [(one.left, one.right) for one in new]),

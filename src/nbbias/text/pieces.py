@@ -3,16 +3,17 @@
 Where an instrument reads a text piece by piece, what it makes of a piece can be looked up: of
 1.2 million sentences of news 27 million pieces are a quarter of a million distinct ones.
 
->>> vocabulary = Vocabulary(str.upper)
->>> ids, starts, new = vocabulary.read(["She left.", "", "He left."])
->>> ids.tolist(), starts.tolist(), new
-([0, 1, 2, 1], [0, 2, 2, 4], ['SHE', 'LEFT.', 'HE'])
->>> vocabulary.read(["He was here."])[2]
-['WAS', 'HERE.']
+>>> vocabulary = Vocabulary(len, grown, np.zeros(0, np.int32))
+>>> ids, starts, lengths = vocabulary.read(["She left.", "", "He left."])
+>>> ids.tolist(), starts.tolist(), lengths.tolist()
+([0, 1, 2, 1], [0, 2, 2, 4], [3, 5, 2])
+>>> vocabulary.read(["He was here."])[2].tolist()
+[3, 5, 2, 3, 5]
 """
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import chain, islice
@@ -21,33 +22,41 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 T = TypeVar("T")
+K = TypeVar("K")
 
 #: Texts whose pieces are held as strings at a time.
 _BLOCK = 10_000
 
 
-class Vocabulary(Generic[T]):
-    """The distinct pieces of all texts that were read, numbered in order of first sight."""
+class Vocabulary(Generic[T, K]):
+    """The distinct pieces of all texts that were read, numbered in order of first sight.
 
-    def __init__(self, analyse: Callable[[str], T]) -> None:
-        self._analyse = analyse
+    `analyse` reads a piece; `learn` puts what it made of new ones, in order of their numbers, to
+    what is known. Threads may share it: what `known` they are given is never changed in place.
+    """
+
+    def __init__(
+        self, analyse: Callable[[str], T], learn: Callable[[K, list[T]], K], known: K
+    ) -> None:
+        self._analyse, self._learn, self._known = analyse, learn, known
         self._numbers: defaultdict[str, int] = defaultdict()
         self._numbers.default_factory = self._numbers.__len__
+        self._lock = threading.Lock()
 
-    def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[T]]:
-        """Return the numbers of the pieces, end to end, and where each text's begin.
-
-        And what `analyse` makes of the pieces that no text had before, in order of their numbers.
-        """
-        known = len(self._numbers)
-        sizes, parts = [0], [np.zeros(0, dtype=np.int32)]
-        for first in range(0, len(texts), _BLOCK):
-            pieces = [text.split() for text in texts[first : first + _BLOCK]]
-            sizes += map(len, pieces)
-            numbers = map(self._numbers.__getitem__, chain.from_iterable(pieces))
-            parts.append(np.fromiter(numbers, dtype=np.int32))
-        new = [*map(self._analyse, islice(self._numbers, known, None))]
-        return np.concatenate(parts), np.cumsum(sizes), new
+    def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, K]:
+        """Return the numbers of the pieces, end to end, where each text's begin, what is known."""
+        with self._lock:
+            before = len(self._numbers)
+            sizes, parts = [0], [np.zeros(0, dtype=np.int32)]
+            for first in range(0, len(texts), _BLOCK):
+                pieces = [text.split() for text in texts[first : first + _BLOCK]]
+                sizes += map(len, pieces)
+                numbers = map(self._numbers.__getitem__, chain.from_iterable(pieces))
+                parts.append(np.fromiter(numbers, dtype=np.int32))
+            new = [*map(self._analyse, islice(self._numbers, before, None))]
+            if new:
+                self._known = self._learn(self._known, new)
+            return np.concatenate(parts), np.cumsum(sizes), self._known
 
 
 def grown(array: np.ndarray, rows: Sequence[Any]) -> np.ndarray:

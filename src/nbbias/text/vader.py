@@ -12,7 +12,6 @@ every text (`plain` is VADER itself, against which they are tested).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -87,31 +86,26 @@ class Vader:
     def __init__(self) -> None:
         self._lexicon = _analyser().lexicon
         self._cases, self._boosts = _phrases(SPECIAL_CASES), _phrases(BOOSTER_DICT)
-        self._pieces = Vocabulary(self._analysed)
         self._words: dict[str, int] = {}
         self._told: list[tuple[int, int, float, float]] = []
         #: Where each piece's words end, and they; what is counted of pieces; the words.
-        self._known: tuple[np.ndarray, ...] = (
+        known: tuple[np.ndarray, ...] = (
             np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3), np.int32),
             np.zeros((0, 2), np.int32), np.zeros((0, 2)),
         )  # fmt: skip
-        self._lock = threading.Lock()
+        self._pieces = Vocabulary(self._analysed, self._learned, known)
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return the texts' polarities and how many words of each were known."""
-        with self._lock:
-            ids, starts, new = self._pieces.read(texts)
-            if new:
-                self._learn(new)
-            known_of = self._known
+        ids, starts, known_of = self._pieces.read(texts)
         compound, known = _scored(ids, starts, *known_of, self._cases, self._boosts)
         return np.array([round(one, 4) for one in compound.tolist()], dtype=float), known
 
-    def _learn(self, new: list[_Piece]) -> None:
-        """Put new pieces, and their new words, into the arrays by which texts are scored."""
-        ends, flat, counts, kinds, values = self._known
+    def _learned(self, known: tuple[np.ndarray, ...], new: list[_Piece]) -> tuple[np.ndarray, ...]:
+        """Return what is known with new pieces and their new words."""
+        ends, flat, counts, kinds, values = known
         told = self._told[len(kinds) :]
-        self._known = (
+        return (
             grown(ends, ends[-1] + np.cumsum([len(one.words) for one in new])),
             grown(flat, [word for one in new for word in one.words]),
             grown(counts, [one[1:] for one in new]),
