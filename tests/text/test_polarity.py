@@ -84,13 +84,14 @@ def test_only_texts_whose_pieces_might_join_are_left_to_textblob(
 def test_a_piece_is_analysed_once() -> None:
     seen: list[str] = []
     named = ["a", "b", "c"]
-    vocabulary = Vocabulary(lambda piece: seen.append(piece) or piece)
+    vocabulary = Vocabulary(
+        lambda piece: seen.append(piece) or piece, lambda known, new: [*known, *new], list[str]()
+    )
     texts = ["a b a", "", "c\n\na  b "] * 30_000
-    for turn in range(2):
-        ids, starts, new = vocabulary.read(texts)
-        assert new == (named if turn == 0 else [])
+    for _ in range(2):
+        ids, starts, known = vocabulary.read(texts)
+        assert known == seen == named
         assert np.diff(starts).tolist() == [3, 0, 3] * 30_000
         assert [named[i] for i in ids[:6]] == ["a", "b", "a", "c", "a", "b"]
-    assert seen == named
-    ids, starts, _ = vocabulary.read([])
-    assert len(ids) == 0 and starts.tolist() == [0]
+    ids, starts, known = vocabulary.read([])
+    assert len(ids) == 0 and starts.tolist() == [0] and known == named
