@@ -62,7 +62,7 @@ def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> 
 def test_nothing_of_it_is_imported_for_a_help_text(target: Path, tmp_path: Path) -> None:
     done = nbbias(target, "--help", cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
     assert done.returncode == 0 and "nbbias_example" not in done.stderr
-    assert "nbbias.studies" in done.stderr
+    assert "nbbias.cli" in done.stderr
 
 
 def test_its_judge_and_its_instrument_are_named_where_ours_are(

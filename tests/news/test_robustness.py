@@ -64,7 +64,7 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
     # The list's own entries: a phrase such as "white nurse" belongs to "white".
     first = matches["term"].str.split().str[0]
     of_descriptor = (matches["kind"] == "descriptor") & (not expanded)
-    entry = matches["term"].where(~of_descriptor, first)
+    entry = matches["term"].astype("str").where(~of_descriptor, first)
     for bias in ("gender", "race"):
         groups = lexicons.groups(lexicon, bias)
         whole = statistics(scores, bias, groups)

@@ -92,3 +92,16 @@ def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) 
 
 def test_nothing_is_left_out_here() -> None:
     assert not LEFT_OUT
+
+
+def test_entry_points_may_be_of_another_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Point:  # as the backport's
+        name, value, group, dist, module = "theirs", "math:pi", GROUP, None, "math"
+
+        def load(self) -> float:
+            return 3.14
+
+    monkeypatch.setattr(plugins, "points", lambda group: (Point(),))
+    things = Registry(GROUP, {"ours": 1.0}, float)
+    assert things.notes(str) == {"ours": "1.0", "theirs": "of the package math"}
+    assert things["theirs"] == 3.14

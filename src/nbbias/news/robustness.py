@@ -141,7 +141,7 @@ def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
         for term in matches["term"].unique()
         if term not in listed
     }
-    return matches.assign(term=matches["term"].replace(entry))
+    return matches.assign(term=matches["term"].astype("str").replace(entry))
 
 
 def _by_pair(counted: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:

@@ -52,6 +52,16 @@ class Late(NamedTuple, Generic[T]):
     load: Callable[[], T]
 
 
+class _Theirs(NamedTuple):
+    """An entry of a plugin that was not loaded yet.
+
+    The type of `point` does not tell it: where the backport importlib_metadata was imported, entry
+    points are of a class of that.
+    """
+
+    point: EntryPoint
+
+
 class Registry(MutableMapping[str, T], Generic[T]):
     """Our entries by name, and after them those of plugins, each loaded when it is first read.
 
@@ -87,23 +97,23 @@ class Registry(MutableMapping[str, T], Generic[T]):
         self.own = dict(own)
         self._what = group.rpartition(".")[2]
         self._kind, self._called = kind, called
-        self._known: dict[str, T | Late[T] | EntryPoint] = dict(own)
+        self._known: dict[str, T | Late[T] | _Theirs] = dict(own)
         for point in points(group):
             name = point.name.removeprefix(family)
             if not point.name.startswith(family):
                 continue
             if name in self._known:
                 held = self._known[name]
-                whose = package(held) if isinstance(held, EntryPoint) else "nbbias"
+                whose = package(held.point) if isinstance(held, _Theirs) else "nbbias"
                 self._leave_out(name, point, f"the name stands already: it is one of {whose}'s")
             else:
-                self._known[name] = point
+                self._known[name] = _Theirs(point)
 
     def __getitem__(self, name: str) -> T:
         found = self._known[name]
         if isinstance(found, Late):
             found = self._known[name] = found.load()
-        return self._loaded(name, found) if isinstance(found, EntryPoint) else found
+        return self._loaded(name, found.point) if isinstance(found, _Theirs) else found
 
     def __setitem__(self, name: str, value: T) -> None:
         self._known[name] = value
@@ -131,8 +141,8 @@ class Registry(MutableMapping[str, T], Generic[T]):
     def notes(self, note: Callable[[T], str]) -> dict[str, str]:
         """Return a note on each entry; of a plugin that was not loaded yet, whose it is."""
         return {
-            name: f"of the package {package(one)}"
-            if isinstance(one, EntryPoint)
+            name: f"of the package {package(one.point)}"
+            if isinstance(one, _Theirs)
             else note(self[name])
             for name, one in list(self._known.items())
         }
