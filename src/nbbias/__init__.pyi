@@ -1,6 +1,7 @@
 from . import (
     biasalert as biasalert,
     biased_prompts as biased_prompts,
+    calibration as calibration,
     cogs as cogs,
     llmbi as llmbi,
     news as news,

@@ -1,0 +1,7 @@
+from .trials import (
+    Design as Design,
+    Measure as Measure,
+    Trial as Trial,
+    false_leads as false_leads,
+    outcomes as outcomes,
+)
