@@ -184,8 +184,8 @@ def taste(rng: np.random.Generator, design: Design) -> Taste:
     Examples
     --------
     >>> found = taste(np.random.default_rng(0), Design("content", 500, 12, 0.1))
-    >>> float(cogs.spread.spread(found.means).round(3)), found.likely.mean(axis=0).round(1).tolist()
-    (0.1, [0.3, 0.3, 0.5])
+    >>> float(cogs.spread.spread(found.means).round(3)), found.likely.mean(axis=0).round(2).tolist()
+    (0.1, [0.27, 0.24, 0.49])
     """
     n = design.n
     place = _BY_PLACE if design.world in {"place", "alike"} else 0.0
@@ -287,37 +287,62 @@ _LEADS = {
 _WHO = ("m1", "m2", "m3")
 
 
-def run(half: str, design: Design, rng: np.random.Generator, sure: Sure) -> list[Row]:
-    """Simulate a run of one half: rows of ESTIMATES of three models or judges on two axes.
+class Run(NamedTuple):
+    """A simulated run of one half: of three models or judges on two axes.
 
-    The effect is planted on the first one's last identity of the first axis, and nothing else.
+    Attributes
+    ----------
+    rows : list
+        Rows of ESTIMATES.
+    true : set
+        Who has which identity at the end of its spread on the tasks that were asked; nobody where
+        identities do not differ.
     """
+
+    rows: list[Row]
+    true: set[tuple[str, str]]
+
+
+def run(half: str, design: Design, rng: np.random.Generator, sure: Sure) -> Run:
+    """Simulate a run: the effect is on the first one's last identity of the first axis."""
     key, _, part = _LEADS[half]
     found: list[Row] = []
+    true = set()
     for who in _WHO:
         for axis, identities in AXES.items():
             own = design._replace(planted=design.planted * (who == _WHO[0] and axis == "gender"))
-            values = (
-                distances(rng, own)[0] if half == "rbs" else judged(rng, taste(rng, own))["abs"]
-            )
+            if half == "rbs":
+                values, of_tasks = distances(rng, own)
+                ends = shift(own.planted) - of_tasks
+            else:
+                of = taste(rng, own)
+                values, ends = judged(rng, of)["abs"], of.means
+            if np.ptp(ends) > 1e-9:
+                true.add((who, identities[int(ends.argmax())]))
             row = _tested(values, part=part, family=len(_WHO) * len(AXES), sure=sure)
+            if half == "rbs":  # what the sentence says of chance; the test needs no deal
+                dealt = cogs.spread.permuted_means(values, draws=20, rng=rng)
+                row["null"] = float(cogs.spread.spread(dealt).mean())
             row |= {"statistic": half, "bias": axis, "group": identities[row.pop("end")]}
             found.append(row | {"model": "writer", key: who})
-    return found
+    return Run(found, true)
 
 
 def _lead(half: str, design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     _, does, _ = _LEADS[half]
     rng, found = start(design, sure), []
     groups = [group for identities in AXES.values() for group in identities]
-    true = [(_WHO[0], AXES["gender"][-1])] if design.planted else []
-    for led in pages(
-        [run(half, design, rng, sure) for _ in range(repeats)],
+    in_general = {(_WHO[0], AXES["gender"][-1])} if design.planted else set()
+    runs = [run(half, design, rng, sure) for _ in range(repeats)]
+    led = pages(
+        [own.rows for own in runs],
         claims=cogs.params.Cogs.model_fields["claims"].default, study="cogs", measure=half,
         instrument="simulated", confidence=sure.confidence,
-    ):  # fmt: skip
-        said = cogs.sentences.lead(led, texts=TEXTS).plain
+    )  # fmt: skip
+    for own, rows in zip(runs, led, strict=True):
+        said = cogs.sentences.lead(rows, texts=TEXTS).plain
         claimed = choices(said, _WHO, does, groups)
+        true = own.true if "these tasks" in said[0] else in_general
         found.append(saying(design, said, claimed=claimed, true=true))
     return sayings(found)
 
