@@ -129,7 +129,7 @@ ALWAYS = {"parameters", "appendix", "claims", "method"}
 
 
 def test_tags_of_cells_are_known() -> None:
-    parts = {f"part:{part}" for part in PARTS} | {"suite", "sample"}
+    parts = {f"part:{part}" for part in PARTS} | {"suite", "sample", "labels"}
     known = {f"level:{level}" for level in LEVELS} | parts | ALWAYS
     known |= {"part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"}
     for path in NOTEBOOKS:

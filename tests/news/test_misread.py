@@ -34,7 +34,7 @@ def corpus() -> tuple[news.Read, pd.DataFrame]:
 def labelled(label: pd.Series, rows: pd.DataFrame | None = None) -> labels.Labelled:
     read, everything = corpus()
     rows = everything if rows is None else rows
-    sheet = rows[["item"]].assign(drawn=labels.drawn_of(read), label=label)
+    sheet = rows[["item"]].assign(drawn=labels.drawn_of(read.texts, read.lexicon), label=label)
     return labels.labelled(read, sheet)
 
 
