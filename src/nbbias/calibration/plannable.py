@@ -42,7 +42,10 @@ class Planned(BaseModel):
 
     power: float = Field(0.8, gt=0.05, lt=0.9999, description="share of such studies that tell it")
     units: int = Field(
-        0, ge=0, le=planning.MOST, description="units whose power is asked; 0 looks for their number"
+        0,
+        ge=0,
+        le=planning.MOST,
+        description="units whose power is asked; 0: find them",
     )
     confidence: Confidence = Field(0.95, description="1 less it is the level of the tests")
     draws: int = Field(2000, ge=100, le=100_000, description="simulated studies")
@@ -133,9 +136,7 @@ class NewsWords(_Asking):
         description="standard deviation over articles of one answer's difference from the "
         "original, where nothing differs (race: 0.13)",
     )  # fmt: skip
-    lost: Within = Field(
-        0.27, description="pairs without group words on either side (race: 0.72)"
-    )
+    lost: Within = Field(0.27, description="pairs without group words on either side (race: 0.72)")
     min_pairs: int = Field(10, ge=1, le=1_000_000, description="as in the study")
 
     @model_validator(mode="before")

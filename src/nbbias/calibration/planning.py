@@ -16,9 +16,9 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.stats import t
 
 from nbbias import stats
+from nbbias.calibration import repeated
 from nbbias.stats import Sure
 
 #: Given units, studies and a generator: which of so many simulated studies tell what is there.
@@ -123,21 +123,15 @@ def of_means(
     >>> told(100, 20, np.random.default_rng(1)).all()
     np.True_
     """
-    there = np.isfinite(pool).all(axis=1)
-    values = np.where(there[:, None], pool, 0.0)
+    values = np.where(np.isfinite(pool).all(axis=1, keepdims=True), pool, np.nan)
 
     def told(n: int, studies: int, rng: np.random.Generator) -> np.ndarray:
         found = []
         for size in stats.blocks(studies, each=n * pool.shape[1]):
-            drawn = rng.integers(len(pool), size=(size, n))
-            own, counted = values[drawn], there[drawn].sum(axis=1)[:, None]
-            with np.errstate(invalid="ignore", divide="ignore"):
-                mean = own.sum(axis=1) / counted
-                spread = (own**2).sum(axis=1) - counted * mean**2
-                error = np.sqrt(spread.clip(0) / (counted - 1) / counted)
-                p = 2 * t.sf(np.abs(mean) / error, counted - 1)
-            p = np.where((counted >= max(fewest, 2)) & (error > 1e-12), p, 1.0)
-            found.append(first_of_family(p, others, confidence, rng))
+            drawn = values[rng.integers(len(pool), size=(size, n))]
+            rows = [repeated.means(own, confidence=confidence) for own in np.moveaxis(drawn, 2, 0)]
+            p = [row["p_value"].where(row["n"] >= fewest).fillna(1.0) for row in rows]
+            found.append(first_of_family(np.column_stack(p), others, confidence, rng))
         return np.concatenate(found)
 
     return told

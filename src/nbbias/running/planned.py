@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, studies, tables
+from nbbias import calibration, params, studies, tables
 from nbbias.asking.plan import CHARACTERS_PER_TOKEN
-from nbbias.calibration import plannable, planning
-from nbbias.calibration.plannable import Planned
 from nbbias.running import asked, grid
 from nbbias.tables import NbbiasError, ParameterError, escape
 
@@ -61,12 +59,13 @@ def plan(target: str, overrides: Sequence[str] = ()) -> Outlook:
     (['effect'], [True, True])
     """
     where = f"nbbias plan {target}"
-    known, notes, prompts = {}, list[str](), math.inf
+    known: Mapping[str, Any] = {}
+    notes, prompts = list[str](), math.inf
     if target in studies.STUDIES or not target.endswith((".yaml", ".yml")):
         stem = studies.study(target, where=where).stem
     else:
         stem, known, notes, prompts = _of_file(Path(target))
-    chosen, problems = list[Planned](), list[NbbiasError]()
+    chosen, problems = list[calibration.plannable.Planned](), list[NbbiasError]()
     for given in grid.combinations(overrides):
         try:
             chosen.append(_assumed(stem, given, known, where=where))
@@ -84,9 +83,9 @@ def plan(target: str, overrides: Sequence[str] = ()) -> Outlook:
     return Outlook(rows, differing, notes)
 
 
-def claims_of(stem: str, *, where: str) -> dict[str, type[Planned]]:
+def claims_of(stem: str, *, where: str) -> dict[str, type[calibration.plannable.Planned]]:
     """Return what of a study can be planned, by name."""
-    found = plannable.PLANS.get(studies.study(stem, where=where).stem, {})
+    found = calibration.plannable.PLANS.get(studies.study(stem, where=where).stem, {})
     if not found:
         raise ParameterError(where, f"nothing of {stem} can be planned yet")
     return found
@@ -127,7 +126,13 @@ def printed(found: Outlook) -> tuple[list[str], list[list[str]]]:
     for row in rows.to_dict("records"):
         own = [str(row.get(name, "")) for name in shown]
         if math.isnan(row["n"]):
-            cells.append([*own, f"more than {planning.MOST:,}", *[""] * (len(columns) - len(own) - 1)])
+            cells.append(
+                [
+                    *own,
+                    f"more than {calibration.planning.MOST:,}",
+                    *[""] * (len(columns) - len(own) - 1),
+                ]
+            )
             continue
         own += [f"{row['n']:,.0f}", f"{row['reached']:.0%} ({row['low']:.0%} to {row['high']:.0%})"]
         sizes = [row[name] for name in ("calls", "tokens_in", "tokens_out")] * asking
@@ -145,7 +150,7 @@ def as_json(found: Outlook) -> str:
 
 def _assumed(
     stem: str, given: Mapping[str, Any], known: Mapping[str, Any], *, where: str
-) -> Planned:
+) -> calibration.plannable.Planned:
     claims = claims_of(stem, where=where)
     name = given.get("claim", next(iter(claims)))
     if name not in claims:
@@ -156,12 +161,12 @@ def _assumed(
     return params.validate(model, values, where=where)
 
 
-def _row(chosen: Planned) -> dict[str, Any]:
-    told = chosen.told()
+def _row(chosen: calibration.plannable.Planned) -> dict[str, Any]:
+    told, found = chosen.told(), None
     if chosen.units:
-        found = planning.power(told, chosen.units, sure=chosen.sure)
+        found = calibration.planning.power(told, chosen.units, sure=chosen.sure)
     else:
-        found = planning.needed(told, wanted=chosen.power, sure=chosen.sure)
+        found = calibration.planning.needed(told, wanted=chosen.power, sure=chosen.sure)
     row = {"statistic": chosen.statistic, "unit": chosen.unit, **chosen.model_dump()}
     if found is None:
         gaps = dict.fromkeys(FOUND, math.nan)
