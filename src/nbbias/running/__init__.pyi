@@ -1,6 +1,7 @@
 from . import (
     asked as asked,
     execute as execute,
+    labelled as labelled,
     measured as measured,
     names as names,
     own as own,
