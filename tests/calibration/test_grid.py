@@ -19,7 +19,7 @@ SURE = Sure(draws=20, seed=7)
 
 
 def made(repeats: int = 40, leads: int = 0, n: tuple[int, ...] = (10, 80)) -> pd.DataFrame:
-    return grid.designs([], n=n, repeats=repeats, leads=leads)
+    return grid.designs([], n=n, repeats=repeats, lead_n=n, lead_repeats=leads)
 
 
 def simulated(designs: pd.DataFrame) -> pd.DataFrame:
@@ -29,8 +29,8 @@ def simulated(designs: pd.DataFrame) -> pd.DataFrame:
 def test_every_design_stands_once() -> None:
     designs = made(leads=5)
     assert not designs.duplicated([*grid.DESIGN, "of"]).any()
-    # Two worlds, two of the numbers of units that it has, three sizes; trials and leads.
-    assert designs.groupby("of").size().to_dict() == {"lead": 12, "trial": 12}
+    # Two worlds, two of the numbers of units that it has, three sizes; of pages the two ends.
+    assert designs.groupby("of").size().to_dict() == {"lead": 8, "trial": 12}
     assert set(designs.loc[designs["held_out"], "world"]) == {"tails"}
     assert designs["repeats"].groupby(designs["of"]).first().to_dict() == {"lead": 5, "trial": 40}
 
@@ -47,7 +47,7 @@ def test_a_slow_measure_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_measure_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(tables.ParameterError, match="no measure 'toy/mean'; did you mean toy/mea"):
-        grid.designs(["toy/mean"], n=[10], repeats=2, leads=0)
+        grid.designs(["toy/mean"], n=[10], repeats=2)
 
 
 def test_designs_draw_other_studies_and_the_same_design_the_same() -> None:

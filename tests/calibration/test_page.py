@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("toy")
 
 @pytest.fixture
 def made() -> dict[str, pd.DataFrame]:
-    designs = grid.designs([], n=[10, 30, 80], repeats=120, leads=20)
+    designs = grid.designs([], n=[10, 30, 80], repeats=120, lead_n=[10, 80], lead_repeats=20)
     found = {
         of: grid.simulate(designs[designs["of"] == of], sure=Sure(draws=20))
         for of in ("trial", "lead")
@@ -101,4 +101,4 @@ def test_tables_of_the_body_are_small(made: dict[str, pd.DataFrame]) -> None:
     ):  # fmt: skip
         assert 0 < len(table.rows) <= 12
         assert len(table.rows.columns) <= 8
-    assert set(tables.misses(made["estimates"]).rows["what"]) == {"toy means: narrow"}
+    assert "toy means: narrow" in str(tables.misses(made["estimates"]).note)

@@ -51,10 +51,10 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
     --------
     >>> design = dict(zip(DESIGN, ("s", "m", "articles", "w", False, 30, 12, 0.0), strict=True))
     >>> row = design | {"statistic": "d", "group": None, "planted": 0.0, "repeats": 100,
-    ...                 "coverage": 0.8, "n_covered": 100, "told": 0.05, "n_tested": 100}
+    ...                 "coverage": 0.8, "n_covered": 100, "told": 0.06, "n_tested": 100}
     >>> found = estimates(pd.DataFrame([row]), pd.DataFrame(), confidence=0.95)
     >>> found[found["topic"].isna() & found["prompt"].isna()]["estimate"].round(3).tolist()
-    [-0.15, 0.0]
+    [-0.15, 0.01]
     """
     rows: list[dict[str, Any]] = []
     for measure, statistic, share, counted, nominal in _ERRORS:

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import tables
 from nbbias.calibration import measures
-from nbbias.calibration.trials import Design, false_leads, outcomes
+from nbbias.calibration.trials import Design, Measure, false_leads, outcomes
 from nbbias.stats import Sure
 
 #: What names a design, of one measure.
 DESIGN = ("study", "measure", "unit", "world", "held_out", "n", "length", "size")
 
 
-def designs(names: list[str], *, n: Sequence[int], repeats: int, leads: int) -> pd.DataFrame:
+def designs(
+    names: list[str], *, n: Sequence[int], repeats: int, lead_n: Sequence[int] = (),
+    lead_repeats: int = 0,
+) -> pd.DataFrame:  # fmt: skip
     """List what is simulated: a row for each design of each measure, and again for its lead.
 
     Parameters
     ----------
     names
         Measures, as ``study/name``; all where there is none.
-    n
-        Numbers of units, of those that a measure has.
-    repeats, leads
-        Simulated studies of each design, and simulated pages; a slow measure gets its share.
+    n, repeats
+        Numbers of units, of those that a measure has, and simulated studies of each design; a slow
+        measure gets its share.
+    lead_n, lead_repeats
+        The same of simulated pages, with nothing and with the largest effect planted.
 
     Returns
     -------
@@ -40,24 +45,30 @@ def designs(names: list[str], *, n: Sequence[int], repeats: int, leads: int) -> 
 
     Examples
     --------
-    >>> designs([], n=[30], repeats=10, leads=0)["of"].unique().tolist()
+    >>> designs([], n=[30], repeats=10)["of"].unique().tolist()
     ['trial']
     """
     rows = []
     for one in measures.chosen(names).values():
-        kinds = [("trial", repeats)] + [("lead", leads)] * (one.lead is not None)
-        sizes = [size for size in n if size in one.n]
-        for (of, times), world, of_n, length, size in product(
-            kinds, one.worlds, sizes, one.lengths, one.planted
-        ):
-            if (of == "lead" and length != one.lengths[0]) or not times:
-                continue
-            rows.append({
-                "study": one.study, "measure": one.name, "unit": one.unit, "world": world,
-                "held_out": world in one.held_out, "n": of_n, "length": length,
-                "size": float(size), "of": of, "repeats": max(round(times * one.share), 2),
-            })  # fmt: skip
+        rows += _rows(one, "trial", product(one.worlds, n, one.lengths, one.planted), repeats)
+        ends = (0.0, max(one.planted, key=abs))
+        if one.lead is not None and lead_repeats:
+            pages = product(one.worlds, lead_n, one.lengths[:1], ends)
+            rows += _rows(one, "lead", pages, lead_repeats)
     return pd.DataFrame(rows, columns=[*DESIGN, "of", "repeats"])
+
+
+def _rows(
+    one: Measure, of: str, cells: Iterable[tuple[str, int, int, float]], times: int
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "study": one.study, "measure": one.name, "unit": one.unit, "world": world,
+            "held_out": world in one.held_out, "n": n, "length": length, "size": float(size),
+            "of": of, "repeats": max(round(times * one.share), 2),
+        }
+        for world, n, length, size in cells if n in one.n
+    ]  # fmt: skip
 
 
 def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:

@@ -34,16 +34,17 @@ def measure(**parameters: Any) -> Measured:
     --------
     >>> from nbbias import calibration
     >>> found = calibration.measure(
-    ...     measures=["llmbi/index"], n=[10], repeats=4, lead_repeats=0, draws=20
+    ...     measures=["cogs/rbs_tasks"], n=[10], repeats=4, lead_repeats=0, draws=20
     ... )
     >>> set(found.estimates["dimension"])
-    {'index'}
+    {'rbs_tasks'}
     """
     with params.given(Calibration, parameters) as chosen:
         pass
     designs = grid.designs(
-        chosen.measures, n=chosen.n, repeats=chosen.repeats, leads=chosen.lead_repeats
-    )
+        chosen.measures, n=chosen.n, repeats=chosen.repeats, lead_n=chosen.lead_n,
+        lead_repeats=chosen.lead_repeats,
+    )  # fmt: skip
     sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
     outcomes, leads = (
         grid.simulate(designs[designs["of"] == of_], sure=sure) for of_ in ("trial", "lead")

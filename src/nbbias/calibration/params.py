@@ -14,6 +14,9 @@ from nbbias.params import Claims, Parameters, Study, Texts, Units, no_twins
 BAND = 0.02
 
 
+Numbers = Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(no_twins)]
+
+
 class Calibration(Parameters):
     """How often is each measure wrong, and what can it see? (Gelman 2014)
 
@@ -39,14 +42,15 @@ class Calibration(Parameters):
     measures: Annotated[list[str], AfterValidator(no_twins)] = Field(
         [], description="which measures, as study/name; [] for all"
     )
-    n: Annotated[
-        list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(no_twins)
-    ] = Field(
+    n: Numbers = Field(
         [10, 30, 80, 400],
         min_length=1,
         description="numbers of articles, prompts or texts, of those that a measure has",
     )  # fmt: skip
     repeats: int = Field(200, ge=2, le=100_000, description="simulated studies of each design")
+    lead_n: Numbers = Field(
+        [10, 80], description="the same of whole simulated pages, whose first sentence is read"
+    )
     lead_repeats: int = Field(
         40, ge=0, le=100_000, description="simulated pages of each design; 0 for none"
     )

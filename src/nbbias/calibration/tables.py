@@ -37,7 +37,7 @@ def simulated(designs: pd.DataFrame) -> Table:
     Examples
     --------
     >>> from nbbias.calibration import grid
-    >>> simulated(grid.designs([], n=[10, 30], repeats=4, leads=0)).title
+    >>> simulated(grid.designs([], n=[10, 30], repeats=4)).title
     'What was simulated'
     """
     trials = designs[designs["of"] == "trial"]
