@@ -4,6 +4,8 @@ from . import (
     grid as grid,
     measures as measures,
     params as params,
+    plannable as plannable,
+    planning as planning,
     sentences as sentences,
     tables as tables,
 )
