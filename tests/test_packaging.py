@@ -163,6 +163,7 @@ def test_the_command_line_has_the_verbs_of_users() -> None:
             "run",
             "measure",
             "detect",
+            "label",
             "generate",
             "studies",
             "gate",

@@ -254,6 +254,32 @@ def detect_command(
         raise typer.Exit(1)
 
 
+@app.command("label")
+def label_command(
+    target: Annotated[Path, typer.Argument(metavar="RUN | PARAMS.yaml")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The sheet; by default labels.csv in the run.")
+    ] = None,
+    words: Annotated[
+        int, typer.Option("--words", min=1, help="Group words to ask about, per bias.")
+    ] = 200,
+    sentences: Annotated[
+        int, typer.Option("--sentences", min=1, help="Sentences to ask about, per bias.")
+    ] = 300,
+) -> None:
+    """Draw group words and sentences for people to label: how often are the lists wrong?
+
+    Model and side are hidden. Fill the column label of the sheet, a CSV, in any program. Asked
+    again, what the labels tell so far is printed, and nothing of them is lost.
+    """
+    found = running.labelled.lay_out(target, out=out, words=words, sentences=sentences)
+    columns, rows, lines = running.labelled.told(found)
+    if rows:
+        out_console.table(columns, rows)
+    for line in lines:
+        err_console.print(line, markup=False)
+
+
 @app.command("generate")
 def generate_command(
     params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],

@@ -285,6 +285,7 @@ STUDY = Study(
     parameters=NewsBias,
     check=_check,
     measure="nbbias.news.measured:measure",
+    label="nbbias.news.measured:label",
     units=_units,
     choices=_choices,
     own=few,

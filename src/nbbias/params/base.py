@@ -182,6 +182,8 @@ class Study(NamedTuple):
     `units` loads the values behind its means, by which two runs are compared; `choices`, by which a
     specification curve is measured. `own` says what else
     texts of one's own take, by the rows of each input that is given: values of parameters, and why.
+    `label`, written as `measure` is, draws what people are asked about its word lists: parameters,
+    the sheet's file, how many words and sentences in; the sheet, and what it tells so far, out.
     """
 
     stem: str
@@ -197,6 +199,7 @@ class Study(NamedTuple):
     measure: str = ""
     own: Callable[[Mapping[str, int]], Own] = lambda _: {}
     choices: Callable[[], Choices] | None = None
+    label: str = ""
 
     @property
     def question(self) -> str:
