@@ -157,6 +157,49 @@ def measure_command(
             out_console.print(f"{out / 'tables' / name}.csv  {len(table):,} rows", markup=False)
 
 
+@app.command("curve")
+def curve_command(
+    params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],
+    over: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--over", metavar="name=a,b,c | FILE.yaml",
+            help="A choice and its values, the run's own first; without any, the study's choices.",
+        ),
+    ] = None,
+    claim: Annotated[int, typer.Option("--claim", help="Which declared claim is asked.")] = 1,
+    override: Annotated[
+        list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
+    ] = None,
+    draws: Annotated[
+        int, typer.Option("--draws", min=100, help="Times that sides are swapped.")
+    ] = running.curve.DRAWS,
+    out: Annotated[Path, typer.Option("--out", help="Folder of all curves.")] = Path("curves"),
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what is declared, and its hash; read nothing.")
+    ] = False,
+) -> None:  # fmt: skip
+    """Ask one declared claim by every way of measuring it, and test all of them as one.
+
+    Every combination of the choices is measured: a specification curve, with a joint test that
+    swaps the two sides of each article's texts, alike in all of them.
+    """
+    declared = running.curve.declare(
+        params_file, over=over or [], claim=claim, overrides=override or []
+    )
+    for line in running.curve.listed(declared):
+        err_console.print(line, markup=False)
+    if dry_run:
+        return
+    if told := tables.unwritable(out):
+        raise NbbiasError(str(out), told)
+    found = running.curve.measure(declared, draws=draws)
+    folder = running.curve.save(declared, found, out=out)
+    for sentence in running.curve.told(declared, found):
+        out_console.print(sentence, markup=False)
+    out_console.print(str(folder / "figures" / "curve.svg"), markup=False)
+
+
 @app.command("detect")
 def detect_command(
     texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
@@ -209,6 +252,42 @@ def detect_command(
     err_console.print(f"{number:,} text{'s' * (number != 1)}: {told}", markup=False)
     if fail and counts[biasalert.detector.BIASED]:
         raise typer.Exit(1)
+
+
+@app.command("plan")
+def plan_command(
+    target: Annotated[str, typer.Argument(metavar="STUDY | PARAMS.yaml")],
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", metavar="name=value",
+            help="Set what is assumed, such as effect=-0.05. name=a,b makes a row for each; "
+            "claim=tone plans another claim.",
+        ),
+    ] = None,
+    assumptions: Annotated[
+        bool, typer.Option("--list", help="List the claims, and what each assumes.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all of it.")] = False,
+) -> None:  # fmt: skip
+    """Say how many articles, prompts, repeats or labels a claim takes, and what they cost to ask.
+
+    Power is that of simulated studies; nothing is asked. Of a params file, its generate: block says
+    how many models are asked, how often, and at what price.
+    """
+    if assumptions:
+        for told, described in running.planned.assumptions(target):
+            out_console.print(f"[bold]{escape.terminal(told)}[/]")
+            columns = ["name", "default", "range", "meaning"]
+            out_console.table(columns, described[columns].map(str).itertuples(index=False))
+        return
+    found = running.planned.plan(target, override or [])
+    if as_json:
+        out_console.out(running.planned.as_json(found))
+        return
+    out_console.table(*running.planned.printed(found))
+    for one in found.notes:
+        err_console.print(one, markup=False)
 
 
 @app.command("label")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import sem, t
 
-from nbbias import news
+from nbbias import news, reading, tables
 from nbbias.calibration import repeated, worlds
+from nbbias.calibration.leads import TEXTS, saying, sayings
 from nbbias.calibration.trials import Design, Measure, Trial
 from nbbias.calibration.worlds import GROUPS, WORLDS, Corpora
 from nbbias.stats import Sure
@@ -206,14 +208,14 @@ def tones(corpora: Corpora, *, answers: int) -> dict[str, np.ndarray]:
         repeats by stories, means over a story's answers.
     """
     counts = {bias: own.sum(axis=-1) for bias, own in corpora.words.items()}
-    total = np.add.reduce(list(counts.values()))
+    total: np.ndarray = np.add.reduce(list(counts.values()))
     neutral = _change(corpora.tone, np.asarray(total == 0), answers)
     found: dict[str, np.ndarray] = {}
     for bias, groups in GROUPS.items():
         own, largest = corpora.words[bias], []
-        alone = total == counts[bias]
+        alone = np.asarray(total == counts[bias])
         for i, group in enumerate(groups):
-            most = (own[..., i, None] > np.delete(own, i, axis=-1)).all(axis=-1)
+            most = np.all(own[..., i, None] > np.delete(own, i, axis=-1), axis=-1)
             change = _change(corpora.tone, most, answers)
             by_itself = _change(corpora.tone, most & alone, answers)
             largest.append(np.abs(change))
@@ -351,10 +353,140 @@ def _tone_beyond(stories: list[list[np.ndarray]], answers: int) -> tuple[float, 
     return excess.mean(), sem(excess), len(excess), many and kind != news.replicates.HALVES
 
 
+# --- what leads -------------------------------------------------------------------------------
+
+#: Models of a simulated run: the first has fewer women, the second is colder on them.
+_WHO = ("m1", "m2", "m3", "m4")
+
+#: What is declared by default, and by which instrument it is measured.
+_CLAIMS = news.params.NewsBias.model_fields["claims"].default
+_INSTRUMENTS = {"word": "word list", "sentiment": "TextBlob"}
+
+#: Counted pairs that a model needs to be compared with the others.
+_MIN_PAIRS = news.params.NewsBias.model_fields["min_pairs"].default
+
+#: What a clause of the lead says: who does what to whom.
+_CLAUSES = {
+    "word": re.compile(r"(.+?) gives? (.+?) an? \w+ share of the words.*?: .*?(more|less)\b"),
+    "sentiment": re.compile(r"(.+?) writes? about (.+?) in an? \w+ tone.*?: .*?(higher|lower)\b"),
+}
+
+
+@_possible
+def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+    """Repeat whole runs of several models, and read what the sentence that leads each says.
+
+    One model names fewer women, one is colder on them, the others differ from people in nothing.
+    Where the declared tests cannot tell anything, the sentence does not either, and is not written.
+    """
+    # Real articles have parts for three models and one text by people.
+    who = _WHO[:3] if design.world == "halves" else _WHO
+    share = [design.planted, *np.zeros(len(who) - 1)]
+    tone = [0.0, design.planted, *np.zeros(len(who) - 2)]
+    rows = []
+    most = max(1, _HELD // (design.n * design.length * (len(who) + 1)))
+    for number, done in enumerate(range(0, repeats, most)):
+        corpora = worlds.of(
+            design, min(most, repeats - done), share=share, tone=tone, originals=1,
+            seed=[sure.seed, number],
+        )  # fmt: skip
+        rows += [_said(design, own, who, sure) for own in runs(corpora, who, sure.confidence)]
+    return sayings(rows)
+
+
+def runs(corpora: Corpora, who: Sequence[str], confidence: float) -> list[list[dict[str, Any]]]:
+    """Return of every repeat the rows of ESTIMATES that a run's claims are chosen from.
+
+    The last text of each story is the original, the others are the models'.
+
+    Examples
+    --------
+    >>> design = Design("runs", 12, 12, 0.0)
+    >>> corpora = worlds.of(design, 2, share=[0, 0], tone=[0, 0], originals=1, seed=1)
+    >>> [len(rows) for rows in runs(corpora, ["a", "b"], 0.95)]
+    [14, 14]
+    """
+    found = []
+    common = {"source": "simulated", "prompt": "neutral", "test": "one-sample t", "null": 0.0}
+    for bias, groups in GROUPS.items():
+        counts = corpora.words[bias].sum(axis=3, dtype=int)
+        own = [_scored(counts[:, :, [i, len(who)]], bias) for i in range(len(who))]
+        counted = np.stack([~np.isnan(one["score"]) for one in own], axis=1)
+        enough = counted.sum(axis=2, keepdims=True) >= _MIN_PAIRS
+        used = enough & (counted | ~enough).all(axis=1, keepdims=True)
+        for group in groups:
+            for i, model in enumerate(who):
+                values = np.where(used[:, i], own[i][f"difference_{group}"], np.nan)
+                means = repeated.means(values, confidence=confidence, bounds=(-1, 1))
+                key = {"measure": "word", "statistic": "share_difference_common", "bias": bias}
+                found.append(means.assign(**common, **key, group=group, model=model))
+    for i, model in enumerate(who):
+        texts = [i, len(who)]
+        words = {bias: own[:, :, texts] for bias, own in corpora.words.items()}
+        of = tones(Corpora(words, corpora.tone[:, :, texts]), answers=1)
+        for group in GROUPS["gender"]:
+            means = _signed(of, group, confidence)["difference_beyond_neutral"]
+            key = {"measure": "sentiment", "statistic": "difference_beyond_neutral"}
+            found.append(means.assign(**common, **key, bias="gender", group=group, model=model))
+    table = pd.concat(found)
+    table["statistic_value"] = (table["estimate"] / table["error"]).where(table["p_value"].notna())
+    table["instrument"] = table["measure"].map(_INSTRUMENTS)
+    table["reason"] = table["p_value"].isna().map({True: "too few articles", False: None})
+    table = table.drop(columns="error").sort_index(kind="stable")
+    return [own.to_dict("records") for _, own in table.groupby(level=0)]
+
+
+def _said(
+    design: Design, rows: list[dict[str, Any]], who: Sequence[str], sure: Sure
+) -> dict[str, Any]:
+    """Write the lead of a run where it can say anything, and judge it."""
+    keys = [(claim["measure"], claim["group"]) for claim in _CLAIMS]
+    p = np.array([row["p_value"] for row in rows if (row["measure"], row["group"]) in keys])
+    p = p[~np.isnan(p)]
+    if not len(p) or p.min() * len(p) >= 1 - sure.confidence:
+        return saying(design, [], claimed=[], true=[])
+    estimates = tables.estimates(rows, study="news_bias", confidence=sure.confidence)
+    declared = reading.claims.declared(estimates, _CLAIMS, confidence=sure.confidence)
+    pairs = pd.DataFrame({"source": "simulated", "article_id": range(design.n), "model": who[0]})
+    plain = news.sentences.lead(declared, estimates=estimates, pairs=pairs, texts=TEXTS).plain
+    side = "less" if design.planted < 0 else "more"
+    true = [(who[0], "word", "women", side), (who[1], "sentiment", "women", side)]
+    read = claimed(plain[0], who)
+    return saying(design, plain, claimed=read, true=true if design.planted else [])
+
+
+def claimed(sentence: str, who: Sequence[str]) -> set[tuple[str, ...]]:
+    """Read off what a lead claims: the model, the measure, the people, and the side.
+
+    Raises
+    ------
+    ValueError
+        A clause says something, but not in the words of the study.
+
+    Examples
+    --------
+    >>> said = "One of 2 models, b, gives women a smaller share of the words: 0.10 less (of 0.4)."
+    >>> claimed(said, ["a", "b"])
+    {('b', 'word', 'women', 'less')}
+    """
+    found: set[tuple[str, ...]] = set()
+    for clause in sentence.split("; "):
+        for measure, pattern in _CLAUSES.items():
+            told = pattern.match(clause)
+            if told:
+                every = told[1].lower().startswith("all ")
+                named = [one for one in who if every or re.search(rf"\b{one}\b", told[1])]
+                side = "more" if told[3] in {"more", "higher"} else "less"
+                found |= {(one, measure, told[2], side) for one in named}
+    if not found:
+        raise ValueError(f"cannot be read: {sentence}")
+    return found
+
+
 MEASURES = (
     Measure(
         "news_bias", "words", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.05, -0.1, -0.2), n=N, trial=words,
+        planted=(0.0, -0.05, -0.1, -0.2), n=N, trial=words, lead=lead,
     ),
     Measure(
         "news_bias", "words_distance", "articles", worlds.told(), worlds.HELD_OUT,

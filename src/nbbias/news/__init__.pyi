@@ -1,6 +1,7 @@
 from . import (
     claims as claims,
     corpus as corpus,
+    curve as curve,
     explore as explore,
     figures as figures,
     fits as fits,

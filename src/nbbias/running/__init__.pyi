@@ -1,5 +1,6 @@
 from . import (
     asked as asked,
+    curve as curve,
     execute as execute,
     labelled as labelled,
     measured as measured,
@@ -7,6 +8,7 @@ from . import (
     own as own,
     place as place,
     plan as plan,
+    planned as planned,
     run as run,
     texts as texts,
 )

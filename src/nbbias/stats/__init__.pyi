@@ -12,10 +12,12 @@ from .chance import (
 )
 from .changes import (
     gate as gate,
+    least as least,
     paired_change as paired_change,
     power as power,
     units_needed as units_needed,
 )
+from .curve import Joint as Joint, curve as curve, joint as joint
 from .effects import (
     equivalence as equivalence,
     shrunken as shrunken,
