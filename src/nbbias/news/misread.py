@@ -261,7 +261,7 @@ def corrected(
     if not rows:
         return table.assign(**dict.fromkeys(RAW.values(), np.nan))
     beside = pd.concat(raw)[[*keys, *RAW]].rename(columns=RAW)
-    table = table.astype({key: beside[key].dtype for key in keys})
+    table = table.astype({key: beside[key].dtype for key in keys} | {"reason": object})
     table = table.merge(beside, on=keys, how="left", validate="one_to_one")
     none = table["raw_low"].isna() & table["ci_low"].notna()  # too few articles differ
     table.loc[none, ["ci_low", "ci_high"]] = np.nan

@@ -698,10 +698,12 @@ def corrected_result(rows: pd.DataFrame) -> str:
     kept = int(((before == after) & (before != 0)).sum())
     turned = int((before * after < 0).sum())
     new = int(((before == 0) & (after != 0)).sum())
-    parts = [f"{kept} of {int((before != 0).sum())} leading intervals beside 0 stay there"]
+    were = int((before != 0).sum())
+    parts = [f"{kept} of {were} leading intervals beside 0 stay there"] if were else []
     parts += [f"{turned} on the other side"] * (turned > 0)
-    parts += [f"{new} more {'lies' if new == 1 else 'lie'} beside 0"] * (new > 0)
-    if not (before != 0).any() and not new:
+    more = "leading interval more lies" if new == 1 else "leading intervals more lie"
+    parts += [f"{new} {more} beside 0"] * (new > 0)
+    if not parts:
         parts = ["no leading interval lies beside 0, before or after"]
     return f"Corrected for errors of the word lists, {'; '.join(parts)}"
 

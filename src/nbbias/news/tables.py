@@ -284,6 +284,7 @@ def corrected(found: pd.DataFrame) -> Table:
             "N": found["n"],
         }
     )
+    rows["corrected"] = rows["corrected"].where(found["estimate"].notna(), found["reason"])
     note = (
         "Answer less original. Words count as what they name by the labels of their side, over its "
         "recall; shifts of tone are those of the sentences about a group. The interval of what is "
