@@ -7,6 +7,7 @@ from . import (
     own as own,
     place as place,
     plan as plan,
+    planned as planned,
     run as run,
     texts as texts,
 )
