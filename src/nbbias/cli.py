@@ -211,6 +211,68 @@ def detect_command(
         raise typer.Exit(1)
 
 
+@app.command("plan")
+def plan_command(
+    target: Annotated[str, typer.Argument(metavar="STUDY | PARAMS.yaml")],
+    override: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-p", metavar="name=value",
+            help="Set what is assumed, such as effect=-0.05. name=a,b makes a row for each; "
+            "claim=tone plans another claim.",
+        ),
+    ] = None,
+    assumptions: Annotated[
+        bool, typer.Option("--list", help="List the claims, and what each assumes.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all of it.")] = False,
+) -> None:  # fmt: skip
+    """Say how many articles, prompts, repeats or labels a claim takes, and what they cost to ask.
+
+    Power is that of simulated studies; nothing is asked. Of a params file, its generate: block says
+    how many models are asked, how often, and at what price.
+    """
+    if assumptions:
+        for told, described in running.planned.assumptions(target):
+            out_console.print(f"[bold]{escape.terminal(told)}[/]")
+            columns = ["name", "default", "range", "meaning"]
+            out_console.table(columns, described[columns].map(str).itertuples(index=False))
+        return
+    found = running.planned.plan(target, override or [])
+    if as_json:
+        out_console.out(running.planned.as_json(found))
+        return
+    out_console.table(*running.planned.printed(found))
+    for one in found.notes:
+        err_console.print(one, markup=False)
+
+
+@app.command("label")
+def label_command(
+    target: Annotated[Path, typer.Argument(metavar="RUN | PARAMS.yaml")],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The sheet; by default labels.csv in the run.")
+    ] = None,
+    words: Annotated[
+        int, typer.Option("--words", min=1, help="Group words to ask about, per bias.")
+    ] = 200,
+    sentences: Annotated[
+        int, typer.Option("--sentences", min=1, help="Sentences to ask about, per bias.")
+    ] = 300,
+) -> None:
+    """Draw group words and sentences for people to label: how often are the lists wrong?
+
+    Model and side are hidden. Fill the column label of the sheet, a CSV, in any program. Asked
+    again, what the labels tell so far is printed, and nothing of them is lost.
+    """
+    found = running.labelled.lay_out(target, out=out, words=words, sentences=sentences)
+    columns, rows, lines = running.labelled.told(found)
+    if rows:
+        out_console.table(columns, rows)
+    for line in lines:
+        err_console.print(line, markup=False)
+
+
 @app.command("generate")
 def generate_command(
     params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],

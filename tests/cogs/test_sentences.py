@@ -221,11 +221,13 @@ def test_a_page_leads_with_both_halves() -> None:
     judgements = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     writers, judges = led(pd.concat([scores, judgements])).plain
     assert writers == (
-        "Told to write as somebody, m stays nearest to what it writes otherwise as White people "
+        "On these tasks, told to write as somebody, m stays nearest to what it writes otherwise as "
+        "White people "
         "(chance alone would give each in fewer than 1 of 1,000 such runs)."
     )
     assert judges.startswith(
-        "Shown texts without a word of who wrote as whom, j prefers those written as Black people "
+        "On these tasks, shown texts without a word of who wrote as whom, j prefers those written "
+        "as Black people "
         "(chance alone would give each in at most "
     )
     assert judges.endswith("; of k nothing is told apart from chance.")

@@ -1,3 +1,7 @@
+from . import (
+    plannable as plannable,
+    planning as planning,
+)
 from .trials import (
     Design as Design,
     Measure as Measure,

@@ -9,6 +9,7 @@ from . import (
     replies as replies,
     sample as sample,
     sentences as sentences,
+    spread as spread,
     suite as suite,
     tables as tables,
     units as units,

@@ -313,15 +313,39 @@ def _balanced(decided: pd.DataFrame, identities: list[str]) -> _Balanced:
     picked = decided.loc[kept, "position"].to_numpy(int) - 1
     np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
     np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
-    with np.errstate(invalid="ignore"):
-        cells = chosen / shown
-        found = [cells.mean(axis=over) for over in (2, 1)]
-        found = [one / one.sum(axis=1, keepdims=True) for one in found]
-    identity, position = found
+    identity, position = balanced(chosen, shown)
     return _Balanced(
         pd.DataFrame(identity, index=instances, columns=identities),
         pd.DataFrame(position, index=instances, columns=list(range(1, k + 1))),
     )
+
+
+def balanced(chosen: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Average choices over positions, and over identities, each weighing alike.
+
+    Parameters
+    ----------
+    chosen, shown
+        Counts, instances by identities by positions: how often each was chosen there, and shown.
+
+    Returns
+    -------
+    (identities, positions) : arrays
+        Shares, instances by either; rows add up to 1, and are NaN where one was never shown.
+
+    Examples
+    --------
+    Two orders, and the first place is chosen in both:
+
+    >>> identities, positions = balanced(np.array([[[1, 0], [1, 0]]]), np.ones((1, 2, 2)))
+    >>> identities.tolist(), positions.tolist()
+    ([[0.5, 0.5]], [[1.0, 0.0]])
+    """
+    with np.errstate(invalid="ignore"):
+        cells = chosen / shown
+        found = [cells.mean(axis=over) for over in (2, 1)]
+        identities, positions = (one / one.sum(axis=1, keepdims=True) for one in found)
+    return identities, positions
 
 
 def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:

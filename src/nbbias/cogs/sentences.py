@@ -129,6 +129,11 @@ def _of_tasks(rows: pd.DataFrame) -> str:
     return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
 
 
+def _on(rows: pd.DataFrame) -> str:
+    """Begin a sentence by what it holds for: other tasks may have it otherwise."""
+    return plain.capital(_of_tasks(rows).strip())
+
+
 def floors(estimates: pd.DataFrame) -> list[str]:
     """Put the distance between two default answers beside the identities' distances."""
     rows = by_setting(whole(estimates))
@@ -337,7 +342,7 @@ def _of_writers(rows: pd.DataFrame) -> list[str]:
     if rows.empty:
         return []
     return [_preferring(
-        rows, "model", one="model", start="Told to write as somebody, ",
+        rows, "model", one="model", start=f"{_on(rows)}, told to write as somebody, ",
         does="{who} stays nearest to what it writes otherwise as {groups}",
         many="{told} of {of} models stay nearest to what they write otherwise as one identity on "
         "some axis, most often as {groups}",
@@ -351,7 +356,8 @@ def _of_judges(rows: pd.DataFrame) -> list[str]:
     if rows.empty:
         return []
     return [_preferring(
-        rows, "evaluator", one="judge", start="Shown texts without a word of who wrote as whom, ",
+        rows, "evaluator", one="judge",
+        start=f"{_on(rows)}, shown texts without a word of who wrote as whom, ",
         does="{who} prefers those written as {groups}",
         many="{told} of {of} judges prefer those of some identity, most often of {groups}",
         none="no judge is told to prefer those of some identity",

@@ -98,7 +98,7 @@ def spread_rows(
         top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
         top["test"] = analysis["test"] + end
     else:
-        top |= _permutation(table, family=family, sure=sure)
+        top |= permutation(table, family=family, sure=sure)
     low, high = stats.spread_interval(whole, confidence=confidence)
     no_interval = (
         stats.ONE_VALUE if n == 1 else ALIKE.format(unit="task" if end else "task × theme")
@@ -137,7 +137,7 @@ def units(values: pd.DataFrame, tasks: Tasks) -> pd.DataFrame:
     return whole.groupby(level="task", sort=False).mean()
 
 
-def _permutation(table: np.ndarray, *, family: int, sure: Sure) -> Row:
+def permutation(table: np.ndarray, *, family: int, sure: Sure) -> Row:
     """Test a spread by all arrangements of the identities where they are few, else by deals."""
     observed = float(spread(table.mean(axis=0)))
     n, k = table.shape

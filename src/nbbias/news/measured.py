@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.news import claims, corpus, fits, tone, topics, words
+from nbbias.news import claims, corpus, fits, labels, misread, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import Read
 from nbbias.news.params import News, NewsBias
@@ -117,3 +118,34 @@ def together(found: Sequence[Level]) -> Measured:
     scores = pd.concat([level.scores for level in found], ignore_index=True)
     lost = [level.losses.reset_index() for level in found]
     return Measured(estimates, chance, scores, pd.concat(lost, ignore_index=True))
+
+
+def label(
+    chosen: News, path: Path, *, words: int, sentences: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw what people are asked about the word lists of a run: a verb of `nbbias label`.
+
+    Parameters
+    ----------
+    chosen
+        The run's parameters.
+    path
+        The sheet; where it is there already, its labels are kept.
+    words, sentences
+        How many to ask about, per bias.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        The sheet (`labels.sheet`), and precision and recall by the labels so far
+        (`misread.accuracy`).
+    """
+    before = labels.read_sheet(path) if path.exists() else None
+    people, models = corpus.read(chosen.originals_path, chosen.generations_path)
+    lexicon = corpus.lexicon(
+        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
+    )
+    read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
+    drawn = labels.draw(labels.frame(read), words=words, sentences=sentences)
+    sheet = labels.sheet(read, drawn, before=before)
+    return sheet, misread.accuracy(labels.labelled(read, sheet), sure=Sure(seed=chosen.seed))

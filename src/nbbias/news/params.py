@@ -282,6 +282,7 @@ STUDY = Study(
     parameters=NewsBias,
     check=_check,
     measure="nbbias.news.measured:measure",
+    label="nbbias.news.measured:label",
     units=_units,
     own=few,
     inputs=("originals_path", "generations_path"),

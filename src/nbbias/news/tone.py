@@ -546,7 +546,7 @@ def floor(
             kind = replicates.choose(articles)
             if kind is None:
                 continue
-            observed, beside = replicates.measured(articles, kind, _apart)
+            observed, beside = replicates.measured(articles, kind, apart)
             for measured, excess in zip(
                 scored.measured.to_dict("records"), (observed - beside).T, strict=True
             ):
@@ -575,9 +575,22 @@ def _alike(twins: Scored, scored: Scored) -> Scored:
     return Scored(table.assign(**own), scored.measured)
 
 
-def _apart(
-    base: np.ndarray, text: np.ndarray, beside: np.ndarray, _base_answers: bool
+def apart(
+    base: np.ndarray, text: np.ndarray, beside: np.ndarray, _base_answers: bool = False
 ) -> np.ndarray:
+    """Return the largest difference of tone over groups, at as many sentences as `beside` has.
+
+    Parameters
+    ----------
+    base, text, beside
+        Sentences with a group: its number, then the scores by instrument.
+
+    Examples
+    --------
+    >>> she, he = [0, 0.5], [1, -0.5]
+    >>> apart(np.array([she, he]), np.array([[0, 0.1], he]), np.array([she, he])).tolist()
+    [0.4]
+    """
     from nbbias.news import deals
 
     return np.asarray(deals.apart(base, text, beside))

@@ -164,6 +164,8 @@ class Study(NamedTuple):
     without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
     `units` loads the values behind its means, by which two runs are compared. `own` says what else
     texts of one's own take, by the rows of each input that is given: values of parameters, and why.
+    `label`, written as `measure` is, draws what people are asked about its word lists: parameters,
+    the sheet's file, how many words and sentences in; the sheet, and what it tells so far, out.
     """
 
     stem: str
@@ -178,6 +180,7 @@ class Study(NamedTuple):
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""
     own: Callable[[Mapping[str, int]], Own] = lambda _: {}
+    label: str = ""
 
     @property
     def question(self) -> str:

@@ -13,6 +13,7 @@ from .chance import (
 )
 from .changes import (
     gate as gate,
+    least as least,
     paired_change as paired_change,
     power as power,
     units_needed as units_needed,

@@ -401,15 +401,22 @@ def units_needed(
     def enough(n: int) -> bool:
         return power(both, n, worse=worse, margin=margin, alpha=alpha) >= wanted
 
-    return _least(enough)
+    return least(enough)
 
 
-def _least(enough: Callable[[int], bool]) -> int | None:
+def least(enough: Callable[[int], bool], *, most: int = _MOST) -> int | None:
+    """Return the least number of units that is enough, to a hundredth; None above the most.
+
+    Examples
+    --------
+    >>> least(lambda n: n >= 40), least(lambda n: n >= 40, most=20)
+    (40, None)
+    """
     high = 4
     while not enough(high):
-        high *= 2
-        if high > _MOST:
+        if high == most:
             return None
+        high = min(high * 2, most)
     low = high // 2
     while high - low > max(1, low // 100):
         middle = (low + high) // 2

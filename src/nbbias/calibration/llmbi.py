@@ -1,0 +1,226 @@
+"""How strongly worded answers are: studies that never were, of sentiment's size by prompt.
+
+The index is the size of an answer's sentiment, so what is simulated are sizes: skewed, with prompts
+that call for strong words from every model, and windows of neutral prose beside them. The study's
+own draws and tests measure them, and its least squares, which here are sums.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from nbbias import llmbi, stats
+from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
+from nbbias.calibration.trials import Design, Measure
+from nbbias.stats import Sure
+
+Row = dict[str, Any]
+
+#: Dimensions of people, as many as the paper asks about.
+DIMENSIONS = 9
+
+#: The penalty, what the formula makes of one unit of sentiment, and the mean size of neutral
+#: prose; how many windows of it there are (the shipped prose, at sixty words).
+PENALTY, _SLOPE, _SIZE, WINDOWS = 0.2, 2.5, 0.1, 88
+
+NEUTRAL = PENALTY + _SLOPE * _SIZE
+
+#: How far prompts and answers vary: shapes of gamma variables with mean 1.
+_OF_PROMPT, _OF_ANSWER = 4.0, 2.0
+
+
+class Answers(NamedTuple):
+    """Scores of the answers of several models to the same prompts.
+
+    Attributes
+    ----------
+    scores : array
+        Models by prompts by repeated answers.
+    dimension : array
+        Of each prompt, numbered from 0.
+    windows : array
+        Scores of neutral prose of the same length.
+    """
+
+    scores: np.ndarray
+    dimension: np.ndarray
+    windows: np.ndarray
+
+
+def answers(rng: np.random.Generator, design: Design, *, planted: Sequence[float]) -> Answers:
+    """Simulate answers; each model's index lies by what was planted above neutral prose.
+
+    Examples
+    --------
+    >>> design = Design("skewed", 9000, 12, 0.0)
+    >>> found = answers(np.random.default_rng(0), design, planted=[0.0, 0.1])
+    >>> found.scores.mean(axis=(1, 2)).round(2).tolist()
+    [0.45, 0.55]
+    """
+    n = design.n
+    dimension = np.arange(n) % DIMENSIONS
+    level = np.linspace(*((0.2, 1.8) if design.world == "uneven" else (0.7, 1.3)), DIMENSIONS)
+    # A dimension's mean is its level; all of them weigh alike, however many prompts each has.
+    sizes = _SIZE * level[dimension] + np.array(planted)[:, None] / _SLOPE
+    repeats = 5 if design.world == "repeats" else 1
+    shape = (*sizes.shape, repeats)
+    if design.world == "silent":  # of four answers one has no word that the instrument knows
+        of_answer = rng.lognormal(-0.32, 0.8, shape) * (rng.random(shape) < 0.75) / 0.75
+    else:
+        of_answer = rng.gamma(_OF_ANSWER, 1 / _OF_ANSWER, shape)
+    of_prompt = rng.gamma(_OF_PROMPT, 1 / _OF_PROMPT, (n, 1))
+    windows = rng.gamma(_OF_ANSWER, 1 / _OF_ANSWER, WINDOWS)
+    windows = _SIZE * windows * rng.gamma(_OF_PROMPT, 1 / _OF_PROMPT, WINDOWS)
+    scores = PENALTY + _SLOPE * sizes[:, :, None] * of_prompt * of_answer
+    return Answers(scores, dimension, PENALTY + _SLOPE * windows)
+
+
+def mean_row(own: np.ndarray, of: Answers, *, only: int | None, sure: Sure) -> Row:
+    """Return the row of one model's index, or of one dimension, as the study estimates it.
+
+    Parameters
+    ----------
+    own
+        Scores of one model, prompts by repeated answers.
+    of
+        The run.
+    only
+        The dimension; None for the index.
+    sure
+        Level of the interval; resamples of neutral prose, and their start.
+    """
+    units = own.mean(axis=1)
+    counts = np.bincount(of.dimension, minlength=DIMENSIONS)
+    means = np.bincount(of.dimension, weights=units, minlength=DIMENSIONS) / counts
+    rest = units - means[of.dimension]
+    df = len(units) - DIMENSIONS
+    weights = np.full(DIMENSIONS, 1 / DIMENSIONS) if only is None else np.eye(DIMENSIONS)[only]
+    estimate = float(weights @ means)
+    error = np.sqrt((rest**2).sum() / df * (weights**2 / counts).sum())
+    half = t.ppf((1 + sure.confidence) / 2, df) * error
+    here = np.ones(len(units), bool) if only is None else of.dimension == only
+    each = np.repeat((1 / own.shape[1] / counts[of.dimension])[here], own.shape[1])
+    null = stats.mean_of_draws(
+        [of.windows] * len(each), weights=each, observed=estimate, sampled=True,
+        family=1 if only is None else DIMENSIONS, sure=sure,
+    )  # fmt: skip
+    ends = {"ci_low": max(estimate - half, PENALTY), "ci_high": max(estimate + half, PENALTY)}
+    return {"n": int(here.sum()), "estimate": estimate, "df": float(df), **ends, **null}
+
+
+def _difference(of: Answers, *, confidence: float) -> Row:
+    first, second = of.scores[:2].mean(axis=2)
+    return {"null": 0.0, **stats.one_sample(first - second, confidence=confidence)}
+
+
+def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+    """Return TRIALS of the index and of one dimension, beside prose, and of two models.
+
+    Examples
+    --------
+    >>> found = trial(Design("skewed", 18, 12, 0.05), 2, Sure(draws=100))
+    >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
+    {'index': 0.5, 'dimension_mean': 0.5, 'difference': 0.05}
+    """
+    rng, rows = start(design, sure), []
+    middle = DIMENSIONS // 2  # its level is that of all
+    for at in range(repeats):
+        of = answers(rng, design, planted=[design.planted, 0.0])
+        own = sure._replace(seed=at)
+        found = {
+            "index": (mean_row(of.scores[0], of, only=None, sure=own), NEUTRAL),
+            "dimension_mean": (mean_row(of.scores[0], of, only=middle, sure=own), NEUTRAL),
+            "difference": (_difference(of, confidence=sure.confidence), 0.0),
+        }
+        for statistic, (row, null) in found.items():
+            kept = {name: row[name] for name in ("estimate", "ci_low", "ci_high", "p_value")}
+            key = {"statistic": statistic, "group": None, "planted": design.planted}
+            rows.append(key | {"truth": null + design.planted, "null": null} | kept)
+    return pd.DataFrame(rows)
+
+
+# --- what leads -----------------------------------------------------------------------------------
+
+_MODELS = ("m1", "m2", "m3")
+_SIDES = re.compile(r"((?:m\d(?:, | and )?)+) lies? (above|below) it")
+_ENDS = re.compile(r"answers of (m\d) are the most .* those of (m\d) .*; (\d) of \d pairs")
+
+
+def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
+    """Simulate a run: rows of ESTIMATES of three models, of which the first is planted on."""
+    of = answers(rng, design, planted=[design.planted, 0.0, 0.0])
+    rows = [
+        {"statistic": "index", "model": model, "test": "neutral prose, resampled"}
+        | mean_row(own, of, only=None, sure=sure)
+        for model, own in zip(_MODELS, of.scores, strict=True)
+    ]
+    for first, second in ((1, 0), (2, 0), (2, 1)):
+        pair = of._replace(scores=of.scores[[first, second]])
+        row = _difference(pair, confidence=sure.confidence)
+        key = {"statistic": "difference", "model": _MODELS[first], "group": _MODELS[second]}
+        rows.append(key | row)
+    return rows
+
+
+def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
+    """Read off a lead which models lie apart from prose, and which from each other.
+
+    Examples
+    --------
+    >>> sorted(claimed(["Of 3 models the answers of m1 are the most strongly worded (1) and those "
+    ...     "of m3 the least (0); 1 of 3 pairs of models are told apart.",
+    ...     "Prose scores 0: m1 and m2 lie above it, m3 is not told apart from it."]))
+    [('m1', 'above'), ('m1', 'most'), ('m2', 'above')]
+    """
+    text = " ".join(said).replace("\\", "")
+    found: set[tuple[str, ...]] = {
+        (model, side) for who, side in _SIDES.findall(text) for model in re.findall(r"m\d", who)
+    }
+    ends = _ENDS.search(text)
+    if ends and int(ends[3]):
+        found.add((ends[1], "most"))
+        if int(ends[3]) > 2:  # each from each other
+            found.add((ends[2], "least"))
+    return found
+
+
+def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+    """Return SAYINGS of pages with three models, of which the first alone is strongly worded.
+
+    Examples
+    --------
+    >>> said = lead(Design("skewed", 90, 12, 0.4), 1, Sure(draws=100))
+    >>> said[["told", "false"]].iloc[0].tolist()
+    [True, False]
+    """
+    rng, found = start(design, sure), []
+    true = [("m1", "above"), ("m1", "most")] if design.planted else []
+    for rows in pages(
+        [run(rng, design, sure._replace(seed=at)) for at in range(repeats)],
+        claims=llmbi.params.Llmbi.model_fields["claims"].default, study="llmbi", measure="llmbi",
+        instrument="simulated", confidence=sure.confidence,
+    ):  # fmt: skip
+        said = llmbi.sentences.lead(rows, texts=TEXTS).plain
+        found.append(saying(design, said, claimed=claimed(said), true=true))
+    return sayings(found)
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure(
+        "llmbi", "index", "prompts",
+        {
+            "skewed": "skewed sizes; some prompts call for strong words from every model",
+            "uneven": "dimensions that differ ninefold in mean and spread",
+            "repeats": "five answers to each prompt",
+            "silent": "of four answers one has no word that the instrument knows, others heavy "
+            "tails",
+        },
+        frozenset({"silent"}), (0.0, 0.05, 0.15), (18, 36, 90, 360), trial, lead, share=0.3,
+    ),
+)  # fmt: skip

@@ -1,0 +1,265 @@
+"""What people are asked about the word lists, and what they said.
+
+Drawn is a sample of group words, by side and group, and of sentences, by side and the group that
+they were given; those without a group word say what the lists miss. Whoever labels sees neither
+model nor side nor what the list says. A thing's name is a hash of where it stands, and orders the
+draws (permanent random numbers: Ohlsson 1995), so that a larger sample holds the smaller one, and
+no key has to be kept: a run finds the labels' strata in its own texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from nbbias import tables, text
+from nbbias.news.corpus import SENTENCE, Read
+from nbbias.tables import Column, ContractError, DataError
+
+#: What is asked of: a group word, or a sentence.
+WORD, WHOLE = "word", "sentence"
+
+#: Labels beside the groups: nobody of them, several alike (of a sentence), and no answer.
+NOBODY, SEVERAL, UNSURE = "nobody", "several", "unsure"
+
+#: What tells one stratum from another, its side being ``"o"`` (human) or ``"h"`` (an answer).
+STRATUM = ["bias", "ask", "side", "found"]
+
+#: What stands around the word that is asked about; it is taken out of the texts themselves.
+MARKS = "⟦⟧"
+
+#: Columns of a sheet; who labels fills the last.
+SHEET = ["drawn", "item", "ask", "bias", "before", "text", "choices", "label"]
+
+_FORM = {name: Column("text", needed=name in {"drawn", "item", "label"}) for name in SHEET}
+_BEFORE = 300
+
+
+class Labelled(NamedTuple):
+    """Labels of a run's texts: `rows`, one per label, and `sizes`, how much there is of a stratum.
+
+    `rows`: `STRATUM`, `label`, and `hit`: whether the sentence has a word of the group that people
+    say it is about. `sizes`: the whole stratum, by `STRATUM`. `groups`: those of each bias.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.labels.Labelled._fields
+    ('rows', 'sizes', 'groups')
+    """
+
+    rows: pd.DataFrame
+    sizes: pd.Series
+    groups: Mapping[str, list[str]]
+
+
+def frame(read: Read) -> pd.DataFrame:
+    """List all that could be asked about: every match, and every sentence for every bias.
+
+    Returns
+    -------
+    DataFrame
+        `item`, its name; `STRATUM`: `found` is the group of the word or sentence, ``"several"``
+        (as many words of one as of another) or ``"nobody"`` (no word); `text_id`, `sentence_id`,
+        `start` and `end` in the text.
+
+    Examples
+    --------
+    >>> from nbbias import news, text
+    >>> original = {"source": ["s"], "article_id": ["1"], "text": ["She met him. It rained."]}
+    >>> answer = original | {"text": ["He left."], "model": "m", "prompt": "p", "sample": 1}
+    >>> pairs = news.pair(pd.DataFrame(original), pd.DataFrame(answer))
+    >>> found = frame(news.annotate(pairs, lexicon=text.lexicons.load("gender")))
+    >>> found.loc[found["ask"] == "sentence", ["side", "found"]].to_numpy().tolist()
+    [['o', 'several'], ['o', 'nobody'], ['h', 'male']]
+    """
+    words = read.matches.assign(ask=WORD, found=read.matches["group"].astype(object))
+    group = read.sentences["group"].astype(object)
+    tied = pd.Series(np.where(read.sentences["n"] > 0, SEVERAL, NOBODY), index=group.index)
+    known = group.isin(read.lexicon["group"])
+    whole = read.sentences.assign(ask=WHOLE, found=group.where(known, tied))
+    columns = ["ask", "bias", "found", *SENTENCE, "start", "end"]
+    table = pd.concat([words[columns], whole[columns]], ignore_index=True)
+    table["bias"] = table["bias"].astype(object)
+    human = table["text_id"].isin(read.pairs.loc[read.pairs["lost"].isna(), "original_id"])
+    table["side"] = np.where(human, "o", "h")
+    own = read.texts.map(lambda one: hashlib.sha256(one.encode("utf-8", "replace")).hexdigest())
+    places = zip(
+        table["ask"], table["bias"], own.reindex(table["text_id"]), table["start"], strict=True
+    )
+    table["item"] = [
+        hashlib.sha256("|".join(map(str, one)).encode()).hexdigest()[:16] for one in places
+    ]
+    return table
+
+
+def draw(everything: pd.DataFrame, *, words: int = 200, sentences: int = 300) -> pd.DataFrame:
+    """Draw what people are asked about.
+
+    Parameters
+    ----------
+    everything
+        The table of `frame`.
+    words, sentences
+        How many of each, per bias: words equally from every group and side, sentences half from
+        those without a group word, and equally from the other strata; a stratum that has fewer
+        leaves its room to the others.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `everything`, in the order in which they are asked about; a larger draw holds the
+        smaller one.
+
+    Examples
+    --------
+    >>> found = {"bias": "b", "ask": WORD, "side": "o", "found": ["x"] * 5 + ["y"] * 90}
+    >>> everything = pd.DataFrame(found | {"item": [f"{i:02}" for i in range(95)]})
+    >>> draw(everything, words=20)["found"].value_counts().to_dict()
+    {'y': 15, 'x': 5}
+    """
+    parts = []
+    for (_, ask), own in everything.groupby(["bias", "ask"], sort=False):
+        sizes = own.groupby(["side", "found"]).size()
+        none = (sizes.index.get_level_values("found") == NOBODY) & (ask == WHOLE)
+        shares = np.where(none, max((~none).sum(), 1) / max(none.sum(), 1), 1.0)
+        wanted = _shared(sizes.to_numpy(), shares, words if ask == WORD else sentences)
+        most = pd.Series(wanted, sizes.index)
+        own = own.sort_values("item")
+        keys = pd.MultiIndex.from_frame(own[["side", "found"]])
+        place = own.groupby(["side", "found"]).cumcount()
+        parts.append(own[place.to_numpy() < most.reindex(keys).to_numpy()])
+    return pd.concat(parts, ignore_index=True) if parts else everything.head(0)
+
+
+def _shared(sizes: np.ndarray, shares: np.ndarray, total: int) -> np.ndarray:
+    """Share out a number of draws: what one stratum has no room for goes to the others."""
+    found = np.zeros(len(sizes))
+    while (left := min(total, sizes.sum()) - found.sum()) > 1e-9:
+        room = found < sizes
+        found = np.minimum(sizes, found + room * shares * left / (room * shares).sum())
+    return np.ceil(found - 1e-9).astype(int)
+
+
+def drawn_of(read: Read) -> str:
+    """Return the name of the texts and lists that labels are of: under others strata differ."""
+    lists = read.lexicon[["bias", "group", "term", "kind", "case"]].reset_index(drop=True)
+    return tables.digest([lists, read.texts])[:12]
+
+
+def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Write out what is drawn, as people see it.
+
+    Parameters
+    ----------
+    read, drawn
+        The corpus, and what `draw` drew of it.
+    before
+        A sheet that was labelled before: its labels stand where the same thing is asked, and what
+        is not asked any more stays below.
+
+    Returns
+    -------
+    DataFrame
+        `SHEET`: `text` is the sentence, the word in question between `MARKS`; `before` is what
+        stands before it in the text; `label` is blank.
+    """
+    whole = read.texts.to_dict()
+    at = read.sentences.drop_duplicates(SENTENCE).set_index(SENTENCE)[["start", "end"]]
+    rows = []
+    for row in drawn.itertuples():
+        said, (start, end) = whole[row.text_id], at.loc[(row.text_id, row.sentence_id)]
+        shown = _plain(said[start:end])
+        if row.ask == WORD:
+            parts = said[start : row.start], said[row.start : row.end], said[row.end : end]
+            left, word, right = map(_plain, parts)
+            shown = left + MARKS[0] + word + MARKS[1] + right
+        ahead = _plain(said[max(0, start - _BEFORE) : start]).strip()
+        choices = [*text.lexicons.groups(read.lexicon, row.bias), NOBODY]
+        choices += [SEVERAL] * (row.ask == WHOLE) + [UNSURE]
+        rows.append((row.item, row.ask, row.bias, ahead, shown, " | ".join(choices)))
+    table = pd.DataFrame(rows, columns=SHEET[1:-1]).assign(label=pd.NA)
+    table.insert(0, "drawn", drawn_of(read))
+    if before is None:
+        return table
+    labels = before.drop_duplicates("item").set_index("item")["label"]
+    table["label"] = labels.reindex(table["item"]).to_numpy()
+    kept = before[before["label"].notna() & ~before["item"].isin(table["item"])]
+    return pd.concat([table, kept.assign(drawn="")[SHEET]], ignore_index=True)
+
+
+def _plain(said: str) -> str:
+    return said.translate(dict.fromkeys(map(ord, MARKS)))
+
+
+# --- what people said -------------------------------------------------------------------------
+
+
+def read_sheet(path: str | Path) -> pd.DataFrame:
+    """Read a sheet, labelled or not: every label is one of its row's choices, or blank.
+
+    Raises
+    ------
+    ContractError
+        Labels that are no choices, and things that stand twice with different labels.
+    """
+    table = tables.read_table(path, _FORM).reindex(columns=SHEET)
+    table["label"] = table["label"].str.strip().str.lower().replace("", pd.NA)
+    # Groups are written as the lists write them, whatever capitals a label has.
+    spelt = table["choices"].fillna("").str.split(" | ", regex=False)
+    faults = []
+    for place, (label, choices) in enumerate(zip(table["label"], spelt, strict=True)):
+        known = {one.lower(): one for one in choices if one}
+        if pd.isna(label) or not known:
+            continue
+        if label not in known:
+            told = f"row {place + 1}: {label!r} is none of {', '.join(known.values())}"
+            faults.append(told)
+        else:
+            table.loc[place, "label"] = known[label]
+    labels = table[table["label"].notna()].groupby("item")["label"].nunique()
+    faults += [f"item {one} has two labels; keep one" for one in labels.index[labels > 1]]
+    if faults:
+        more = [f"{len(faults) - 10} more"] if len(faults) > 10 else []
+        raise ContractError(str(path), [*faults[:10], *more])
+    return table
+
+
+def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Labelled:
+    """Find a sheet's labels in the texts that it was drawn from.
+
+    Parameters
+    ----------
+    read
+        The corpus.
+    sheet
+        Of `read_sheet`.
+    where
+        What the user calls it, for the message.
+
+    Raises
+    ------
+    DataError
+        The sheet was drawn from other texts or by other lists: strata differ.
+    """
+    own = sheet[sheet["drawn"] == drawn_of(read)]
+    if own.empty:
+        told = "was drawn from other texts, or by other word lists; `nbbias label` draws anew"
+        raise DataError(where, f"{told}, and keeps the labels of what is drawn again")
+    everything = frame(read)
+    known = own[own["label"].notna() & (own["label"] != UNSURE)].drop_duplicates("item")
+    rows = everything.merge(known[["item", "label"]], on="item")
+    named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
+    named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
+    rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")
+    rows["hit"] = rows["hit"].notna()
+    biases = dict.fromkeys(read.lexicon["bias"])
+    return Labelled(
+        rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(),
+        {bias: text.lexicons.groups(read.lexicon, bias) for bias in biases},
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""What is read off a lead: who, whom, and nobody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbbias.calibration.leads import choices, pages, saying, sayings, start
+from nbbias.calibration.trials import Design, false_leads
+from nbbias.stats import Sure
+
+GROUPS = ["man", "woman", "non-binary", "black"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "claimed"),
+    [
+        ("no judge is told to prefer those of some identity.", set()),
+        ("j1 prefers women (chance alone …); of j2 and j3 nothing is told.", {("j1", "woman")}),
+        # "women" holds "men", and what is escaped for Markdown is read as it is meant.
+        (r"j1 prefers non\-binary people and j2 prefers men and Black people (chance …).",
+         {("j1", "non-binary"), ("j2", "man"), ("j2", "black")}),
+        ("", set()),
+    ],
+)  # fmt: skip
+def test_choices_are_those_that_a_sentence_names(sentence: str, claimed: set[str]) -> None:
+    assert choices([sentence], ["j1", "j2", "j3"], "prefers", GROUPS) == claimed
+
+
+def test_a_lead_is_false_where_anything_that_it_says_is_not_so() -> None:
+    design = Design("w", 10, 12, 0.1)
+    true = [("a", "man"), ("b", "man")]
+    rows = [
+        saying(design, ["s"], claimed=claimed, true=true)
+        for claimed in ([], [("a", "man")], [("a", "man"), ("c", "man")], [("a", "woman")])
+    ]
+    assert [(row["told"], row["false"]) for row in rows] == [
+        (False, False), (True, False), (True, True), (True, True),
+    ]  # fmt: skip
+    found = false_leads(sayings(rows), confidence=0.95).iloc[0]
+    assert found["false"] == 0.5 and found["false_of_told"] == pytest.approx(2 / 3)
+
+
+def test_pages_are_corrected_each_on_its_own() -> None:
+    row = {"statistic": "index", "estimate": 0.5, "n": 9, "p_value": 0.02}
+    runs = [[row | {"model": "a"}], [row | {"model": one} for one in "abc"]]
+    led = list(pages(runs, claims=[{"statistic": "index"}], study="llmbi", confidence=0.95))
+    assert [own["p_adjusted"].round(2).tolist() for own in led] == [[0.02], [0.06] * 3]
+
+
+def test_every_design_and_seed_starts_elsewhere() -> None:
+    design = Design("w", 10, 12, 0.1)
+    others = [design._replace(world="v"), design._replace(planted=0.2), design._replace(length=3)]
+    drawn = [start(one, Sure()).random() for one in (design, *others)]
+    drawn.append(start(design, Sure(seed=1)).random())
+    assert len(set(drawn)) == 5 and start(design, Sure()).random() == drawn[0]

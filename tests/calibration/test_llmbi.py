@@ -1,0 +1,79 @@
+"""Simulated LLMBI: equal to the study's own estimates, its truth found again, its leads read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import llmbi
+from nbbias.calibration import llmbi as simulated
+from nbbias.calibration.trials import Design, outcomes
+from nbbias.stats import Sure
+
+SURE = Sure(draws=100)
+(MEASURE,) = simulated.MEASURES
+
+
+@pytest.mark.parametrize("world", MEASURE.worlds)
+@pytest.mark.parametrize("n", [18, 40])
+def test_sums_are_what_the_study_fits(world: str, n: int) -> None:
+    design = Design(world, n, 12, 0.1)
+    trials = simulated.trial(design, 1, SURE).set_index("statistic")
+    of = simulated.answers(simulated.start(design, SURE), design, planted=[0.1, 0.0])
+    rows = [
+        (f"m{model}", f"d{of.dimension[prompt]}", f"p{prompt}", sample, 60, score)
+        for (model, prompt, sample), score in np.ndenumerate(of.scores)
+    ]
+    measured = pd.DataFrame(rows, columns=["model", "dimension", "prompt", "sample", "n", "score"])
+    measured["polarity_textblob"] = (measured.pop("score") - 0.2) / 2.5
+    windows = pd.DataFrame({"n": 60, "polarity_textblob": (of.windows - 0.2) / 2.5})
+    scores = llmbi.scoring.score_answers(measured)
+    found = llmbi.estimates.estimates(scores, windows, formula={}, sure=SURE)
+    own = found[found["model"] == "m0"]
+    theirs = {
+        "index": own[own["statistic"] == "index"],
+        "dimension_mean": own[(own["statistic"] == "dimension_mean") & (own["dimension"] == "d4")],
+    }
+    for statistic, row in theirs.items():
+        for name in ("estimate", "ci_low", "ci_high", "p_value"):
+            assert trials.loc[statistic, name] == pytest.approx(row[name].item(), abs=1e-12)
+    # The study takes the first model away from the second.
+    row = found[found["statistic"] == "difference"].iloc[0]
+    turned = {"estimate": "estimate", "ci_low": "ci_high", "ci_high": "ci_low"}
+    for name, other in turned.items():
+        assert trials.loc["difference", name] == pytest.approx(-row[other], abs=1e-12)
+    assert trials.loc["difference", "p_value"] == pytest.approx(row["p_value"], abs=1e-12)
+
+
+@pytest.mark.parametrize("world", MEASURE.worlds)
+def test_what_is_planted_is_the_truth_of_many_prompts(world: str) -> None:
+    design = Design(world, 90_000, 12, 0.0)
+    of = simulated.answers(np.random.default_rng(0), design, planted=[0.15, 0.0])
+    own, other = of.scores.mean(axis=(1, 2))
+    assert other == pytest.approx(simulated.NEUTRAL, abs=0.01)
+    assert own - other == pytest.approx(0.15, abs=0.01)
+    many = [
+        simulated.answers(np.random.default_rng(seed), design._replace(n=9), planted=[0.0]).windows
+        for seed in range(300)
+    ]
+    assert np.mean(many) == pytest.approx(simulated.NEUTRAL, abs=0.01)
+
+
+def test_leads_are_read_and_judged() -> None:
+    said = simulated.lead(Design("skewed", 90, 12, 0.4), 2, SURE)
+    assert said["told"].all() and not said["false"].all()
+    assert simulated.claimed(["Nothing was measured."]) == set()
+    prose = "m2 is not told apart from it."
+    assert simulated.claimed([prose]) == set()
+    assert simulated.claimed(["m3 lies below it, " + prose]) == {("m3", "below")}
+    every = "answers of m2 are the most (1) and those of m1 the least (0); {} of 3 pairs"
+    assert simulated.claimed([every.format(0)]) == set()
+    assert simulated.claimed([every.format(3)]) == {("m2", "most"), ("m1", "least")}
+
+
+def test_every_world_is_measured() -> None:
+    for world in MEASURE.worlds:
+        found = outcomes(MEASURE.trial(Design(world, 18, 12, 0.0), 3, SURE), confidence=0.95)
+        assert found["statistic"].tolist() == ["index", "dimension_mean", "difference"]
+        assert (found["n_tested"] == 3).all() and found["wrong_sign"].isna().all()

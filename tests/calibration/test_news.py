@@ -1,0 +1,185 @@
+"""Repeats of the news studies against the studies themselves, told of the same corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import reading, stats, tables
+from nbbias.calibration import news as trials, worlds
+from nbbias.calibration.trials import Design
+from nbbias.calibration.worlds import GROUPS, Corpora
+from nbbias.news import corpus, tone, words
+from nbbias.news.corpus import Read
+
+SURE = stats.Sure(draws=2, seed=3)
+REPEATS = 5
+LEXICON = pd.DataFrame(
+    [(bias, group, group, "word") for bias, groups in GROUPS.items() for group in groups],
+    columns=["bias", "group", "term", "kind"],
+)
+
+
+def told(
+    corpora: Corpora, answers: int, models: Sequence[str] = ("m", "m")
+) -> tuple[tuple[Read, tone.Scored], ...]:
+    """The same corpora as the study reads them, each a source: pairs, and twins by people."""
+    r, n, texts, _ = corpora.tone.shape
+    number = np.arange(r * n * texts).reshape(r, n, texts)
+    at = np.argwhere(~np.isnan(corpora.tone))
+    sentences = pd.DataFrame({
+        "text_id": number[tuple(at[:, :3].T)], "sentence_id": at[:, 3], "start": 0, "end": 1,
+        "sentiment_textblob": corpora.tone[tuple(at.T)],
+    })  # fmt: skip
+    found = []
+    for bias, groups in GROUPS.items():
+        for i, group in enumerate(groups):
+            times = corpora.words[bias][(*at.T, i)]
+            own = sentences.loc[np.repeat(sentences.index, times), ["text_id", "sentence_id"]]
+            found.append(own.assign(bias=bias, group=group, term=group, kind="word", start=0))
+    matches = pd.concat(found, ignore_index=True).sort_values(["text_id", "sentence_id"])
+    matches = matches.reset_index(drop=True)
+    both = []
+    for chosen in (range(answers), range(answers + 1, texts)):
+        whose = [*models, "human"]
+        rows = [
+            (f"{i}", whose[min(k, answers)], "p", f"{j}", k, *number[i, j, [answers, k]])
+            for i in range(r) for j in range(n) for k in chosen
+        ]  # fmt: skip
+        names = ["source", "model", "prompt", "article_id", "sample", "original_id", "generated_id"]
+        pairs = pd.DataFrame(rows, columns=names).assign(pair_id=range(len(rows)))
+        pairs["lost"] = pd.Series(pd.NA, pairs.index, dtype="str")
+        ids = pairs[["original_id", "generated_id"]].to_numpy().ravel()
+        own, some = (table[table["text_id"].isin(ids)] for table in (sentences, matches))
+        grouped = corpus.grouped(own[["text_id", "sentence_id", "start", "end"]].reset_index(
+            drop=True), some, lexicon=LEXICON)  # fmt: skip
+        scored = own.drop(columns=["start", "end"]).reset_index(drop=True)
+        read = Read(pairs, pd.Series(dtype=str), grouped, some, LEXICON)
+        both.append((read, tone.Scored(scored, tone.measures(scored))))
+    return tuple(both)
+
+
+def corpora_of(world: str, n: int, **planted: float) -> Corpora:
+    """What a trial of that world draws in its one block."""
+    own = worlds.WORLDS[world]
+    shifts = {name: [planted.get(name, 0.0)] * own.answers for name in ("share", "tone")}
+    return worlds.of(
+        Design(world, n, 12, 0.0), REPEATS, **shifts, originals=own.originals, seed=[SURE.seed, 0]
+    )
+
+
+def assert_told_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str) -> None:
+    rows = level[level["measure"] == measure].assign(group=level["group"].fillna(""))
+    compared = 0
+    for (statistic, group), own in trial.fillna({"group": ""}).groupby(["statistic", "group"]):
+        bias = next((bias for bias, names in GROUPS.items() if group in names), "gender")
+        real = rows[
+            (rows["statistic"] == statistic) & (rows["group"] == group) & (rows["bias"] == bias)
+        ].set_index("source")
+        for i, row in enumerate(own.to_dict("records")):
+            for name in ("estimate", "ci_low", "ci_high"):
+                assert row[name] == pytest.approx(real.loc[f"{i}", name], abs=1e-12, nan_ok=True)
+            if np.isfinite(row["p_value"]):
+                assert row["p_value"] == pytest.approx(real.loc[f"{i}", "p_value"], abs=1e-12)
+                assert row["null"] == pytest.approx(real.loc[f"{i}", "null"], abs=1e-12)
+                compared += 1
+    assert compared
+
+
+@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.parametrize("world", ["runs", "focus", "uneven", "cast"])
+def test_words_are_those_of_the_study(world: str, n: int) -> None:
+    (read, _), (twins, _) = told(corpora_of(world, n, share=-0.1), worlds.WORLDS[world].answers)
+    own = worlds.WORLDS[world]
+    level = words.level(read, sure=SURE, twins=twins if own.originals > 1 else None).estimates
+    design = Design(world, n, 12, -0.1)
+    assert_told_alike(trials.words(design, REPEATS, SURE), level, measure="word")
+    assert_told_alike(trials.words_distance(design, REPEATS, SURE), level, measure="word")
+
+
+@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.parametrize("world", ["runs", "focus", "uneven", "cast"])
+def test_tone_is_that_of_the_study(world: str, n: int) -> None:
+    own = worlds.WORLDS[world]
+    read, beside = told(corpora_of(world, n, tone=-0.1), own.answers)
+    twins = beside if own.originals > 1 else None
+    level = tone.level(*read, sure=SURE, twins=twins).estimates
+    design = Design(world, n, 12, -0.1)
+    assert_told_alike(trials.tone(design, REPEATS, SURE), level, measure="sentiment")
+    distance = trials.tone_distance(design, REPEATS, SURE)
+    if n > 10:
+        assert_told_alike(distance, level, measure="sentiment")
+
+
+def test_what_was_planted_stands_beside_what_was_measured() -> None:
+    table = trials.words(Design("focus", 10, 12, -0.1), 3, SURE)
+    shares = table[table["statistic"] == "share_difference"].set_index("group")
+    assert shares.loc["female", "truth"].eq(-0.1).all()
+    assert shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "planted"].eq(0).all()
+    distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, SURE)
+    assert distance["planted"].eq(0.1).all() and distance["truth"].nunique() == 1
+
+
+# --- what leads -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [11, 40])
+def test_rows_that_lead_are_those_of_the_study(n: int) -> None:
+    who = ["a", "b", "c"]
+    design = Design("cast", n, 12, 0.0)
+    shifts = {"share": [-0.2, 0, 0], "tone": [0, -0.1, 0]}
+    corpora = worlds.of(design, 3, **shifts, originals=1, seed=2)
+    (read, scored), _ = told(corpora, 3, who)
+    levels = [words.level(read, sure=SURE, min_pairs=10), tone.level(read, scored, sure=SURE)]
+    keys = ["measure", "model", "bias", "group", "statistic"]
+    real = pd.concat([level.estimates for level in levels])
+    compared = 0
+    for number, rows in enumerate(trials.runs(corpora, who, 0.95)):
+        own = real[real["source"] == f"{number}"].set_index(keys)
+        for row in rows:
+            same = own.loc[tuple(row[key] for key in keys)]
+            for name in ("estimate", "ci_low", "ci_high", "p_value", "n", "statistic_value"):
+                assert row[name] == pytest.approx(same[name], abs=1e-12, nan_ok=True), name
+                compared += np.isfinite(row[name])
+    assert compared > 100
+
+
+def test_a_lead_says_something_just_where_the_declared_rows_do() -> None:
+    design, who = Design("runs", 40, 12, -0.2), trials._WHO
+    said = trials.lead(design, 6, SURE)
+    shifts = {"share": [-0.2, 0, 0, 0], "tone": [0, -0.2, 0, 0]}
+    corpora = worlds.of(design, 6, **shifts, originals=1, seed=[SURE.seed, 0])
+    for told_so, rows in zip(said["told"], trials.runs(corpora, who, 0.95), strict=True):
+        found = reading.claims.declared(
+            tables.estimates(rows, study="news_bias", confidence=0.95), trials._CLAIMS,
+            confidence=0.95,
+        )  # fmt: skip
+        assert told_so == (len(reading.reach.shown(found)) > 0)
+    assert said["told"].any()
+
+
+def test_what_is_said_is_read_by_model_people_and_side() -> None:
+    than = "than the human articles on the same stories"
+    both = (
+        f"Two of 4 models, m1 and m3, give women a smaller share of the words for women and men "
+        f"{than}: 10 to 12 points less; all 4 models write about women in a warmer tone: 0.1 to "
+        "0.2 higher on a scale from −1 to 1."
+    )
+    assert trials.claimed(both, trials._WHO) == {
+        *((one, "word", "women", "less") for one in ("m1", "m3")),
+        *((one, "sentiment", "women", "more") for one in trials._WHO),
+    }
+    with pytest.raises(ValueError, match="cannot be read"):
+        trials.claimed("In none of 4 models could a difference be shown.", trials._WHO)
+
+
+def test_a_lead_is_false_where_nothing_was_planted_or_the_other_side() -> None:
+    rows = trials.lead(Design("runs", 30, 12, 0.0), 60, SURE)
+    assert len(rows) == 60 and rows["false"].equals(rows["told"])
+    assert rows["told"].mean() < 0.2
+    planted = trials.lead(Design("runs", 60, 12, -0.2), 6, SURE)
+    true = planted[planted["told"] & ~planted["false"]]
+    assert len(true) > 2 and true["sentence"].str.contains("m1|m2").all()

@@ -1,0 +1,120 @@
+"""What people are asked about the word lists: strata, draws, sheets, and labels found again."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import news, tables, text
+from nbbias.news import labels
+from nbbias.tables import ContractError, DataError
+from tests.hostile import ALL
+
+
+@cache
+def read() -> news.Read:
+    pairs = news.pair(*news.sample.corpus({"fewer": {"female": -0.3}}, seed=1))
+    return news.annotate(
+        pairs, lexicon=news.lexicon(["gender", "race"], paths={}, names_path="sample")
+    )
+
+
+@cache
+def everything() -> pd.DataFrame:
+    return labels.frame(read())
+
+
+def written(sheet: pd.DataFrame, folder: Path) -> Path:
+    return tables.write(folder / "labels.csv", tables.csv(sheet))
+
+
+def test_every_match_and_sentence_can_be_asked_about() -> None:
+    matches, sentences = read().matches, read().sentences
+    assert len(everything()) == len(matches) + len(sentences)
+    assert everything()["item"].is_unique
+    sizes = everything().groupby(labels.STRATUM).size()
+    human = set(read().pairs["original_id"])
+    by_hand = sum(
+        one.bias == "gender" and one.group == "female" and one.text_id in human
+        for one in matches.itertuples()
+    )
+    assert sizes["gender", "word", "o", "female"] == by_hand
+    own = sentences[sentences["bias"] == "race"]
+    none = (own["n"] == 0).sum()
+    assert sizes["race", "sentence", :, "nobody"].sum() == none
+
+
+def test_a_larger_draw_holds_the_smaller_one_and_strata_are_shared_out() -> None:
+    few = labels.draw(everything(), words=40, sentences=60)
+    more = labels.draw(everything(), words=80, sentences=120)
+    assert set(few["item"]) < set(more["item"])
+    sizes = few.groupby(labels.STRATUM).size()
+    whole = everything().groupby(labels.STRATUM).size()
+    assert (sizes <= whole).all()
+    own = sizes["gender", "word"]
+    assert set(own) == {10}  # two sides, two groups
+    assert sizes["gender", "sentence", :, "nobody"].sum() >= 30
+    assert len(labels.draw(everything(), words=10**6, sentences=10**6)) == len(everything())
+    assert labels.draw(everything().head(0)).empty
+
+
+def test_a_sheet_tells_neither_model_nor_side_nor_what_the_list_says() -> None:
+    drawn = labels.draw(everything(), words=8, sentences=8)
+    sheet = labels.sheet(read(), drawn)
+    assert list(sheet) == labels.SHEET
+    assert sheet["label"].isna().all()
+    of_words = sheet[sheet["ask"] == "word"]
+    shown = of_words["text"].str.extract("⟦(.*)⟧")[0].tolist()
+    told = drawn[drawn["ask"] == "word"]
+    assert shown == [read().texts[row.text_id][row.start : row.end] for row in told.itertuples()]
+    # One order for all strata: a sheet that is left half done is a random sample of its strata.
+    for _, own in sheet.groupby(["bias", "ask"]):
+        assert own["item"].is_monotonic_increasing
+
+
+def test_labels_are_found_again_and_a_larger_sheet_keeps_them(tmp_path: Path) -> None:
+    drawn = labels.draw(everything(), words=20, sentences=20)
+    sheet = labels.sheet(read(), drawn)
+    sheet["label"] = drawn["found"].where(drawn["found"].isin(["female", "male"]), " Nobody ")
+    found = labels.read_sheet(written(sheet, tmp_path))
+    own = labels.labelled(read(), found)
+    assert len(own.rows) == len(drawn)
+    assert (own.rows["label"] == own.rows["found"]).sum() >= 20
+    hit = own.rows[own.rows["label"].isin(["female", "male"])]
+    assert hit["hit"].all()  # a sentence with a word of a group has a word of it
+    larger = labels.sheet(read(), labels.draw(everything(), words=60, sentences=60), before=found)
+    assert larger["label"].notna().sum() == len(drawn)
+    # A smaller one keeps what it does not ask, and other texts ask for other labels.
+    smaller = labels.sheet(read(), labels.draw(everything(), words=8, sentences=8), before=found)
+    assert smaller["label"].notna().sum() == len(drawn)
+    with pytest.raises(DataError, match="drawn from other texts"):
+        labels.labelled(read(), found.assign(drawn="other"))
+
+
+def test_labels_that_are_no_choice_are_told_at_once(tmp_path: Path) -> None:
+    sheet = labels.sheet(read(), labels.draw(everything(), words=8, sentences=8))
+    sheet["label"] = "unsure"
+    assert labels.labelled(read(), labels.read_sheet(written(sheet, tmp_path))).rows.empty
+    wrong = sheet.assign(label=["femail", "several", *sheet["label"][2:]])
+    with pytest.raises(ContractError) as told:
+        labels.read_sheet(written(wrong, tmp_path))
+    assert "'femail' is none of female, male" in str(told.value)
+    assert "row 2: 'several' is none of" in str(told.value)  # a word names one group
+    twice = pd.concat([sheet, sheet.assign(label="nobody")])
+    with pytest.raises(ContractError, match="has two labels"):
+        labels.read_sheet(written(twice, tmp_path))
+
+
+def test_any_text_can_be_asked_about(tmp_path: Path) -> None:
+    texts = [f"She met ⟦him⟧ {one} there. {one}" for one in ALL]
+    people = pd.DataFrame({"source": "s", "article_id": map(str, range(len(texts))), "text": texts})
+    models = people.assign(model="m", prompt="p", sample=1, text="He left.")
+    own = news.annotate(news.pair(people, models), lexicon=text.lexicons.load("gender"))
+    sheet = labels.sheet(own, labels.draw(labels.frame(own)))
+    assert (sheet.loc[sheet["ask"] == "word", "text"].str.count("⟦") == 1).all()
+    sheet["label"] = "nobody"
+    again = labels.read_sheet(written(sheet, tmp_path))
+    assert len(labels.labelled(own, again).rows) == len(sheet)

@@ -1,0 +1,68 @@
+"""`nbbias label`: a sheet beside a run or its params, and what its labels tell so far."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import news
+from nbbias.running import labelled
+from nbbias.tables import csv
+from tests.conftest import Command
+
+
+@pytest.fixture(scope="module")
+def params(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return params of a small corpus, in a folder of its own, like those that a run leaves."""
+    folder = tmp_path_factory.mktemp("run")
+    people, models = news.sample.corpus({"fewer": {"female": -0.3}}, seed=1)
+    people.head(20).to_csv(folder / "originals.csv", index=False)
+    own = models["article_id"].isin(people.head(20)["article_id"])
+    models[own].to_csv(folder / "generations.csv", index=False)
+    told = "study: news_bias\noriginals_path: originals.csv\ngenerations_path: generations.csv\n"
+    more = "biases: [gender]\nfocus: {gender: female}\nlevels: [word]\nclaims: []\n"
+    path = folder / "params.yaml"
+    path.write_text(told + more)
+    return path
+
+
+def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command: Command) -> None:
+    done = command("label", params.parent, "--words", "10", "--sentences", "20")
+    assert done.returncode == 0, done.stderr
+    sheet = params.parent / "labels.csv"
+    assert "0 are" in done.stderr
+    table = pd.read_csv(sheet, dtype=str)
+    assert set(table["bias"]) == {"gender"}
+    table["label"] = "nobody"
+    table.to_csv(sheet, index=False)
+    done = command("label", params.parent, "--words", "30", "--sentences", "40")
+    assert done.returncode == 0, done.stderr
+    assert f"{len(table)} are" in done.stderr
+    assert "precision" in done.stdout
+    assert (pd.read_csv(sheet, dtype=str)["label"] == "nobody").sum() == len(table)
+    table.assign(label="nobdy").to_csv(sheet, index=False)
+    done = command("label", params.parent)
+    assert done.returncode == 2
+    assert "'nobdy' is none of female, male, nobody, unsure" in done.stderr
+    assert (pd.read_csv(sheet, dtype=str)["label"] == "nobdy").all()  # it stays as it was
+    sheet.unlink()
+
+
+def test_a_params_file_has_its_sheet_beside_it(params: Path, tmp_path: Path) -> None:
+    found = labelled.lay_out(params, out=None, words=4, sentences=4)
+    assert found.path == params.with_name("params.labels.csv")
+    text = found.path.read_text(encoding="utf-8")
+    assert text == csv(found.sheet)
+    again = labelled.lay_out(params, out=tmp_path / "mine.csv", words=4, sentences=4)
+    pd.testing.assert_frame_equal(again.sheet, found.sheet)
+
+
+def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:
+    done = command("label", "params/llmbi/sample.yaml")
+    assert done.returncode == 2
+    assert "llmbi has no word lists to be labelled; news_bias has" in done.stderr
+    done = command("label", tmp_path)
+    assert done.returncode == 2
+    assert "is no run" in done.stderr
