@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import (
+    Choices,
     Claims,
     Device,
     InputFile,
@@ -277,6 +278,12 @@ def _units() -> Units:
     return Units(units.values, units.WORSE, "articles")
 
 
+def _choices() -> Choices:
+    from nbbias.news import curve  # which takes a while to load
+
+    return Choices(curve.choices, curve.OWN, curve.breaches, curve.values, "articles")
+
+
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
@@ -284,6 +291,7 @@ STUDY = Study(
     measure="nbbias.news.measured:measure",
     label="nbbias.news.measured:label",
     units=_units,
+    choices=_choices,
     own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

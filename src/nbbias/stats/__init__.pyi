@@ -18,6 +18,7 @@ from .changes import (
     power as power,
     units_needed as units_needed,
 )
+from .curve import Joint as Joint, curve as curve, joint as joint
 from .effects import (
     equivalence as equivalence,
     shrunken as shrunken,
