@@ -1,4 +1,5 @@
 from . import (
+    assumed as assumed,
     plannable as plannable,
     planning as planning,
 )
