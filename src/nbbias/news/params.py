@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import (
+    Choices,
     Claims,
     Device,
     InputFile,
@@ -37,6 +38,10 @@ LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
 
 _SHARES = ("bias", "share_difference", "share_difference_common")
 _PREJUDICE = ("prejudice_share", "prejudice_extent")
+_MEANS, _BEYOND = (
+    (shift, f"{shift}_corrected", f"{shift}_instrument")
+    for shift in ("mean_difference", "difference_beyond_neutral")
+)
 
 
 class News(Parameters):
@@ -212,8 +217,8 @@ class NewsBias(News):
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "word": (*_SHARES, "squared_distance", "rms_distance", *_PREJUDICE),
-        "sentiment": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
-        "toxicity": ("bias", "mean_difference", *_PREJUDICE),
+        "sentiment": ("bias", *_MEANS, *_BEYOND, *_PREJUDICE),
+        "toxicity": ("bias", *_MEANS, *_PREJUDICE),
         "document": (*_SHARES, *_PREJUDICE),
     }
 
@@ -273,6 +278,12 @@ def _units() -> Units:
     return Units(units.values, units.WORSE, "articles")
 
 
+def _choices() -> Choices:
+    from nbbias.news import curve  # which takes a while to load
+
+    return Choices(curve.choices, curve.OWN, curve.breaches, curve.values, "articles")
+
+
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
@@ -280,6 +291,7 @@ STUDY = Study(
     measure="nbbias.news.measured:measure",
     label="nbbias.news.measured:label",
     units=_units,
+    choices=_choices,
     own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

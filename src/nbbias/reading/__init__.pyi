@@ -1,5 +1,6 @@
 from . import (
     claims as claims,
+    curve as curve,
     explorer as explorer,
     figures as figures,
     frames as frames,

@@ -1,5 +1,6 @@
 from . import (
     asked as asked,
+    curve as curve,
     execute as execute,
     labelled as labelled,
     measured as measured,

@@ -1,3 +1,4 @@
+from .audited import swap_effects as swap_effects
 from .chance import (
     blocks as blocks,
     dealt as dealt,
@@ -17,6 +18,7 @@ from .changes import (
     power as power,
     units_needed as units_needed,
 )
+from .curve import Joint as Joint, curve as curve, joint as joint
 from .effects import (
     equivalence as equivalence,
     shrunken as shrunken,
