@@ -617,7 +617,7 @@ MEASURES = (
     ),
     Measure(
         "news_bias", "words_distance", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.1, -0.2), n=N, trial=words_distance, share=0.2,
+        planted=(0.0, -0.1, -0.2), n=N, trial=words_distance, share=0.5,
     ),
     Measure(
         "news_bias", "tone", "articles", worlds.told(), worlds.HELD_OUT,
@@ -625,7 +625,7 @@ MEASURES = (
     ),
     Measure(
         "news_bias", "tone_distance", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.1), n=N, trial=tone_distance, share=0.1,
+        planted=(0.0, -0.1), n=N, trial=tone_distance, share=0.5,
     ),
     Measure(
         "news_bias", "documents", "articles", FITS, frozenset({"topics"}),

@@ -21,8 +21,8 @@ ASSUMPTIONS = (
     "Texts are as long as the paper's average of their writer (its Table 3); the paper prints no "
     "lengths of single texts.",
     "Group words and tone stand in a text as they do in the human articles of LLMFake: gossip and "
-    "politics, not The New York Times and Reuters. Names of people are those of a list, not of a "
-    "language model.",
+    "politics, not The New York Times and Reuters. Where these name a group more often, chance gives "
+    "less than is said here: of races, which few of those articles name, above all.",
     "Stretches of 150 to 600 words of articles of at least 600 are cut into two texts in the "
     "proportion of the printed lengths; how far these lie apart is carried on to the printed "
     "lengths along a straight line in logarithms.",
