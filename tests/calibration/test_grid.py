@@ -35,9 +35,11 @@ def test_every_design_stands_once() -> None:
     assert designs["repeats"].groupby(designs["of"]).first().to_dict() == {"lead": 5, "trial": 40}
 
 
-def test_numbers_that_a_measure_does_not_have_are_left_out() -> None:
-    assert made(n=(7,)).empty
-    assert simulated(made(n=(7,))).empty
+def test_a_measure_takes_the_nearest_numbers_that_it_has_once() -> None:
+    assert set(made(n=(7, 9, 400, 40))["n"]) == {10, 80, 30}
+    assert not made(n=(7, 9)).duplicated([*grid.DESIGN, "of"]).any()
+    assert made(n=()).empty
+    assert simulated(made(n=())).empty
 
 
 def test_a_slow_measure_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:

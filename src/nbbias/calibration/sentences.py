@@ -36,8 +36,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ...        "dimension": "m", "task": "d", "estimate": -0.1, "ci_low": -0.12, "ci_high": -0.08,
     ...        "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
-    >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(", and ")[2]
-    '1 less often (s m: d in 85.0%).'
+    >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(" (")[0]
+    'Of 1 interval, 1 holds the truth less often than it says'
     """
     own = _overall(rows)
     of = {name: own[own["statistic"] == name] for name in _WORSE}
@@ -86,9 +86,12 @@ def _coverage(own: pd.DataFrame) -> str:
     if own.empty:
         return "No interval was calibrated."
     level = own["confidence"].iloc[0]
-    said = f"Of {_count(own, 'interval')}, {_of(own, 'within')} hold the truth as often as they say"
-    said += f", to within {100 * BAND:.0f} points of {level:.0%}"
-    return said + _rest(own, level, "less often", "more often", lowest=True)
+    parts = {
+        "worse": "hold{s} the truth less often than {it} say{s}",
+        "within": f"as often, to within {100 * BAND:.0f} points of {level:.0%}",
+        "careful": "more often",
+    }
+    return f"Of {_count(own, 'interval')}, {_told(own, level, parts, 'hold{s} the truth')}."
 
 
 def _errors(of: dict[str, pd.DataFrame]) -> str:
@@ -96,36 +99,40 @@ def _errors(of: dict[str, pd.DataFrame]) -> str:
     said = ""
     if len(own):
         level = 1 - own["confidence"].iloc[0]
-        said = f"Of {_count(own, 'test')}, {_of(own, 'within')} tell what is not there as often as "
-        said += f"they say, to within {100 * BAND:.0f} points of {level:.0%}"
-        said += _rest(own, level, "more often", "less often", lowest=False)[
-            : -1 if len(leads) else None
-        ]
+        parts = {
+            "worse": "tell{s} what is not there more often than {it} say{s}",
+            "within": f"as often, to within {100 * BAND:.0f} points of {level:.0%}",
+            "careful": "less often",
+        }
+        said = f"Of {_count(own, 'test')}, {_told(own, level, parts, 'tell{s} what is not there')}"
     if len(leads):
         level = 1 - leads["confidence"].iloc[0]
         share = float(np.average(leads["estimate"], weights=leads["n"])) + level
-        pages = int(leads["n"].sum())
         about = (
             f"where nothing is planted, the first sentence of a page is false in {share:.1%} of "
         )
-        about += f"{pages:,} simulated pages."
+        about += f"{int(leads['n'].sum()):,} simulated pages"
         said = f"{said}; {about}" if said else plain.capital(about)
-    return said or "No test was calibrated."
+    return f"{said}." if said else "No test was calibrated."
 
 
-def _rest(own: pd.DataFrame, level: float, harm: str, care: str, *, lowest: bool) -> str:
-    """Say how many are off their level, with the furthest, and how many stay open."""
-    parts = []
-    for which, told in (("worse", harm), ("careful", care)):
+def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> str:
+    """Say how many stand how to their level, with those furthest off it, and how many stay open."""
+    said = []
+    for which, told in parts.items():
         some = own[own["kind"] == which]
-        if len(some):
-            low = (which == "worse") == lowest
-            furthest = some.loc[some["estimate"].idxmin() if low else some["estimate"].idxmax()]
-            share = level + furthest["estimate"]
-            parts.append(f"{len(some)} {told} ({furthest['what']} in {share:.1%})")
+        if some.empty:
+            continue
+        full = told if said or which == "worse" else f"{verb} {told}"
+        one = len(some) == 1
+        text = f"{len(some)} " + full.format(s="s" if one else "", it="it" if one else "they")
+        if which != "within":
+            furthest = some.loc[some["estimate"].abs().idxmax()]
+            text += f" (the furthest, {furthest['what']}, in {level + furthest['estimate']:.1%})"
+        said.append(text)
     if n := _of(own, "open"):
-        parts.append(f"of {n} it stays open after so many simulated studies")
-    return (", and " if parts else "") + ", ".join(parts) + "."
+        said.append(f"{n} {'is' if n == 1 else 'are'} not decided by so few simulated studies")
+    return plain.listed(said, most=len(said))
 
 
 def _of(own: pd.DataFrame, which: str) -> int:
@@ -162,11 +169,11 @@ def _technical(numbers: pd.DataFrame) -> str:
 def _card(own: pd.DataFrame) -> dict[str, str]:
     n = own.groupby("statistic")["n"].sum() if len(own) else pd.Series(dtype=int)
     counted = n.get("coverage_error", 0)
+    stems = [str(one).replace("_", " ") for one in own["source"].unique()]
     return {
         "measures": "how often intervals hold the truth, tests err, and first sentences are false",
         "groups": "none: effects are planted on the groups that each measure compares",
-        "N": f"{counted:,.0f} intervals of simulated studies, {own['source'].nunique()} studies "
-        "of this package",
+        "N": f"{counted:,.0f} simulated studies by interval, of {plain.listed(stems, most=9)}",
         "instrument": "simulation; no word list, scorer or judge is tested by it",
         "not": "that a measure is right about the world: its instrument, its groups and its "
         "construct are not simulated",
