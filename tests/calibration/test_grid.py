@@ -164,3 +164,16 @@ def test_false_leads_are_counted_where_nothing_is_planted() -> None:
     own = leads[leads["planted"] == 0]
     assert row["estimate"] == pytest.approx(own["false"].mean() - 0.05)
     assert row["n"] == 60 * 4
+
+
+def test_what_is_shipped_is_what_a_groupby_gives() -> None:
+    found = simulated(made(repeats=30))
+    of = calibration.shipped(found, confidence=0.95).set_index("statistic")
+    own = found[found["statistic"] == "narrow"]
+    assert of.loc["narrow", "coverage"] == pytest.approx(own["coverage"].mean())
+    cells = own.groupby(["n", "world"])["coverage"].mean()
+    assert of.loc["narrow", "coverage_worst"] == pytest.approx(cells.min())
+    assert of.loc["narrow", "coverage_at"] == "N = {}, {}".format(*cells.idxmin())
+    assert of.loc["narrow", "studies"] == 30 * 12
+    told = own[own["planted"] == 0]["told"]
+    assert of.loc["narrow", "false_positives"] == pytest.approx(told.mean())

@@ -10,6 +10,7 @@ from . import (
     tables as tables,
 )
 from .measured import measure as measure
+from .shipped import shipped as shipped
 from .trials import (
     Design as Design,
     Measure as Measure,

@@ -66,7 +66,7 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
             own = own[own["planted"] == 0]
         level = confidence if nominal else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
-        rows += [key | row for row in _cells(_by_design(own, share, counted), level, confidence)]
+        rows += [key | row for row in _cells(by_design(own, share, counted), level, confidence)]
     found = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
@@ -74,7 +74,7 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
     return stats.adjust(found, family=families)
 
 
-def _by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
+def by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     """Average the rows of a statistic within a design: groups of one study are no more studies."""
     grouped = own.groupby([*DESIGN, "statistic"], sort=False)
     table = grouped.agg(share=(share, "mean"), count=(counted, "max"), repeats=("repeats", "max"))

@@ -118,7 +118,7 @@ def _errors(of: dict[str, pd.DataFrame]) -> str:
 
 def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> str:
     """Say how many stand how to their level, with those furthest off it, and how many stay open."""
-    said = []
+    said: list[str] = []
     for which, told in parts.items():
         some = own[own["kind"] == which]
         if some.empty:
