@@ -8,6 +8,7 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.calibration import measures
+from nbbias.calibration.estimates import in_words
 from nbbias.tables import NbbiasError
 
 
@@ -16,7 +17,7 @@ def check(given: Any) -> list[str]:
     problems: list[NbbiasError] = []
     found = tables.attempt(problems, measures.chosen, given.measures)
     if found is not None:
-        rows = [(one.study, one.name) for one in found.values()]
+        rows = [(in_words(one.study), in_words(one.name)) for one in found.values()]
         cells = pd.DataFrame(rows, columns=["source", "dimension"], dtype="str")
         tables.attempt(problems, params.claims_hold, given, [cells])
     tables.refuse(problems)

@@ -10,7 +10,7 @@ import pandas as pd
 from nbbias.calibration.params import BAND
 from nbbias.calibration.tables import called
 from nbbias.params import Texts
-from nbbias.reading import Lead, interval, names, number, p_value, plain
+from nbbias.reading import Lead, number, p_value, plain
 
 Row = dict[str, Any]
 
@@ -145,9 +145,11 @@ def _count(own: pd.DataFrame, what: str) -> str:
 
 def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Choose three rows: of each kind the one that is furthest on the harmful side."""
-    called_ = {"coverage_error": "points off coverage, the narrowest: ",
-               "false_positive_error": "points off false positives, the most: ",
-               "false_lead_error": "points off false first sentences, the most: "}  # fmt: skip
+    called_ = {
+        "coverage_error": "coverage off its level, at the worst: ",
+        "false_positive_error": "false positives off their level, at the worst: ",
+        "false_lead_error": "false first sentences off their level, at the worst: ",
+    }
     found = []
     for name, own in of.items():
         if len(own):
@@ -157,12 +159,17 @@ def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _technical(numbers: pd.DataFrame) -> str:
-    told = [
-        f"{plain.capital(names.measure(row))} is furthest off for {row['what']}: "
-        f"{number(100 * row['estimate'], decimals=1)} points ({interval(row, decimals=3)} as a "
-        f"share; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
-        for row in numbers.to_dict("records")[:2]
-    ]
+    told = []
+    ends = ("estimate", "ci_low", "ci_high")
+    for row in numbers.head(2).to_dict("records"):
+        covers = row["statistic"] == "coverage_error"
+        level = row["confidence"] if covers else 1 - row["confidence"]
+        share, low, high = (number(100 * (level + row[end]), decimals=1) for end in ends)
+        verb = "The intervals of {what} cover" if covers else "The tests of {what} reject"
+        told.append(
+            f"{verb.format(what=row['what'])} {share}% ({row['confidence']:.0%} CI {low} to {high}, "
+            f"nominally {level:.0%}; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
+        )
     return " ".join(told)
 
 
@@ -258,28 +265,23 @@ def recovered(outcomes: pd.DataFrame) -> str:
 
 
 def least(table: pd.DataFrame) -> str:
-    """Say how many effects are seen with few units, and how many with many.
+    """Say how many effects are seen with the fewest units, and how many with the most.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"study": "s", "measure": "m", "statistic": "d", "n": [10, 80],
-    ...                      "least": [None, 0.2], "unit": "articles"})
-    >>> least(rows)
-    'With 10 units 0 of 1 tests tell the largest planted effect four times of five, with 80 1 of 1'
+    ...                      "least": [None, 0.2]})
+    >>> least(rows).partition(" tests tell ")[0], least(rows)[-15:]
+    ('Four times of five, 0 of 1', '1 with the most')
     """
     if table.empty:
         return "No test was calibrated"
-    told = [
-        f"{n} {'units ' if i == 0 else ''}{int(own['least'].notna().sum())} of {len(own)}"
-        + (" tests tell the largest planted effect four times of five" if i == 0 else "")
-        for i, (n, own) in enumerate(_ends(table))
-    ]
-    return "With " + ", with ".join(told)
-
-
-def _ends(table: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
-    every = sorted(table["n"].unique())
-    return [(int(n), table[table["n"] == n]) for n in dict.fromkeys([every[0], every[-1]])]
+    own = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)["least"]
+    few, many = (int(one.notna().sum()) for one in (own.nth(0), own.nth(-1)))
+    return (
+        f"Four times of five, {few} of {own.ngroups} tests tell the largest planted effect with "
+        f"the fewest units, {many} with the most"
+    )
 
 
 def false_leads(table: pd.DataFrame) -> str:

@@ -35,6 +35,7 @@ def shipped(outcomes: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     --------
     >>> row = {"study": "s", "measure": "m", "unit": "u", "world": "w", "held_out": False, "n": 10,
     ...        "length": 12, "size": 0.1, "statistic": "d", "planted": 0.1, "repeats": 40,
+    ...        "estimate": 0.1,
     ...        "coverage": 0.9, "n_covered": 40, "told": 0.5, "n_tested": 40}
     >>> found = shipped(pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}]), confidence=0.95)
     >>> found[["studies", "coverage", "coverage_worst", "coverage_at"]].values.tolist()

@@ -13,6 +13,10 @@ from nbbias.reading import Table
 _MOST = 12
 
 
+#: Studies by one word, where a row has little room.
+_SHORT = {"news bias": "news", "biased prompts": "prompts"}
+
+
 def called(rows: pd.DataFrame, *, statistic: bool = True) -> pd.Series:
     """Name what is calibrated: study, measure and statistic, in words.
 
@@ -20,15 +24,15 @@ def called(rows: pd.DataFrame, *, statistic: bool = True) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["news_bias"], "dimension": ["words"],
     ...                      "task": ["share_difference"]})
-    >>> called(rows).tolist()
-    ['news bias words: share difference']
+    >>> called(rows).tolist(), called(rows, statistic=False).tolist()
+    (['news words: share difference'], ['news words'])
     """
     names = {"study": "source", "measure": "dimension", "statistic": "task"}
     own = rows if "source" in rows else rows.rename(columns=names)
-    text = own["source"].astype("str") + " " + own["dimension"].astype("str")
-    if statistic:
-        text = text + ": " + own["task"].astype("str")
-    return text.str.replace("_", " ")
+    words = own[["source", "dimension", "task"]] if statistic else own[["source", "dimension"]]
+    words = words.astype("str").apply(lambda one: one.str.replace("_", " "))
+    text = words["source"].replace(_SHORT) + " " + words["dimension"]
+    return text + ": " + words["task"] if statistic else text
 
 
 def simulated(designs: pd.DataFrame) -> Table:
@@ -45,7 +49,7 @@ def simulated(designs: pd.DataFrame) -> Table:
     for (study, measure), own in trials.groupby(["study", "measure"], sort=False):
         held = own.loc[own["held_out"], "world"].unique()
         rows.append({
-            "measure": f"{study} {measure}".replace("_", " "), "of": own["unit"].iloc[0],
+            "measure": called(own, statistic=False).iloc[0], "of": own["unit"].iloc[0],
             "N": _listed(own["n"]), "planted": _listed(own["size"]),
             "worlds": ", ".join(w for w in own["world"].unique() if w not in held),
             "held out": ", ".join(held), "studies": int(own["repeats"].sum()),
@@ -96,11 +100,11 @@ def misses(estimates: pd.DataFrame, *, rows: int | None = _MOST) -> Table:
         "What misses its level, by number of units" if rows else "Every miss, by number of units"
     )
     return reading.readable(
-        own, ["task", "topic", "measure"], rows=rows, title=title, decimals=1,
+        own, ["task", "topic", "statistic"], rows=rows, title=title, decimals=1,
         labels={"estimate": "points off its level", "n": "studies", "task": "what",
-                "topic": "units", "measure": "of"},
-        note="Interval: coverage less its level; below 0, too narrow. Test: false positives less "
-        "their level; above 0, too many. Lead: false first sentences less the same.",
+                "topic": "units", "statistic": "of"},
+        note="Coverage less its level: below 0, too narrow. False positives and false first "
+        "sentences (leads) less theirs: above 0, too many.",
     )  # fmt: skip
 
 
