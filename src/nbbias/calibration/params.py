@@ -54,9 +54,16 @@ class Calibration(Parameters):
     lead_repeats: int = Field(
         40, ge=0, le=100_000, description="simulated pages of each design; 0 for none"
     )
+    printed: bool = Field(
+        True, description="put chance beside the distances that Fang et al. 2024 print"
+    )
     draws: int = Field(
         200, ge=20, le=100_000, description="resamples and permutations in each simulated study"
     )
+
+    def left_out(self) -> dict[str, str]:
+        """Return the tags of cells that are no part of a run, each with what leaves it out."""
+        return {} if self.printed else {"part:printed": "printed"}
 
 
 def _check(given: Any) -> list[str]:

@@ -167,8 +167,8 @@ def _technical(numbers: pd.DataFrame) -> str:
         share, low, high = (number(100 * (level + row[end]), decimals=1) for end in ends)
         verb = "The intervals of {what} cover" if covers else "The tests of {what} reject"
         told.append(
-            f"{verb.format(what=row['what'])} {share}% ({row['confidence']:.0%} CI {low} to {high}, "
-            f"nominally {level:.0%}; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
+            f"{verb.format(what=row['what'])} {share}% "
+            f"({row['confidence']:.0%} CI {low} to {high}, nominally {level:.0%}; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
         )
     return " ".join(told)
 
@@ -321,6 +321,25 @@ def simulated(designs: pd.DataFrame) -> str:
         f"{times.get('trial', 0):,} studies{pages} with a known truth, for {n} "
         f"measure{'' if n == 1 else 's'} of {studies} "
         f"{'study' if studies == 1 else 'studies'} of this package"
+    )
+
+
+def printed(shares: pd.DataFrame) -> str:
+    """Say how many of a paper's printed distances chance alone may give whole, and how many half.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"share_low": [0.6, 0.2], "share_high": [1.1, 0.4]})
+    >>> printed(rows)
+    'Of 2 printed distances chance alone gives at least half of 1, and may give all of 1'
+    """
+    known = shares[shares["share_low"].notna()]
+    if known.empty:
+        return "Without human articles nothing can be said of the printed distances"
+    half, whole = int((known["share_low"] >= 0.5).sum()), int((known["share_high"] >= 1).sum())
+    return (
+        f"Of {len(known)} printed distances chance alone gives at least half of {half}, and may "
+        f"give all of {whole}"
     )
 
 

@@ -46,7 +46,7 @@ def simulated(designs: pd.DataFrame) -> Table:
     """
     trials = designs[designs["of"] == "trial"]
     rows = []
-    for (study, measure), own in trials.groupby(["study", "measure"], sort=False):
+    for _, own in trials.groupby(["study", "measure"], sort=False):
         held = own.loc[own["held_out"], "world"].unique()
         rows.append({
             "measure": called(own, statistic=False).iloc[0], "of": own["unit"].iloc[0],
@@ -180,4 +180,34 @@ def leads(table: pd.DataFrame) -> Table:
         pd.DataFrame(rows), "First sentences of simulated pages",
         "False: anything that the sentence says is not so, or is so the other way round. Of "
         "several models that a page compares, some have nothing planted.",
+    )  # fmt: skip
+
+
+def printed(shares: pd.DataFrame) -> Table:
+    """Show how much of the printed distances chance alone would give, by measure and bias.
+
+    Examples
+    --------
+    >>> row = {"measure": "word", "bias": "gender", "printed": 0.2, "chance_low": 0.05,
+    ...        "chance_high": 0.1, "share_low": 0.25, "share_high": 0.5, "reason": None}
+    >>> printed(pd.DataFrame([row])).rows["of what is printed"].tolist()
+    ['25% to 50%']
+    """
+    rows = []
+    for (measure, bias), own in shares.groupby(["measure", "bias"], sort=False):
+        known = own[own["share_low"].notna()]
+        row = {"level": measure, "bias": bias, "models": len(own)}
+        row["printed"] = f"{own['printed'].min():.3f} to {own['printed'].max():.3f}"
+        if known.empty:
+            row |= {"by chance": own["reason"].dropna().iloc[0], "of what is printed": ""}
+        else:
+            low, high = known["chance_low"].min(), known["chance_high"].max()
+            row["by chance"] = f"{low:.3f} to {high:.3f}"
+            low, high = known["share_low"].min(), known["share_high"].max()
+            row["of what is printed"] = f"{low:.0%} to {high:.0%}"
+        rows.append(row)
+    return Table(
+        pd.DataFrame(rows), "What chance gives of the distances that Fang et al. (2024) print",
+        "Ranges over the paper's models, over words dealt, sentences dealt and halves of human "
+        "articles, and over their 95% intervals. Above 100%: chance gives more than is printed.",
     )  # fmt: skip
