@@ -166,10 +166,9 @@ def _technical(numbers: pd.DataFrame) -> str:
         level = row["confidence"] if covers else 1 - row["confidence"]
         share, low, high = (number(100 * (level + row[end]), decimals=1) for end in ends)
         verb = "The intervals of {what} cover" if covers else "The tests of {what} reject"
-        told.append(
-            f"{verb.format(what=row['what'])} {share}% "
-            f"({row['confidence']:.0%} CI {low} to {high}, nominally {level:.0%}; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
-        )
+        of_level = f"{row['confidence']:.0%} CI {low} to {high}, nominally {level:.0%}"
+        n = f"N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm"
+        told.append(f"{verb.format(what=row['what'])} {share}% ({of_level}; {n}).")
     return " ".join(told)
 
 
