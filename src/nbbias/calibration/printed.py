@@ -15,14 +15,15 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.calibration.worlds import GROUPS
+from nbbias.reading import Table, escape, plain
 
 #: What the shares rest on.
 ASSUMPTIONS = (
     "Texts are as long as the paper's average of their writer (its Table 3); the paper prints no "
     "lengths of single texts.",
     "Group words and tone stand in a text as they do in the human articles of LLMFake: gossip and "
-    "politics, not The New York Times and Reuters. Where these name a group more often, chance gives "
-    "less than is said here: of races, which few of those articles name, above all.",
+    "politics, not The New York Times and Reuters. Where these name a group more often, chance "
+    "gives less than is said here: of races, which few of those articles name, above all.",
     "Stretches of 150 to 600 words of articles of at least 600 are cut into two texts in the "
     "proportion of the printed lengths; how far these lie apart is carried on to the printed "
     "lengths along a straight line in logarithms.",
@@ -34,6 +35,9 @@ ASSUMPTIONS = (
 #: Words of both texts together, from which the printed lengths are reached; the last is what an
 #: article needs.
 _LENGTHS = (150, 300, 450, 600)
+
+#: Articles with groups in both texts without which a range would hang on a few of them.
+_FEWEST = 100
 
 #: Deals of each article's sentences.
 _DEALS = 20
@@ -65,7 +69,8 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
         gives at these by ``words`` (NaN for tone), ``sentences`` and ``halves``; `chance_low` and
         `chance_high`, from the lowest end of their intervals over `articles` to the highest;
         `share_low` and `share_high`, these over what is printed (above 1: chance gives more);
-        `reason`, where there is none. `ASSUMPTIONS` says what all of it rests on.
+        `reason`, where there is none: of few articles the three stand alone. `ASSUMPTIONS` says
+        what all of it rests on.
 
     Examples
     --------
@@ -94,12 +99,77 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
             long, GROUPS[row["bias"]], (known["words_h"], human), row["measure"], sure
         )
         share = {f"share_{end}": given[f"chance_{end}"] / row["value"] for end in ("low", "high")}
+        if given["articles"] < _FEWEST:
+            why = f"{given['articles']:.0f} articles name these groups in both texts: too few"
+            share = {"reason": f"{why} to carry on to the printed lengths"}
         rows.append(known | given | share)
     columns = [
         *("figure", "measure", "bias", "model", "printed", "n", "words_h", "words_o"), *_KINDS,
         *("chance_low", "chance_high", "articles", "share_low", "share_high", "reason"),
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
+
+
+def shown(table: pd.DataFrame) -> Table:
+    """Return what of the table of `chance_shares` a reader looks at: a row a measure and bias.
+
+    Examples
+    --------
+    >>> from nbbias.calibration import worlds
+    >>> none = chance_shares(worlds.sentences().iloc[:0], sure=stats.Sure())
+    >>> shown(none).rows["all three, with intervals"].iloc[0]
+    'no human articles of 600 words'
+    """
+    rows = []
+    for (measure, bias), own in table.groupby(["measure", "bias"], sort=False):
+        row = {"distance": f"{measure}, {bias}", "printed": _ends(own["printed"], "{:.3f}")}
+        row |= {kind: _ends(own[kind] / own["printed"], "{:.0%}") for kind in _KINDS}
+        low, high = own["share_low"].min(), own["share_high"].max()
+        ends = pd.Series([low, high]).dropna()
+        rows.append(row | {
+            "all three, with intervals": _ends(ends, "{:.0%}") or own["reason"].iloc[-1],
+            "articles": _ends(own["articles"], "{:.0f}"),
+        })  # fmt: skip
+    note = "What chance gives over what seven models' printed mean distances are. "
+    title = "How much of what Fang et al. (2024) print chance alone would give"
+    return Table(pd.DataFrame(rows), title, note + " ".join(ASSUMPTIONS), gap="")
+
+
+def said(table: pd.DataFrame) -> str:
+    """Say in a sentence how many printed distances lie above all that chance would give.
+
+    Examples
+    --------
+    >>> rows = {"bias": "race", "measure": "word", "model": ["a", "b"], "share_high": [0.7, 1.1]}
+    >>> said(pd.DataFrame(rows))
+    'Of 2 printed distances 1 lies above all that chance would give at its length: a (word, race).'
+    """
+    known = table[table["share_high"].notna()]
+    if known.empty:
+        return (
+            "What chance gives at the printed lengths cannot be told without more human articles."
+        )
+    above = known[known["share_high"] < 1]
+    told = [
+        f"{escape(row['model'])} ({row['measure']}, {row['bias']})"
+        for row in above.to_dict("records")
+    ]
+    verb = "lies" if len(above) == 1 else "lie"
+    which = f"its length: {plain.listed(told)}" if told else "their lengths"
+    whose = which if len(above) < 2 else which.replace("its length", "their lengths")
+    n = len(above) or "none"
+    return (
+        f"Of {len(known)} printed distances {n} {verb} above all that chance would give at {whose}."
+    )
+
+
+def _ends(values: pd.Series, form: str) -> str:
+    """Write from which to which values go; nothing where none was measured."""
+    known = values.dropna().astype(float)
+    if known.empty:
+        return ""
+    ends = [form.format(end) for end in (known.min(), known.max())]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _by_chance(
@@ -167,15 +237,15 @@ def cuts(
 
     Examples
     --------
-    >>> [(list(h), list(o)) for h, o in cuts(np.full(6, 10), 30, (10, 20))][:2]
+    >>> [(h.tolist(), o.tolist()) for h, o in cuts(np.full(6, 10), 30, (10, 20))][:2]
     [([0], [1, 2]), ([2], [0, 1])]
     """
     before = np.cumsum(words) - words
     share, found = lengths[0] / sum(lengths), []
     for start in range(0, int(words.sum()) - size + 1, size):
         own = np.flatnonzero((before >= start) & (before < start + size))
-        within = before[own] - start
-        for first in (within < size * share, within >= size * (1 - share)):
+        middle = before[own] - start + words[own] / 2
+        for first in (middle < size * share, middle > size * (1 - share)):
             found.append((own[first], own[~first]))
     return found
 
