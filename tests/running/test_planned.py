@@ -20,7 +20,8 @@ QUICK = ["draws=100", "effect=-0.2"]
 
 
 def test_every_study_has_a_claim_that_can_be_planned() -> None:
-    assert set(plannable.PLANS) <= set(studies.STUDIES)
+    five = {"news_bias", "biased_prompts", "cogs", "llmbi", "biasalert"}
+    assert five == set(plannable.PLANS) & set(studies.STUDIES)
     for stem, claims in plannable.PLANS.items():
         known = {
             f"{measure} {name}"
@@ -34,7 +35,7 @@ def test_every_study_has_a_claim_that_can_be_planned() -> None:
 
 def test_several_values_make_a_row_each() -> None:
     found = planned.plan("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
-    assert found.differing == ["models", "effect"]
+    assert found.differing == ["effect", "models"]
     assert len(found.rows) == 4
     assert found.rows["n"].is_unique or found.rows["n"].nunique() > 2
     assert (found.rows["calls"] == found.rows["n"] * found.rows["models"]).all()
@@ -72,11 +73,20 @@ def test_a_params_file_says_how_many_are_asked_and_at_what_price(tmp_path: Path)
     assert row["tokens_in"] == dry["input_tokens"].sum()
     assert row["tokens_out"] == dry["output_tokens"].sum()
     assert row["cost"] == pytest.approx(dry["cost"].sum())
-    assert not any("less than N" in note for note in found.notes)
+    assert not any("too few for that" in note for note in found.notes)
     more = planned.plan(str(path), [*QUICK, "units=41"])
-    assert any("40 prompts, which is less than N" in note for note in more.notes)
+    assert any("40 prompts, which are too few" in note for note in more.notes)
     unpriced = planned.plan(str(params_file(tmp_path, prices={})), [*QUICK, "units=40"])
     assert unpriced.rows["cost"].isna().all()
+
+
+def test_the_papers_settings_of_cogs_cost_what_a_dry_run_says() -> None:
+    path = Path("params/cogs/kumar2024.yaml")
+    found = planned.plan(str(path), ["draws=100", "units=360"])  # 12 tasks by 30 themes
+    dry = generate.estimate(asked.of_params(path, dry_run=True))
+    row = found.rows.iloc[0]
+    assert (row["calls"], row["claims"]) == (dry["calls"].sum(), 1)
+    assert row["cost"] == pytest.approx(dry["cost"].sum(), rel=1e-3)  # tokens are whole numbers
 
 
 def test_what_is_printed(command: Command) -> None:
@@ -106,9 +116,15 @@ def test_json_holds_every_assumption(command: Command) -> None:
         (["news_bias", "-p", "efect=1"], "did you mean effect?"),
         (["news_bias", "-p", "effect=0"], "0 is none"),
         (["news_bias", "-p", "effect=-0.7"], "a share of 0.5 cannot change by -0.7"),
-        (["news_bias", "-p", "spread=0.9"], "it is at most"),
+        (["news_bias", "-p", "spread=0.9"], "it is below 0.28"),
+        (["cogs", "-p", "claim=abs", "-p", "effect=0.48"], "it is at most 0.47"),
+        (["biasalert", "-p", "effect=0.3"], "differ on 0.25 of texts cannot differ by 0.3"),
+        (["biased_prompts", "-p", "effect=-0.1"], "a rate of 0.02 cannot change by -0.1"),
+        (["llmbi", "-p", "models=1"], "greater than or equal to 2"),
         (["news_bias", "-p", "power=2"], "less than 0.9999"),
         (["news_bias", "-p", "claim=wrods"], "did you mean words?"),
+        (["news_bias", "-p", "claim=[words]"], "claim: no ['words']"),
+        (["calibration"], "nothing of calibration can be planned yet"),
         (["news_bias", "-p", "models=2", "-p", "differing=3"], "3 of 2 models are too many"),
         (["news_bias", "-p", "models"], "write it as name=value"),
         (["news_bias", "-p", "bias=[gender]"], "bias: input should be 'gender' or 'race'"),
@@ -122,6 +138,17 @@ def test_a_mistake_is_one_line(arguments: list[str], told: str, command: Command
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
+
+
+def test_labels_cost_and_claims_are_rows() -> None:
+    given = ["claim=accuracy,level", "label_price=0.5", "draws=100"]
+    rows = planned.plan("biasalert", given).rows
+    assert rows["claim"].tolist() == ["accuracy", "level"]
+    assert rows["cost"].tolist() == (rows["n"] / 2).tolist()
+    assert rows["calls"].isna().all()
+    columns, cells = planned.printed(planned.plan("biasalert", given))
+    assert "labelled texts or labels" in columns
+    assert all(len(row) == len(columns) for row in cells)
 
 
 def test_all_mistakes_are_told_at_once() -> None:

@@ -1,4 +1,5 @@
 from . import (
+    assumed as assumed,
     estimates as estimates,
     figures as figures,
     grid as grid,
@@ -6,10 +7,13 @@ from . import (
     params as params,
     plannable as plannable,
     planning as planning,
+    printed as printed,
     sentences as sentences,
     tables as tables,
+    worlds as worlds,
 )
 from .measured import measure as measure
+from .shipped import shipped as shipped
 from .trials import (
     Design as Design,
     Measure as Measure,
