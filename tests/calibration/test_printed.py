@@ -92,18 +92,3 @@ def test_cuts_use_each_sentence_once_either_way_round() -> None:
     used = np.concatenate([np.concatenate(pair) for pair in found[::2]])
     assert len(used) == len(set(used))
     assert printed.cuts(words, 100, (1, 1)) == []
-
-
-def test_a_reader_sees_a_row_a_measure_and_bias_and_a_sentence() -> None:
-    table = printed.chance_shares(articles(2), sure=SURE)
-    rows = printed.shown(table).rows.set_index("distance")
-    assert len(rows) == table.groupby(["measure", "bias"]).ngroups
-    own = table[(table["measure"] == "word") & (table["bias"] == "gender")]
-    low, high = (own["halves"] / own["printed"]).agg(["min", "max"])
-    assert rows.loc["word, gender", "halves"] == f"{low:.0%} to {high:.0%}"
-    assert rows.loc["document, race", "all three, with intervals"].startswith("topics")
-    known = table[table["share_high"].notna()].assign(share_high=2.0)
-    assert printed.said(known).startswith("Of 28 printed distances none lie above")
-    assert "cannot be told" in printed.said(table.iloc[:0])
-    known.loc[known.index[1], "share_high"] = 0.5
-    assert "1 lies above" in printed.said(known) and "(word, gender)." in printed.said(known)

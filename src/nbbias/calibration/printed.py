@@ -15,7 +15,6 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.calibration.worlds import GROUPS
-from nbbias.reading import Table, escape, plain
 
 #: What the shares rest on.
 ASSUMPTIONS = (
@@ -108,68 +107,6 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
         *("chance_low", "chance_high", "articles", "share_low", "share_high", "reason"),
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
-
-
-def shown(table: pd.DataFrame) -> Table:
-    """Return what of the table of `chance_shares` a reader looks at: a row a measure and bias.
-
-    Examples
-    --------
-    >>> from nbbias.calibration import worlds
-    >>> none = chance_shares(worlds.sentences().iloc[:0], sure=stats.Sure())
-    >>> shown(none).rows["all three, with intervals"].iloc[0]
-    'no human articles of 600 words'
-    """
-    rows = []
-    for (measure, bias), own in table.groupby(["measure", "bias"], sort=False):
-        row = {"distance": f"{measure}, {bias}", "printed": _ends(own["printed"], "{:.3f}")}
-        row |= {kind: _ends(own[kind] / own["printed"], "{:.0%}") for kind in _KINDS}
-        low, high = own["share_low"].min(), own["share_high"].max()
-        ends = pd.Series([low, high]).dropna()
-        rows.append(row | {
-            "all three, with intervals": _ends(ends, "{:.0%}") or own["reason"].iloc[-1],
-            "articles": _ends(own["articles"], "{:.0f}"),
-        })  # fmt: skip
-    note = "What chance gives over what seven models' printed mean distances are. "
-    title = "How much of what Fang et al. (2024) print chance alone would give"
-    return Table(pd.DataFrame(rows), title, note + " ".join(ASSUMPTIONS), gap="")
-
-
-def said(table: pd.DataFrame) -> str:
-    """Say in a sentence how many printed distances lie above all that chance would give.
-
-    Examples
-    --------
-    >>> rows = {"bias": "race", "measure": "word", "model": ["a", "b"], "share_high": [0.7, 1.1]}
-    >>> said(pd.DataFrame(rows))
-    'Of 2 printed distances 1 lies above all that chance would give at its length: a (word, race).'
-    """
-    known = table[table["share_high"].notna()]
-    if known.empty:
-        return (
-            "What chance gives at the printed lengths cannot be told without more human articles."
-        )
-    above = known[known["share_high"] < 1]
-    told = [
-        f"{escape(row['model'])} ({row['measure']}, {row['bias']})"
-        for row in above.to_dict("records")
-    ]
-    verb = "lies" if len(above) == 1 else "lie"
-    which = f"its length: {plain.listed(told)}" if told else "their lengths"
-    whose = which if len(above) < 2 else which.replace("its length", "their lengths")
-    n = len(above) or "none"
-    return (
-        f"Of {len(known)} printed distances {n} {verb} above all that chance would give at {whose}."
-    )
-
-
-def _ends(values: pd.Series, form: str) -> str:
-    """Write from which to which values go; nothing where none was measured."""
-    known = values.dropna().astype(float)
-    if known.empty:
-        return ""
-    ends = [form.format(end) for end in (known.min(), known.max())]
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _by_chance(
