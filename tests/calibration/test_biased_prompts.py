@@ -45,7 +45,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
         table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
         found = refusing.rates(table)
         rate = found[(found["statistic"] == "refusal_rate") & (found["prompt"] == "biased")]
-        same(trials.loc["refusal_rate"].iloc[at], rate, ENDS)
+        same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
         change = found[found["statistic"] == "refusal_rate_change"]
         same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
     if world == "repeats":

@@ -1,4 +1,5 @@
 from . import (
+    assumed as assumed,
     estimates as estimates,
     figures as figures,
     grid as grid,

@@ -102,7 +102,7 @@ def _rate(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
     ends = ["estimate", "ci_low", "ci_high"]
     wilson = repeated.shares(values, confidence=confidence)
     found.loc[single, ends] = wilson.loc[single, ends]
-    return found
+    return found[ends]  # a rate is not tested
 
 
 def _rows(
