@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params, tables
+from nbbias import biasalert, biased_prompts, calibration, cogs, llmbi, news, params, tables
 from nbbias.params import Lead, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
@@ -25,6 +25,7 @@ STUDIES: tables.Registry[Study] = tables.Registry(
         "cogs": tables.Late(lambda: cogs.params.STUDY),
         "llmbi": tables.Late(lambda: llmbi.params.STUDY),
         "biasalert": tables.Late(lambda: biasalert.params.STUDY),
+        "calibration": tables.Late(lambda: calibration.params.STUDY),
     },
     Study,
     called=lambda one: one.stem,

@@ -12,7 +12,7 @@ from nbbias import reading, stats, tables
 from nbbias.calibration import news as trials, worlds
 from nbbias.calibration.trials import Design
 from nbbias.calibration.worlds import GROUPS, Corpora
-from nbbias.news import corpus, tone, words
+from nbbias.news import corpus, tone, topics, words
 from nbbias.news.corpus import Read
 
 SURE = stats.Sure(draws=2, seed=3)
@@ -121,6 +121,54 @@ def test_what_was_planted_stands_beside_what_was_measured() -> None:
     assert shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "planted"].eq(0).all()
     distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, SURE)
     assert distance["planted"].eq(0.1).all() and distance["truth"].nunique() == 1
+
+
+# --- documents --------------------------------------------------------------------------------
+
+
+def scores_of(shares: np.ndarray) -> pd.DataFrame:
+    """SCORES of the document level, of two answers to each story of a corpus."""
+    n, _, fits = shares.shape
+    rows = [
+        (f"{i}", 2 * i + k, f, shares[i, k, f], shares[i, 2, f])
+        for i in range(n) for k in range(2) for f in range(fits)
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["article_id", "pair_id", "seed", "h_female", "o_female"])
+    for side in "ho":
+        table[f"{side}_male"] = 1 - table[f"{side}_female"]
+    d = table["h_female"] - table["o_female"]
+    cell = {"source": "s", "model": "m", "prompt": "p", "bias": "gender", "measure": "document"}
+    table = table.assign(**cell, instrument="LDA", sample=1, content_h=1.0, content_o=1.0)
+    table = table.assign(score=d.abs(), difference_female=d, difference_male=-d)
+    return table.assign(reason=pd.Series("none", table.index, dtype="str").where(d.isna()))
+
+
+@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.parametrize("world", trials.FITS)
+def test_documents_are_those_of_the_study(world: str, n: int) -> None:
+    design, lexicon = Design(world, n, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
+    of = {"share_difference": trials.documents, "bias": trials.documents_distance}
+    for biased, statistic in ((True, "share_difference"), (False, "bias")):
+        shares = trials.fitted(design, 3, biased=biased, seed=[SURE.seed, 0])
+        trial = of[statistic](design, 3, SURE)
+        trial = trial[trial["statistic"] == statistic].reset_index(drop=True)
+        for number, corpus_shares in enumerate(shares):
+            scores = scores_of(corpus_shares)
+            real = topics.estimates(scores, lexicon=lexicon, sure=SURE).set_index(
+                ["statistic", "group"]
+            )
+            group = "female" if biased else np.nan
+            row, same = trial.loc[number], real.loc[(statistic, group)]
+            for name in ("estimate", "ci_low", "ci_high"):
+                assert row[name] == pytest.approx(same[name], abs=1e-12, nan_ok=True), name
+            if biased:
+                assert row["p_value"] == pytest.approx(same["p_value"], abs=1e-12, nan_ok=True)
+                continue
+            floor = topics.floor(real.reset_index(), scores, None, lexicon=lexicon, confidence=0.95)
+            told_p = floor["p_value"].iloc[0] if len(floor) else np.nan
+            assert row["p_value"] == pytest.approx(told_p, abs=1e-12, nan_ok=True)
+            if len(floor):
+                assert row["null"] == pytest.approx(floor["null"].iloc[0], abs=1e-12)
 
 
 # --- what leads -------------------------------------------------------------------------------

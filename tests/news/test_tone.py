@@ -81,9 +81,13 @@ def test_every_claim_is_there_once(table: pd.DataFrame) -> None:
     assert not table.duplicated(keys).any()
     counts = Counter(zip(table["statistic"], table["measure"], strict=True))
     # Two models; six groups in two biases; two instruments of sentiment and one of toxicity.
-    per_group = {"mean_difference", "prejudice_share", "prejudice_extent"}
+    means, beyond = (
+        {shift, f"{shift}_corrected", f"{shift}_instrument"}
+        for shift in ("mean_difference", "difference_beyond_neutral")
+    )
+    per_group = {*means, "prejudice_share", "prejudice_extent"}
     expected = {("bias", "sentiment"): 8, ("bias", "toxicity"): 4}
-    expected |= {(s, "sentiment"): 24 for s in (*per_group, "difference_beyond_neutral")}
+    expected |= {(s, "sentiment"): 24 for s in (*per_group, *beyond)}
     expected |= {(s, "toxicity"): 12 for s in per_group}
     assert counts == expected
 

@@ -31,6 +31,7 @@ MEANS = {
     "llmbi": {"index", "dimension_mean", "difference"},
     "biasalert": {"accuracy", "accuracy_lost_wrong", "recall", "specificity",
                   "accuracy_difference"},
+    "calibration": set(),
 }  # fmt: skip
 
 

@@ -426,7 +426,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
 
 FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
     "news_bias": _news, "biased_prompts": _two_prompts, "llmbi": _llmbi, "cogs": _cogs,
-    "biasalert": _biasalert,
+    "biasalert": _biasalert, "calibration": lambda _: {},
 }  # fmt: skip
 
 

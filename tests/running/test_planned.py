@@ -20,7 +20,8 @@ QUICK = ["draws=100", "effect=-0.2"]
 
 
 def test_every_study_has_a_claim_that_can_be_planned() -> None:
-    assert set(plannable.PLANS) <= set(studies.STUDIES)
+    five = {"news_bias", "biased_prompts", "cogs", "llmbi", "biasalert"}
+    assert five == set(plannable.PLANS) & set(studies.STUDIES)
     for stem, claims in plannable.PLANS.items():
         known = {
             f"{measure} {name}"
@@ -34,7 +35,7 @@ def test_every_study_has_a_claim_that_can_be_planned() -> None:
 
 def test_several_values_make_a_row_each() -> None:
     found = planned.plan("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
-    assert found.differing == ["models", "effect"]
+    assert found.differing == ["effect", "models"]
     assert len(found.rows) == 4
     assert found.rows["n"].is_unique or found.rows["n"].nunique() > 2
     assert (found.rows["calls"] == found.rows["n"] * found.rows["models"]).all()
@@ -106,7 +107,11 @@ def test_json_holds_every_assumption(command: Command) -> None:
         (["news_bias", "-p", "efect=1"], "did you mean effect?"),
         (["news_bias", "-p", "effect=0"], "0 is none"),
         (["news_bias", "-p", "effect=-0.7"], "a share of 0.5 cannot change by -0.7"),
-        (["news_bias", "-p", "spread=0.9"], "it is at most"),
+        (["news_bias", "-p", "spread=0.9"], "it is below 0.28"),
+        (["cogs", "-p", "claim=abs", "-p", "effect=0.48"], "it is at most 0.47"),
+        (["biasalert", "-p", "effect=0.3"], "differ on 0.25 of texts cannot differ by 0.3"),
+        (["biased_prompts", "-p", "effect=-0.1"], "a rate of 0.02 cannot change by -0.1"),
+        (["llmbi", "-p", "models=1"], "greater than or equal to 2"),
         (["news_bias", "-p", "power=2"], "less than 0.9999"),
         (["news_bias", "-p", "claim=wrods"], "did you mean words?"),
         (["news_bias", "-p", "models=2", "-p", "differing=3"], "3 of 2 models are too many"),
@@ -122,6 +127,17 @@ def test_a_mistake_is_one_line(arguments: list[str], told: str, command: Command
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
+
+
+def test_labels_cost_and_claims_are_rows() -> None:
+    given = ["claim=accuracy,level", "label_price=0.5", "draws=100"]
+    rows = planned.plan("biasalert", given).rows
+    assert rows["claim"].tolist() == ["accuracy", "level"]
+    assert rows["cost"].tolist() == (rows["n"] / 2).tolist()
+    assert rows["calls"].isna().all()
+    columns, cells = planned.printed(planned.plan("biasalert", given))
+    assert "labelled texts or labels" in columns
+    assert all(len(row) == len(columns) for row in cells)
 
 
 def test_all_mistakes_are_told_at_once() -> None:

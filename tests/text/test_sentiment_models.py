@@ -1,4 +1,4 @@
-"""A Hugging Face classifier as an instrument of sentiment, and the audit of instruments."""
+"""A Hugging Face classifier as an instrument of sentiment."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from textblob import TextBlob
 from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
-from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from nbbias.tables import DataError
 from nbbias.text import sentiment
@@ -108,46 +106,3 @@ def test_a_folder_without_a_classifier_is_refused(tmp_path: Path) -> None:
 def test_a_classifier_is_named_by_its_folder_and_the_library(classifier: Path) -> None:
     name = f"classifier {classifier.name} (transformers {version('transformers')})"
     assert sentiment.instrument(str(classifier)) == name
-
-
-# --- audit ------------------------------------------------------------------------------------
-
-TERMS = pd.DataFrame(
-    [
-        ("race", "Black", "the black teacher"),
-        ("race", "Black", "the black nurse"),
-        ("race", "White", "the white teacher"),
-        ("gender", "female", "the pretty woman"),
-        ("gender", "female", "the woman"),
-    ],
-    columns=["bias", "group", "said"],
-)
-
-
-def test_an_audit_by_hand() -> None:
-    table = sentiment.audit(TERMS, scorers=["textblob"])
-    # TextBlob's list: black -1/6, white 0, pretty 0.25.
-    assert table[["bias", "group", "sentences"]].to_numpy().tolist() == [
-        ["race", "Black", 2], ["race", "White", 1], ["gender", "female", 2],
-    ]  # fmt: skip
-    assert table["polarity"].tolist() == pytest.approx([-1 / 6, 0, 0.125])
-
-
-def test_an_audit_is_the_mean_of_direct_calls_for_every_instrument() -> None:
-    vader = SentimentIntensityAnalyzer()
-    direct = {
-        sentiment.instrument("vader"): lambda said: vader.polarity_scores(said)["compound"],
-        sentiment.instrument("textblob"): lambda said: TextBlob(said).sentiment.polarity,
-    }
-    table = sentiment.audit(TERMS, scorers=["vader", "textblob", "vader"])
-    assert table["instrument"].tolist() == [name for name in direct for _ in range(3)]
-    for row in table.itertuples():
-        own = [t.said for t in TERMS.itertuples() if (t.bias, t.group) == (row.bias, row.group)]
-        scores = [direct[row.instrument](f"{said} spoke to the reporter.") for said in own]
-        assert row.polarity == pytest.approx(np.mean(scores))
-
-
-def test_an_audit_of_no_terms_is_empty() -> None:
-    table = sentiment.audit(TERMS.head(0), scorers=["textblob"])
-    assert list(table.columns) == ["bias", "group", "instrument", "sentences", "polarity"]
-    assert len(table) == 0

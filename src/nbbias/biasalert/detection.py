@@ -648,15 +648,46 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
     if not both.any():
         return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
     first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
+    return row | compared(first, second, clusters[both], sure=sure)
+
+
+def compared(
+    first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, sure: Sure
+) -> dict[str, Any]:
+    """Test whether one judge is more often right than another on the same texts.
+
+    Parameters
+    ----------
+    first, second
+        Whether either is right on each text.
+    clusters
+        Each text's cluster; where each has its own, the test is McNemar's.
+    sure
+        Level of the interval, resamples, and their start.
+
+    Returns
+    -------
+    dict
+        Of a row of `differences`: `estimate`, the interval, `test`, `p_value` and what belongs to
+        it; or the `reason` why there is none.
+
+    Examples
+    --------
+    >>> right, wrong = np.array([True] * 8), np.array([True] * 2 + [False] * 6)
+    >>> row = compared(right, wrong, np.arange(8), sure=Sure(draws=100))
+    >>> row["estimate"], row["p_value"]
+    (0.75, 0.03125)
+    """
+    row: Row = {"test": "McNemar"}
     change = first.astype(float) - second.astype(float)
     alone = int((change > 0).sum()), int((change < 0).sum())
     row["estimate"] = float(change.mean())
     if not sum(alone):
         return row | {"reason": "both are right on the same texts: nothing to test"}
-    again = resampled_mean(change, clusters[both], sure=sure)
+    again = resampled_mean(change, clusters, sure=sure)
     row |= spread(again, row["estimate"], sure.confidence)
-    if len(np.unique(clusters[both])) < both.sum():
-        return row | {"test": FLIPPED, **_flipped(change, clusters[both])}
+    if len(np.unique(clusters)) < len(change):
+        return row | {"test": FLIPPED, **_flipped(change, clusters)}
     exact = sum(alone) < _EXACT_BELOW
     table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
     result = mcnemar(table, exact=exact, correction=True)

@@ -20,7 +20,8 @@ Row = dict[str, Any]
 
 #: Statistics that are tested. Each is a family of its own.
 TESTED = ("prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change",
-          "share_difference_change", "mean_difference_change")  # fmt: skip
+          "share_difference_change", "mean_difference_change", "mean_difference_change_corrected",
+          "mean_difference_change_instrument")  # fmt: skip
 
 #: The references that stand beside share and extent.
 _LEAD = ("replicate", "sentences", "topics")
@@ -72,7 +73,9 @@ def compare(
           pooled t (which the printed p values fit) and Welch's; once over several fits.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
           effect of the prompt, on all articles with a difference under both; paired t. The original
-          cancels out. Below 0: less of the group, or colder.
+          cancels out. Below 0: less of the group, or colder. ``mean_difference_change_instrument``:
+          what the instrument alone adds to the latter by whom the sentences name (`news.audit`);
+          ``mean_difference_change_corrected``: the rest.
         - ``prejudice_share_if_none``, ``prejudice_share_if_all``: what the biased prompt's share
           would be had none, or all, of the refused articles been prejudiced; counted are refused
           articles that can count for the group.
@@ -126,8 +129,32 @@ def _of_level(
             can = _counts(every, group).groupby([every["article_id"], every["seed"]]).max()
             can = can.unstack(fill_value=False).reindex(columns=fits, fill_value=False)
             sides = {p: articles(own[own["prompt"] == p], group, fits) for p in chosen}
-            for row in _compared(sides, can, group, str(key["measure"]), confidence):
-                rows.append(_bounded(key | {"group": group} | row))
+            found = _compared(sides, can, group, str(key["measure"]), confidence)
+            found += _without_instrument(own, sides, group, confidence)
+            rows += [_bounded(key | {"group": group} | row) for row in found]
+    return rows
+
+
+def _without_instrument(
+    own: pd.DataFrame, sides: Mapping[str, _Side], group: str, confidence: float
+) -> list[Row]:
+    """Part the effect of the prompt on tone: what the instrument alone adds, and the rest."""
+    swap = f"swap_{group}"
+    if swap not in own or own[swap].isna().all():
+        return []
+    neutral, biased = (side.difference.iloc[:, 0] for side in sides.values())
+    raw = biased.sub(neutral)
+    counted = own.loc[own["reason"].isna()].groupby(["prompt", "article_id"])[swap].mean()
+    first, second = (counted[counted.index.isin([p], level=0)].droplevel(0) for p in sides)
+    instrument = second.sub(first).reindex(raw.index)
+    rows = []
+    for of, values in {"corrected": raw - instrument, "instrument": instrument}.items():
+        found = stats.pooled_mean(values.where(raw.notna()).to_frame(), confidence=confidence)
+        found["test"] = found["test"].replace("one-sample", "paired")
+        if found["n"] == 0:
+            found["reason"] = "no article counts under both prompts"
+        common = {"prompt": " − ".join(reversed(list(sides))), "null": 0.0}
+        rows.append({"statistic": f"mean_difference_change_{of}"} | common | found)
     return rows
 
 

@@ -22,6 +22,10 @@ _PREJUDICE = (
     *("prejudice_share_change_paired", "prejudice_extent_change"),
     *("prejudice_share_if_none", "prejudice_share_if_all"),
 )
+_TONE = (
+    *("mean_difference_change", "mean_difference_change_corrected"),
+    "mean_difference_change_instrument",
+)
 
 
 class BiasedPrompts(news.params.News):
@@ -34,8 +38,8 @@ class BiasedPrompts(news.params.News):
             "refusal_difference_corrected",
         ),
         "word": ("share_difference_change", *_PREJUDICE),
-        "sentiment": ("mean_difference_change", *_PREJUDICE),
-        "toxicity": ("mean_difference_change", *_PREJUDICE),
+        "sentiment": (*_TONE, *_PREJUDICE),
+        "toxicity": (*_TONE, *_PREJUDICE),
         "document": ("share_difference_change", *_PREJUDICE),
     }
 

@@ -221,6 +221,6 @@ MEASURES: tuple[Measure, ...] = (
             "silent": "of four answers one has no word that the instrument knows, others heavy "
             "tails",
         },
-        frozenset({"silent"}), (0.0, 0.05, 0.15), (18, 36, 90, 360), trial, lead, share=0.3,
+        frozenset({"silent"}), (0.0, 0.05, 0.15), (18, 30, 80, 400), trial, lead, share=0.3,
     ),
 )  # fmt: skip

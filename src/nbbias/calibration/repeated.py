@@ -11,8 +11,13 @@ import pandas as pd
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
+from nbbias.stats.pooling import STABLE
+
 #: A spread this small beside the values is rounding, as in `stats`.
 _ROUNDING = 1e-12
+
+#: A variance this small is rounding, as in `stats.pooled_mean`.
+_NO_SPREAD = 1e-24
 
 
 def means(
@@ -81,6 +86,64 @@ def shares(hits: np.ndarray, *, confidence: float) -> pd.DataFrame:
         )
     found = {"estimate": _ratio(hit, n, some), "ci_low": ends[0], "ci_high": ends[1]}
     return pd.DataFrame(found | {"n": n})
+
+
+def pooled(
+    values: np.ndarray, *, confidence: float, bounds: tuple[float, float] = (-np.inf, np.inf)
+) -> pd.DataFrame:
+    """Return of every repeat a mean over units crossed with fits: `stats.pooled_mean`.
+
+    Parameters
+    ----------
+    values
+        Repeats by units by two fits or more; NaN where a unit was not measured.
+    confidence, bounds
+        As in `means`.
+
+    Returns
+    -------
+    DataFrame
+        As `means`; `n` is that of the fit that measured the fewest units, of those that measured
+        any. Neither interval nor test where fewer than `STABLE` of the fits did.
+
+    Examples
+    --------
+    >>> values = np.array([[[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]])
+    >>> pooled(values, confidence=0.95)[["estimate", "n"]].iloc[0].tolist()
+    [1.5, 3.0]
+    """
+    known = ~np.isnan(values)
+    n_fits = known.sum(axis=1)
+    there = n_fits > 0
+    m = there.sum(axis=1)
+    of_fits = np.where(known, values, 0.0).sum(axis=1) / np.maximum(n_fits, 1)
+    mean = _ratio(of_fits.sum(axis=1), m, m > 0)
+    n = np.where(there, n_fits, np.iinfo(int).max).min(axis=1) * (m > 0)
+    # What every unit adds to a fit's mean; the sum of its squares is the variance of that mean.
+    weight = np.sqrt(np.maximum(n_fits * (n_fits - 1.0), 1))[:, None]
+    own = np.where(known, values - of_fits[:, None], 0.0) / weight
+    several = np.maximum(m, 1)
+    of_units = ((own.sum(axis=2) / several[:, None]) ** 2).sum(axis=1)
+    spread = np.where(there, (of_fits - mean[:, None]) ** 2, 0.0).sum(axis=1)
+    between = spread / np.maximum(m - 1, 1) / several
+    counted = known.sum(axis=2)
+    centre = own.sum(axis=2) / np.maximum(counted, 1)
+    squares = np.where(known, (own - centre[:, :, None]) ** 2, 0.0).sum(axis=2)
+    rest = (squares * counted / np.maximum(counted - 1, 1)).sum(axis=1) / several**2
+    beyond = (between > rest) & (m > 1)
+    variance = of_units + np.where(beyond, between - rest, 0.0)
+    df = np.maximum(n - 1.0, 1)
+    share = of_units**2 / df + np.where(beyond, between**2 / np.maximum(m - 1, 1), 0.0)
+    df = np.where(share > 0, variance**2 / np.where(share > 0, share, 1.0), df)
+    error = np.sqrt(np.where((n > 1) & (m >= STABLE * values.shape[2]), variance, np.nan))
+    error[variance <= _NO_SPREAD] *= 0
+    half = t.ppf((1 + confidence) / 2, df) * error
+    p = 2 * t.sf(np.abs(_ratio(mean, error, error > 0)), df)
+    low, high = np.clip([mean - half, mean + half], *bounds)
+    return pd.DataFrame({
+        "estimate": mean, "ci_low": low, "ci_high": high, "p_value": p, "n": n, "df": df,
+        "error": error,
+    })  # fmt: skip
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, there: np.ndarray) -> np.ndarray:

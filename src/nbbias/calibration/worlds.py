@@ -300,34 +300,57 @@ def _parts() -> Corpora:
     Articles by parts by sentences (by groups). Of articles with `_ENOUGH` sentences that name women
     or men; each part has as many sentences as the others, or one more.
     """
+    real = sentences()
+    gender = [f"n_{group}" for group in GROUPS["gender"]]
+    named = real[gender].any(axis=1).groupby(real["text_id"]).sum()
+    rows = real.groupby("text_id").indices
+    cut = [np.array_split(rows[one], _PARTS) for one in named.index[named >= _ENOUGH]]
+    longest = max(len(part) for own in cut for part in own)
+    shape = (len(cut), _PARTS, longest)
+    at = np.array([
+        np.pad(part, (0, longest - len(part)), constant_values=-1) for own in cut for part in own
+    ]).reshape(shape)  # fmt: skip
+    there = at >= 0
+    words = {
+        bias: np.where(
+            there[..., None], real[[f"n_{group}" for group in groups]].to_numpy(np.int8)[at], 0
+        )
+        for bias, groups in GROUPS.items()
+    }
+    return Corpora(words, np.where(there, real["tone"].to_numpy()[at], np.nan))
+
+
+def sentences() -> pd.DataFrame:
+    """Return the sentences of the real articles, each article once, in order.
+
+    Returns
+    -------
+    DataFrame
+        `text_id`; `words`, how many it has; `n_<group>` of `GROUPS`; `tone`, by TextBlob. Empty
+        where there are no articles (`without`).
+
+    Examples
+    --------
+    >>> list(sentences())[:3]
+    ['text_id', 'words', 'n_female']
+    """
+    if without():
+        groups = [f"n_{group}" for own in GROUPS.values() for group in own]
+        return pd.DataFrame(columns=["text_id", "words", *groups, "tone"])
     articles = news.corpus.read_originals(tables.datasets.folder() / _ARTICLES)
-    texts = articles["text"].drop_duplicates().reset_index(drop=True)
-    return _cut(texts)
+    return _read(articles["text"].drop_duplicates().reset_index(drop=True))
 
 
 @tables.stage
-def _cut(texts: pd.Series) -> Corpora:
+def _read(texts: pd.Series) -> pd.DataFrame:
     lexicon = news.lexicon([*GROUPS], paths={}, names_path=tables.SAMPLE)
-    sentences, matches = text.annotate.annotate(texts, lexicon)
+    found, matches = text.annotate.annotate(texts, lexicon)
     keys = ["text_id", "sentence_id"]
-    counts = {}
+    places = zip(found["text_id"], found["start"], found["end"], strict=True)
+    said = pd.Series([texts[one][start:end] for one, start, end in places])
+    table = found[keys].assign(words=said.str.split().str.len())
     for bias, groups in GROUPS.items():
         own = text.annotate.count(matches[matches["bias"] == bias], by=keys, groups=groups)
-        own = sentences[keys].merge(own, on=keys, how="left").drop(columns=keys).fillna(0)
-        counts[bias] = own.to_numpy(dtype=np.int8)
-    named = pd.Series(counts["gender"].any(axis=1)).groupby(sentences["text_id"]).sum()
-    rows, kept = sentences.groupby("text_id").indices, named.index[named >= _ENOUGH]
-    cut = [np.array_split(rows[one], _PARTS) for one in kept]
-    own = sentences[sentences["text_id"].isin(kept)]
-    places = zip(own["text_id"], own["start"], own["end"], strict=True)
-    said = pd.Series([texts[one][start:end] for one, start, end in places], index=own.index)
-    scores = text.sentiment.score(said)["polarity"].reindex(sentences.index).to_numpy()
-    longest = max(len(part) for own in cut for part in own)
-    tone = np.full((len(cut), _PARTS, longest), np.nan)
-    words = {bias: np.zeros((*tone.shape, own.shape[1]), np.int8) for bias, own in counts.items()}
-    for number, own in enumerate(cut):
-        for at, part in enumerate(own):
-            tone[number, at, : len(part)] = scores[part]
-            for bias in words:
-                words[bias][number, at, : len(part)] = counts[bias][part]
-    return Corpora(words, tone)
+        table = table.merge(own, on=keys, how="left")
+    table = table.drop(columns="sentence_id").fillna(0).astype(int)
+    return table.assign(tone=text.sentiment.score(said)["polarity"].to_numpy())

@@ -1,4 +1,5 @@
 from . import (
+    audit as audit,
     claims as claims,
     corpus as corpus,
     curve as curve,

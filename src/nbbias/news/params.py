@@ -38,6 +38,10 @@ LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
 
 _SHARES = ("bias", "share_difference", "share_difference_common")
 _PREJUDICE = ("prejudice_share", "prejudice_extent")
+_MEANS, _BEYOND = (
+    (shift, f"{shift}_corrected", f"{shift}_instrument")
+    for shift in ("mean_difference", "difference_beyond_neutral")
+)
 
 
 class News(Parameters):
@@ -213,8 +217,8 @@ class NewsBias(News):
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "word": (*_SHARES, "squared_distance", "rms_distance", *_PREJUDICE),
-        "sentiment": ("bias", "mean_difference", "difference_beyond_neutral", *_PREJUDICE),
-        "toxicity": ("bias", "mean_difference", *_PREJUDICE),
+        "sentiment": ("bias", *_MEANS, *_BEYOND, *_PREJUDICE),
+        "toxicity": ("bias", *_MEANS, *_PREJUDICE),
         "document": (*_SHARES, *_PREJUDICE),
     }
 

@@ -26,22 +26,28 @@ import pandas as pd
 from scipy.stats import sem
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice, replicates
+from nbbias.news import audit, claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
 from nbbias.tables import SCORES, check
-from nbbias.text import lexicons, sentiment, toxicity
+from nbbias.text import audit as swapping, lexicons, sentiment, toxicity
 
 #: Ends the name of the column in which descriptors were taken out before scoring.
 MASKED = "_masked"
 
+#: Ends the name of a shift from which the instrument's part is taken, and that of this part.
+CORRECTED, INSTRUMENT = "_corrected", "_instrument"
+
+#: The shifts, and whether they are of sentences that name no group of another bias.
+_SHIFTS = {"mean_difference": False, "difference_beyond_neutral": True}
+
 #: Statistics whose tests are corrected, each a family of its own for either measure.
-FAMILIES = ("mean_difference", "difference_beyond_neutral")
+FAMILIES = tuple(shift + of for of in ("", CORRECTED, INSTRUMENT) for shift in _SHIFTS)
 
 #: Repeated answers to one article are averaged, the paper's distance too: it hangs on how much a
 #: text says, so that of all answers' sentences together would be another measure.
 POOLING = claims.Pooling(
-    dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_"), "mean"),
+    dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_", "swap_"), "mean"),
     lambda pooled: pooled,
 )
 
@@ -59,11 +65,13 @@ class Scored(NamedTuple):
     `sentences`: one row per distinct sentence: `text_id`, `sentence_id`, `sentiment_<scorer>` in
     [-1, 1] (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and
     `toxicity` in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
-    `measured`: `column`, `measure`, `instrument` and `worse`, the bad direction.
+    `measured`: `column`, `measure`, `instrument` and `worse`, the bad direction. `swaps`: what the
+    instruments add by themselves (`news.audit.swap_effects`), None where that was not asked.
     """
 
     sentences: pd.DataFrame
     measured: pd.DataFrame
+    swaps: pd.DataFrame | None = None
 
 
 def level(
@@ -116,8 +124,9 @@ def level(
 
 
 def score(
-    read: Read, *, scorers: Sequence[str], toxicity_scorer: str, device: str = "cpu"
-) -> Scored:
+    read: Read, *, scorers: Sequence[str], toxicity_scorer: str, device: str = "cpu",
+    audited: bool = True,
+) -> Scored:  # fmt: skip
     """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
 
     Parameters
@@ -132,15 +141,20 @@ def score(
         sentences are left out.
     device
         Where Detoxify runs.
+    audited
+        Whether the sentences that name a group are scored with each other group in its place, too
+        (`news.audit`).
     """
     chosen = toxicity.choose(toxicity_scorer)
     versions = [tables.stamp(name) for name in [*scorers, chosen]]
     descriptors = read.matches.loc[
-        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "term"]
+        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
     ]
-    return _score(
+    found = _score(
         said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
     )
+    by = audit.By(list(dict.fromkeys(scorers)), chosen, device)
+    return found._replace(swaps=audit.swap_effects(read, by)) if audited else found
 
 
 @tables.stage
@@ -174,21 +188,13 @@ def _polarity(words: pd.Series, scorer: str) -> pd.Series:
 
 def _masked(table: pd.DataFrame, words: pd.Series, descriptors: pd.DataFrame) -> pd.Series:
     """Return the sentences that hold descriptors, without them: "the black nurse", "the nurse"."""
-    keyed = table[[*SENTENCE, "start"]].reset_index()
-    keyed = keyed.merge(descriptors, on=SENTENCE, suffixes=("", "_match"))
+    keyed = table[[*SENTENCE, "start"]].reset_index(names="row")
+    places = descriptors.merge(keyed, on=SENTENCE, suffixes=("", "_of"))
     # The same descriptor may stand in the lists of two biases.
-    places = keyed.drop_duplicates(["index", "start_match"])
-    places = places.sort_values("start_match", ascending=False, kind="stable")
-    found = words.loc[places["index"].unique()].astype(object).to_dict()
-    lengths = {term: lexicons.descriptor_length(term) for term in places["term"].unique()}
-    at = places["start_match"] - places["start"]
-    for row, position, term in zip(places["index"], at, places["term"], strict=True):
-        whole = found[row]
-        for _ in range(lengths[term]):
-            word = whole[position:].split(maxsplit=1)[0]
-            whole = whole[:position] + whole[position + len(word) :].lstrip()
-        found[row] = whole
-    return pd.Series(found, dtype=object)
+    places = places.drop_duplicates(["row", "start"])
+    for end in ("start", "end"):
+        places[end] = places[end] - places["start_of"]
+    return swapping.masked(words, places)
 
 
 def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
@@ -232,7 +238,9 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         original); `score`, the largest absolute difference over groups (Eq. 5, 6);
         `alone_<group>`, that of the sentences that name this group and no group of another bias;
         `beyond_neutral_<group>`, this minus that of the neutral ones (NaN for toxicity, where these
-        are not scored); `n`, the sentences with a group; `reason`, why a score is NaN.
+        are not scored); `swap_<group>` and `swap_alone_<group>`, what the instrument alone adds to
+        the first and to the latter two (where it was `audited`); `n`, the
+        sentences with a group; `reason`, why a score is NaN.
     """
     found = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
@@ -241,19 +249,24 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         own = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
-        means = _means(own, scored, groups)
+        means = _means(own, scored.sentences, list(scored.measured["column"]), groups)
+        moved = _moved(own, scored, groups, str(bias))
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
             one = _pair(read.pairs, means[kind["column"]], groups, groups_counted)
+            if kind["column"] in moved:
+                one = _with_swaps(one, read.pairs, moved[kind["column"]], groups)
             one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
             found.append(one)
     return check(pd.concat(found, ignore_index=True), SCORES)
 
 
-def _means(own: pd.DataFrame, scored: Scored, groups: Sequence[str]) -> pd.DataFrame:
+def _means(
+    own: pd.DataFrame, scored: pd.DataFrame, columns: list[str], groups: Sequence[str]
+) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
-    table = own[[*SENTENCE, "n", "others"]].merge(scored.sentences, on=SENTENCE, how="left")
+    table = own[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
     group = pd.Index(groups).get_indexer(own["group"])
     named, alone = group >= 0, table["others"] == 0
     parts = [
@@ -262,7 +275,6 @@ def _means(own: pd.DataFrame, scored: Scored, groups: Sequence[str]) -> pd.DataF
         # Of the others some have as many words of one group as of another.
         table[alone & (table["n"] == 0)].assign(name=2 * len(groups)),
     ]
-    columns = list(scored.measured["column"])
     kept = pd.concat([part[["text_id", "name", *columns]] for part in parts])
     wide = kept.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
     names = dict(enumerate([*groups, *(_ALONE + group for group in groups), NEUTRAL]))
@@ -296,6 +308,26 @@ def _pair(
         table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
     sizes = [f"n{side}_{group}" for side in SIDES for group in groups]
     return table.assign(n=table[sizes].sum(axis=1), reason=reason)
+
+
+def _moved(own: pd.DataFrame, scored: Scored, groups: Sequence[str], bias: str) -> pd.DataFrame:
+    """Mean swap effect of every group's sentences, by text, in the form of `_means`."""
+    if scored.swaps is None:
+        return pd.DataFrame()
+    swaps = scored.swaps[scored.swaps["bias"] == bias].drop(columns="bias")
+    return _means(own, swaps, [name for name in swaps if name not in SENTENCE], groups)
+
+
+def _with_swaps(
+    table: pd.DataFrame, pairs: pd.DataFrame, moved: pd.DataFrame, groups: Sequence[str]
+) -> pd.DataFrame:
+    """Put what the instrument adds beside the shifts."""
+    sides = {side: moved["mean"].reindex(pairs[column]) for side, column in SIDES.items()}
+    change = sides["h"].to_numpy(dtype=float) - sides["o"].to_numpy(dtype=float)
+    d, alone, _ = np.split(change, [len(groups), 2 * len(groups)], axis=1)
+    found = {f"swap_{group}": d[:, i] for i, group in enumerate(groups)}
+    found |= {f"swap_{_ALONE}{group}": alone[:, i] for i, group in enumerate(groups)}
+    return table.assign(**found)
 
 
 def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -350,6 +382,9 @@ def estimates(
           Sentiment below 0: more negative. Toxicity above 0: more toxic.
         - ``difference_beyond_neutral``: the same minus the shift of the neutral sentences
           (sentiment only): a model more cheerful about everything shifts no group's tone by it.
+        - ``mean_difference_instrument`` and ``difference_beyond_neutral_instrument``: what the
+          instrument alone adds to either, by whom the sentences name (`news.audit`);
+          ``mean_difference_corrected`` and ``difference_beyond_neutral_corrected``: the rest.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Both are far from 0 by chance alone and are not tested against 0.
@@ -395,11 +430,21 @@ def _cell(
     for group in groups:
         for statistic, (column, moved, end) in signed.items():
             values = counted[f"{column}{group}"].astype(float)
-            row = stats.one_sample(values, confidence=confidence, bounds=(-end, end))
-            if row["n"] == 0:
-                row["reason"] = f"no article has sentences of the group {group} on both sides"
-            row = _told(row, counted[f"{moved}{group}"].where(values.notna()))
-            rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+            own_change = counted[f"{moved}{group}"].where(values.notna())
+            parts = {"": (values, own_change)}
+            swap = f"swap_{_ALONE if _SHIFTS[statistic] else ''}{group}"
+            if swap in counted and not kind["column"].endswith(MASKED):
+                added = counted[swap].astype(float).where(values.notna())
+                parts[CORRECTED] = values - added, own_change - added
+                parts[INSTRUMENT] = added, added
+            for of, (part, change) in parts.items():
+                row = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
+                if row["n"] == 0:
+                    row["reason"] = f"no article has sentences of the group {group} on both sides"
+                    if of and values.notna().any():
+                        row["reason"] = f"words of the group {group} have no counterparts"
+                row = _told(row, change, "by the instrument alone" if of == INSTRUMENT else "")
+                rows.append({"statistic": statistic + of, "group": group, "null": 0.0, **row})
         change = counted[[f"difference_{group}"]].astype(float)
         share, extent = prejudice.rows(
             change, group=group, confidence=confidence, worse=kind["worse"], reach=reach
@@ -413,12 +458,12 @@ def _cell(
     return rows
 
 
-def _told(row: Row, differences: pd.Series) -> Row:
+def _told(row: Row, differences: pd.Series, why: str = "") -> Row:
     """Leave out interval and test where too few differences are not 0."""
     if not row["n"] or (differences.abs() > prejudice.ROUNDING).sum() >= FEWEST:
         return row
     gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
-    reason = f"fewer than {FEWEST} articles differ in tone"
+    reason = f"fewer than {FEWEST} articles differ in tone {why}".rstrip()
     return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}
 
 

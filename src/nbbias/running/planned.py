@@ -20,7 +20,8 @@ FOUND = ("n", "reached", "low", "high", "calls", "tokens_in", "tokens_out", "cos
 
 #: What a row holds that is no assumption of what is measured.
 _NO_ASSUMPTION = {
-    "statistic", "unit", "units", "draws", "seed", "effect", "power", "input_price", "output_price",
+    "claim", "statistic", "unit", "units", "draws", "seed", "effect", "power", "input_price",
+    "output_price",
 }  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def plan(target: str, overrides: Sequence[str] = ()) -> Outlook:
         except NbbiasError as error:
             problems.append(error)
     tables.refuse(problems)
-    rows = pd.DataFrame([_row(one) for one in chosen])
+    rows = pd.DataFrame([{"claim": _name(stem, one)} | _row(one) for one in chosen])
     if (rows["n"] > prompts).any():
         notes.append(f"the params file asks {prompts:,.0f} prompts, which is less than N")
     given_rows = rows.drop(columns=[name for name in FOUND if name in rows])
@@ -116,7 +117,8 @@ def printed(found: Outlook) -> tuple[list[str], list[list[str]]]:
     >>> columns[:2], rows[0][1]
     (['effect', 'articles'], '100')
     """
-    shown = list(dict.fromkeys(["effect", *found.differing]))
+    shown = [name for name in found.differing if name not in {"statistic", "unit"}]
+    shown = list(dict.fromkeys(["effect", *shown]))
     rows = found.rows
     asking, priced = (bool(rows[name].notna().any()) for name in ("calls", "cost"))
     units = " or ".join(rows["unit"].unique())
@@ -159,6 +161,11 @@ def _assumed(
     values = {key: value for key, value in known.items() if key in model.model_fields}
     values |= {key: value for key, value in given.items() if key != "claim"}
     return params.validate(model, values, where=where)
+
+
+def _name(stem: str, chosen: calibration.plannable.Planned) -> str:
+    claims = calibration.plannable.PLANS[stem]
+    return next(name for name, model in claims.items() if model is type(chosen))
 
 
 def _row(chosen: calibration.plannable.Planned) -> dict[str, Any]:

@@ -1,3 +1,4 @@
+from .audited import swap_effects as swap_effects
 from .chance import (
     blocks as blocks,
     dealt as dealt,

@@ -91,7 +91,11 @@ from .plugins import (
     PluginError as PluginError,
     Registry as Registry,
 )
-from .provenance import file_sha256 as file_sha256, versions as versions
+from .provenance import (
+    file_sha256 as file_sha256,
+    measuring_version as measuring_version,
+    versions as versions,
+)
 from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
 from .read import (
     Heard as Heard,

@@ -1,5 +1,6 @@
 from . import (
     annotate as annotate,
+    audit as audit,
     embeddings as embeddings,
     lexicons as lexicons,
     sentiment as sentiment,

@@ -264,38 +264,6 @@ def load_all(
     return pd.concat(tables, ignore_index=True)
 
 
-def spoken(lexicon: pd.DataFrame, *, nouns: int = 20) -> pd.DataFrame:
-    """Return who may be said to have spoken, by group, for an audit of an instrument.
-
-    Parameters
-    ----------
-    lexicon
-        The table of `load_all`, not written out.
-    nouns
-        Occupations joined to each descriptor, evenly spaced over the list.
-
-    Returns
-    -------
-    DataFrame
-        `bias`, `group`, `said`: "the white teacher", "the woman", a name. Pronouns are left out,
-        and so are phrases and adjectives of the further axes: only what fits one frame is compared.
-
-    Examples
-    --------
-    >>> spoken(load("gender"))["said"].head(2).tolist()
-    ['the aunt', 'the aunts']
-    """
-    listed = occupations()
-    chosen = listed.iloc[:: max(1, len(listed) // nouns)].head(nouns)
-    rows = []
-    for term in lexicon.itertuples():
-        if term.kind == "descriptor":
-            rows += [(term.bias, term.group, f"the {term.term} {noun}") for noun in chosen]
-        elif term.kind == "word" and term.term in set(gender_nouns()):
-            rows.append((term.bias, term.group, f"the {term.term}"))
-    return pd.DataFrame(rows, columns=["bias", "group", "said"])
-
-
 def coverage(
     lexicon: pd.DataFrame, matches: pd.DataFrame, sentences: pd.DataFrame, *, texts: pd.Series
 ) -> pd.DataFrame:

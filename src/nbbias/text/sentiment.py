@@ -109,42 +109,6 @@ def instrument(scorer: str) -> str:
     return INSTRUMENTS[scorer].named()
 
 
-def audit(terms: pd.DataFrame, *, scorers: Iterable[str]) -> pd.DataFrame:
-    """Score one sentence in which only the group word changes: the instrument's own slant.
-
-    Parameters
-    ----------
-    terms
-        `bias`, `group` and `said`: who is said to have spoken, such as ``"the Black teacher"``.
-    scorers
-        The instruments.
-
-    Returns
-    -------
-    DataFrame
-        `bias`, `group`, `instrument`, `sentences` (how many) and `polarity`, their mean, which an
-        instrument without a slant gives alike to every group.
-
-    Examples
-    --------
-    TextBlob's words are not alike, whoever speaks:
-
-    >>> terms = pd.DataFrame({"bias": "race", "group": ["Black", "White"],
-    ...                       "said": ["the Black teacher", "the White teacher"]})
-    >>> audit(terms, scorers=["textblob"])["polarity"].round(3).tolist()
-    [-0.167, 0.0]
-    """
-    tables = []
-    for scorer in dict.fromkeys(scorers):
-        said = terms["said"].map("{} spoke to the reporter.".format)
-        found = terms.assign(polarity=score(said, scorer=scorer)["polarity"])
-        grouped = found.groupby(["bias", "group"], sort=False)["polarity"]
-        table = grouped.agg(sentences="size", polarity="mean").reset_index()
-        tables.append(table.assign(instrument=instrument(scorer)))
-    table = pd.concat(tables, ignore_index=True)
-    return table[["bias", "group", "instrument", "sentences", "polarity"]]
-
-
 def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFrame:
     """Score the polarity of texts.
 

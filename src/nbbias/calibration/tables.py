@@ -1,0 +1,179 @@
+"""Tables that a reader of the calibration needs, each with its title and its note."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from nbbias import reading
+from nbbias.calibration import measures
+from nbbias.calibration.grid import POWER
+from nbbias.reading import Table
+
+#: Rows of a table that is read, not looked up.
+_MOST = 12
+
+
+def called(rows: pd.DataFrame, *, statistic: bool = True) -> pd.Series:
+    """Name what is calibrated: study, measure and statistic, in words.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"source": ["news_bias"], "dimension": ["words"],
+    ...                      "task": ["share_difference"]})
+    >>> called(rows).tolist()
+    ['news bias words: share difference']
+    """
+    names = {"study": "source", "measure": "dimension", "statistic": "task"}
+    own = rows if "source" in rows else rows.rename(columns=names)
+    text = own["source"].astype("str") + " " + own["dimension"].astype("str")
+    if statistic:
+        text = text + ": " + own["task"].astype("str")
+    return text.str.replace("_", " ")
+
+
+def simulated(designs: pd.DataFrame) -> Table:
+    """Say of each measure in what it was simulated, how large, and how often.
+
+    Examples
+    --------
+    >>> from nbbias.calibration import grid
+    >>> simulated(grid.designs([], n=[10, 30], repeats=4)).title
+    'What was simulated'
+    """
+    trials = designs[designs["of"] == "trial"]
+    rows = []
+    for (study, measure), own in trials.groupby(["study", "measure"], sort=False):
+        held = own.loc[own["held_out"], "world"].unique()
+        rows.append({
+            "measure": f"{study} {measure}".replace("_", " "), "of": own["unit"].iloc[0],
+            "N": _listed(own["n"]), "planted": _listed(own["size"]),
+            "worlds": ", ".join(w for w in own["world"].unique() if w not in held),
+            "held out": ", ".join(held), "studies": int(own["repeats"].sum()),
+        })  # fmt: skip
+    return Table(
+        pd.DataFrame(rows), "What was simulated",
+        "N: units of a simulated study. Planted: sizes of the effect, in the measure's own unit; 0 "
+        "is none. Held out: worlds that were not looked at while a method was made.",
+    )  # fmt: skip
+
+
+def _listed(values: pd.Series) -> str:
+    return ", ".join(f"{one:g}" for one in values.drop_duplicates())
+
+
+def worlds(designs: pd.DataFrame) -> Table:
+    """Say of each world what it does that a null model does not."""
+    found = measures.measures()
+    own = designs[["study", "measure", "world", "held_out"]].drop_duplicates()
+    told = [found[f"{row.study}/{row.measure}"].worlds[str(row.world)] for row in own.itertuples()]
+    rows = own.assign(told=told).drop_duplicates(["study", "world", "told"])
+    held = rows["held_out"].map({True: "yes", False: ""})
+    rows = rows.assign(study=rows["study"].str.replace("_", " "), held_out=held)
+    labels = {"held_out": "held out", "told": "what it does that a null model does not"}
+    return Table(rows[["study", "world", "told", "held_out"]], "Worlds", labels=labels)
+
+
+def misses(estimates: pd.DataFrame, *, rows: int | None = _MOST) -> Table:
+    """Show by number of units what misses its level, the surest first.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"source": "s", "dimension": "m", "task": "d", "topic": "N = 30", "estimate": -0.1,
+    ...        "ci_low": -0.2, "ci_high": -0.05, "n": 40, "measure": "interval", "null": 0.0,
+    ...        "statistic": "coverage_error", "p_value": 0.001, "p_adjusted": 0.001}
+    >>> found = tables.estimates([row], study="calibration", confidence=0.95)
+    >>> misses(found).rows["estimate"].tolist()
+    ['−10.0 [−20.0, −5.0]']
+    """
+    own = estimates[estimates["topic"].notna()].copy()
+    own["task"] = called(own)
+    if rows is not None:
+        own = reading.reach.shown(own)
+    ends = ["estimate", "ci_low", "ci_high", "null"]
+    own[ends] = 100 * own[ends]
+    title = (
+        "What misses its level, by number of units" if rows else "Every miss, by number of units"
+    )
+    return reading.readable(
+        own, ["task", "topic", "measure"], rows=rows, title=title, decimals=1,
+        labels={"estimate": "points off its level", "n": "studies", "task": "what",
+                "topic": "units", "measure": "of"},
+        note="Interval: coverage less its level; below 0, too narrow. Test: false positives less "
+        "their level; above 0, too many. Lead: false first sentences less the same.",
+    )  # fmt: skip
+
+
+def selected(outcomes: pd.DataFrame) -> Table:
+    """Show what selection does to what is told: wrong signs, and sizes that grew.
+
+    Examples
+    --------
+    >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "planted": 0.1,
+    ...        "told": 0.2, "n_tested": 40, "wrong_sign": 0.125, "exaggeration": 2.0}
+    >>> selected(pd.DataFrame([row])).rows["too large by"].tolist()
+    ['2.0 times']
+    """
+    keys = ["study", "measure", "statistic", "n"]
+    if outcomes.empty:
+        return Table(pd.DataFrame(), "What was told, and how far off it was")
+    own = outcomes[(outcomes["planted"] != 0) & (outcomes["n_tested"] > 0)]
+    own = own[own["exaggeration"].notna()].assign(size_=own["planted"].abs())
+    small = own[own["size_"] == own.groupby(keys)["size_"].transform("min")]
+    found = small.groupby(keys, sort=False)[["told", "wrong_sign", "exaggeration"]].mean()
+    found = found.reset_index().sort_values("exaggeration", ascending=False).head(_MOST)
+    rows = pd.DataFrame({
+        "what": called(found), "N": found["n"],
+        "power": [f"{one:.0%}" for one in found["told"]],
+        "wrong sign": [f"{one:.0%}" for one in found["wrong_sign"]],
+        "too large by": [f"{one:.1f} times" for one in found["exaggeration"]],
+    })  # fmt: skip
+    note = (
+        "Of the smallest effect that was planted, among the simulated studies that told it: how "
+        "many have the wrong sign, and how much too large the estimate is on average."
+    )
+    return Table(rows, "What was told, and how far off it was", note)
+
+
+def least(table: pd.DataFrame) -> Table:
+    """Show the least effect that is told four times of five (`grid.least`)."""
+    wide = table.assign(
+        what=called(table),
+        told=[f"{one:.3g}" if one == one else f"> {top:.3g}"
+              for one, top in zip(table["least"], table["largest"], strict=True)],
+    ).pivot_table(index=["what", "unit"], columns="n", values="told", aggfunc="first",
+                  sort=False)  # fmt: skip
+    wide.columns = [f"N = {one}" for one in wide.columns]
+    return Table(
+        wide.reset_index().fillna(""), f"The least effect that is told {POWER:.0%} of the time",
+        "In the measure's own unit; > : not even the largest that was planted.",
+        {"unit": "of"},
+    )  # fmt: skip
+
+
+def leads(table: pd.DataFrame) -> Table:
+    """Show how often a page's first sentence is false, by study and what was planted.
+
+    Examples
+    --------
+    >>> row = {"study": "s", "planted": 0.0, "n": 30, "repeats": 40, "told": 0.05, "false": 0.05}
+    >>> leads(pd.DataFrame([row])).rows["false"].tolist()
+    ['5.0%']
+    """
+    if table.empty:
+        return Table(pd.DataFrame(), "First sentences of simulated pages")
+    own = table.assign(what=table["planted"].ne(0).map({True: "something", False: "nothing"}))
+    rows = []
+    for (study, what), some in own.groupby(["study", "what"], sort=False):
+        n = int(some["repeats"].sum())
+        told, false = ((some[name] * some["repeats"]).sum() / n for name in ("told", "false"))
+        rows.append({
+            "study": str(study).replace("_", " "), "planted": what, "pages": n,
+            "say something": f"{told:.1%}", "false": f"{false:.1%}",
+            "of those that say something": f"{false / told:.1%}" if told else "",
+        })  # fmt: skip
+    return Table(
+        pd.DataFrame(rows), "First sentences of simulated pages",
+        "False: anything that the sentence says is not so, or is so the other way round. Of "
+        "several models that a page compares, some have nothing planted.",
+    )  # fmt: skip

@@ -1,0 +1,14 @@
+"""The toy measure in the place of the package's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbbias.calibration import measures
+from tests.calibration.toy import TOY
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measures, "_found", {"toy/means": TOY})
+    monkeypatch.setenv("NBBIAS_WORKERS", "1")

@@ -1,0 +1,137 @@
+"""Simulated prompts: equal to the study's own functions, its truth found again, its leads read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias.biased_prompts import compare, refusing
+from nbbias.calibration import biased_prompts as simulated
+from nbbias.calibration.trials import Design, outcomes
+from nbbias.stats import Sure
+
+SURE = Sure(draws=100)
+MEASURES = {one.name: one for one in simulated.MEASURES}
+ENDS = ("estimate", "ci_low", "ci_high")
+
+
+def same(row: pd.Series, other: pd.DataFrame, names: tuple[str, ...]) -> None:
+    for name in names:
+        assert row[name] == pytest.approx(other[name].item(), abs=1e-12, nan_ok=True), name
+
+
+def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.DataFrame:
+    rows = [
+        {"source": "s", "article_id": str(i), "model": "m", "prompt": prompt, "refused": k < told}
+        for prompt, shares in values.items()
+        for i, told in enumerate(np.rint(shares * asked))
+        for k in range(asked)
+    ]
+    return pd.DataFrame(rows).assign(**more)
+
+
+@pytest.mark.parametrize("world", MEASURES["refusals"].worlds)
+def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
+    design = Design(world, 24, 12, 0.2)
+    trials = simulated.refusing(design, 2, SURE).set_index("statistic")
+    rng = simulated.start(design, SURE)
+    own = simulated.rates(rng, design, erring=False)
+    neutral, biased = simulated.verdicts(rng, design, 2, called=(own.neutral, own.biased))
+    asked = 5 if world == "repeats" else 1
+    for at in range(2):
+        table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
+        found = refusing.rates(table)
+        rate = found[(found["statistic"] == "refusal_rate") & (found["prompt"] == "biased")]
+        same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
+        change = found[found["statistic"] == "refusal_rate_change"]
+        same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
+    if world == "repeats":
+        return
+    named, rest = simulated.verdicts(rng, design, 2, called=(own.biased, own.neutral))
+    for at in range(2):
+        told = np.concatenate([named[at, :6], rest[at]])
+        group = ["female"] * 6 + ["nobody named"] * 24
+        ids = [str(i) for i in range(30)]
+        headlines = pd.DataFrame({"source": "s", "article_id": ids, "bias": "b", "group": group})
+        found = refusing.rates(answers({"biased": told}), headlines=headlines)
+        difference = found[found["statistic"] == "refusal_difference"]
+        same(trials.loc["refusal_difference"].iloc[at], difference, (*ENDS, "p_value"))
+
+
+def test_corrected_rates_are_those_of_the_study() -> None:
+    design = Design("single", 24, 12, 0.3)
+    trials = simulated.corrected(design, 1, SURE).set_index("statistic")
+    rng = simulated.start(design, SURE)
+    own = simulated.rates(rng, design, erring=True)
+    called = (own.called(own.neutral), own.called(own.biased))
+    (neutral,), (biased,) = simulated.verdicts(rng, design, 1, called=called)
+    found = refusing.rates(answers({"neutral": neutral, "biased": biased}, reason="detected"))
+    of_biased = found[found["prompt"] != "neutral"]
+    for statistic, row in trials.iterrows():
+        same(row, of_biased[of_biased["statistic"] == statistic], ENDS)
+    assert trials.loc["refusal_rate_corrected", "truth"] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("world", ["focus", "selective", "one"])
+def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
+    design = Design(world, 40, 12, -0.15)
+    trials = simulated.prompting(design, 2, SURE).set_index("statistic")
+    of = simulated.words(simulated.start(design, SURE), design, 2)
+    for at in range(2):
+        sides = [
+            pd.DataFrame({
+                "article_id": np.arange(40), "prompt": prompt, "difference_female": values[at],
+                "o_female": of.counts[at] * 1.0, "h_female": 1.0,
+                "reason": pd.Series(np.where(np.isnan(values[at]), "lost", None), dtype=object),
+            })
+            for prompt, values in (("neutral", of.neutral), ("biased", of.biased))
+        ]  # fmt: skip
+        cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
+        scores = pd.concat(sides, ignore_index=True).assign(**cell)
+        rows = compare._of_level(scores, {"gender": "female"}, ("neutral", "biased"), 0.95)
+        found = pd.DataFrame(rows)
+        for statistic in trials.index.unique():
+            own = found[found["statistic"] == statistic]
+            same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))
+
+
+def test_what_is_planted_is_the_truth_of_many_articles() -> None:
+    rng = np.random.default_rng(0)
+    for world in MEASURES["refusals"].worlds:
+        design = Design(world, 40_000, 12, 0.3)
+        own = simulated.rates(rng, design, erring=True)
+        neutral, biased = simulated.verdicts(rng, design, 1, called=(own.neutral, own.biased))
+        assert biased.mean() - neutral.mean() == pytest.approx(0.3, abs=0.02)
+    for world in MEASURES["prompt_effect"].worlds:
+        own = simulated.words(rng, Design(world, 40_000, 12, -0.15), 1)
+        room = 0.05 if world == "selective" else 0.02  # who is refused is not who is moved least
+        assert np.nanmean(own.biased - own.neutral) == pytest.approx(-0.15, abs=room)
+        none = simulated.words(rng, Design(world, 40_000, 12, 0.0), 1)
+        assert np.nanmean(none.biased - none.neutral) == pytest.approx(0.0, abs=0.01)
+
+
+def test_selective_refusals_change_a_share_of_two_samples_that_no_prompt_changed() -> None:
+    true = simulated._truths(Design("selective", 1, 0, 0.0))
+    assert abs(true["prejudice_share_change"]) > 0.01
+    assert true["prejudice_share_change_paired"] == pytest.approx(0, abs=0.005)
+    assert set(simulated._truths(Design("focus", 1, 0, 0.0)).values()) == {0.0}
+
+
+def test_leads_are_read_and_judged() -> None:
+    said = simulated.lead(Design("focus", 80, 12, -0.2), 3, SURE)
+    assert said["told"].all() and said["false"].mean() < 1
+    none = ["In none of 3 models could a difference from the neutral prompt be shown in refusals."]
+    assert simulated.claimed(none) == set()
+    turned = ["One of 3 models, m2, writes about women in a warmer tone than under it: .1 higher."]
+    assert simulated.claimed(turned) == {("m2", "sentiment", "more")}
+
+
+def test_every_world_is_measured() -> None:
+    for one in simulated.MEASURES:
+        for world in one.worlds:
+            trials = one.trial(Design(world, 10, 12, 0.0), 2, SURE)
+            found = outcomes(trials, confidence=0.95)
+            assert (found["repeats"] == 2).all() and (found["n_measured"] > 0).all()

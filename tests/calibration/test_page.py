@@ -1,0 +1,104 @@
+"""What the page of a calibration says and draws."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from nbbias import calibration, reading
+from nbbias.calibration import figures, grid, sentences, tables
+from nbbias.calibration.params import STUDY, Calibration
+from nbbias.reading import claims
+from nbbias.stats import Sure
+
+pytestmark = pytest.mark.usefixtures("toy")
+
+
+@pytest.fixture
+def made() -> dict[str, pd.DataFrame]:
+    designs = grid.designs([], n=[10, 30, 80], repeats=120, lead_n=[10, 80], lead_repeats=20)
+    found = {
+        of: grid.simulate(designs[designs["of"] == of], sure=Sure(draws=20))
+        for of in ("trial", "lead")
+    }
+    estimates = calibration.estimates.estimates(found["trial"], found["lead"], confidence=0.95)
+    declared = claims.declared(estimates, Calibration().claims, confidence=0.95)
+    return {"designs": designs, "estimates": estimates, "declared": declared, **found}
+
+
+def test_the_lead_says_which_interval_is_too_narrow(made: dict[str, pd.DataFrame]) -> None:
+    lead = sentences.lead(made["declared"], texts=STUDY.sample)
+    first, second = lead.plain
+    assert "1 less often (toy means: narrow in 7" in first
+    assert first.startswith("Of 2 intervals, ")
+    assert "1 more often (toy means: narrow in " in second
+    assert "where nothing is planted, the first sentence of a page is false in" in second
+    assert len(lead.numbers) == 3
+    assert set(lead.card) == {"measures", "groups", "N", "instrument", "not"}
+    told = reading.lead.told(lead)
+    assert all(one["interval"].startswith("95% CI") for one in told["numbers"])
+
+
+def test_the_lead_of_what_was_not_declared_is_no_other(made: dict[str, pd.DataFrame]) -> None:
+    lead = sentences.lead(made["estimates"], texts=STUDY.sample)
+    assert "1 less often (toy means: narrow in 7" in lead.plain[0]
+
+
+def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> None:
+    nothing = sentences.lead(made["estimates"].iloc[:0], texts=STUDY.sample)
+    assert nothing.plain == ("Nothing was measured.",)
+    only = made["declared"].query("measure == 'lead'")
+    assert sentences.lead(only, texts=STUDY.sample).plain[0] == "No interval was calibrated."
+
+
+@pytest.mark.parametrize(
+    ("statistic", "estimate", "expected"),
+    [
+        ("coverage_error", -0.1, "worse"), ("coverage_error", 0.04, "careful"),
+        ("false_positive_error", 0.1, "worse"), ("false_positive_error", -0.04, "careful"),
+        ("false_lead_error", 0.001, "within"),
+    ],
+)  # fmt: skip
+def test_a_miss_is_a_harm_on_one_side_only(statistic: str, estimate: float, expected: str) -> None:
+    row = {"statistic": statistic, "estimate": estimate}
+    ends = {"ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
+    assert sentences.kind(row | ends) == expected
+    assert sentences.kind(row | {"ci_low": -0.2, "ci_high": 0.2}) == "open"
+
+
+def test_figures_draw_what_their_rows_say(made: dict[str, pd.DataFrame]) -> None:
+    drawn = [
+        figures.errors(made["declared"]), figures.coverage(made["trial"]),
+        figures.recovered(made["trial"]), figures.power(made["trial"]),
+        figures.least(grid.least(made["trial"])),
+    ]  # fmt: skip
+    for one in drawn:
+        assert one.alt and one.title and one.caption
+        assert one.narrow is not None
+        assert len(one.rows)
+    # Of coverage two statistics in two worlds.
+    (panel,) = drawn[1].figure.axes
+    assert sum(len(line.get_xdata()) == 3 for line in panel.lines) == 4
+
+
+def test_figures_and_tables_of_nothing_are_no_error(made: dict[str, pd.DataFrame]) -> None:
+    none = made["trial"].iloc[:0]
+    for one in (figures.coverage, figures.recovered, figures.power):
+        assert one(none).rows.empty
+    assert figures.least(grid.least(none)).rows.empty
+    assert figures.errors(made["estimates"].iloc[:0]).rows.empty
+    for table in (tables.selected(none), tables.leads(made["lead"].iloc[:0])):
+        assert table.rows.empty
+    for told in (sentences.recovered(none), sentences.worst(made["estimates"].iloc[:0])):
+        assert told == "Nothing was calibrated"
+
+
+def test_tables_of_the_body_are_small(made: dict[str, pd.DataFrame]) -> None:
+    least = grid.least(made["trial"])
+    for table in (
+        tables.simulated(made["designs"]), tables.misses(made["estimates"]),
+        tables.selected(made["trial"]), tables.leads(made["lead"]), tables.least(least),
+    ):  # fmt: skip
+        assert 0 < len(table.rows) <= 12
+        assert len(table.rows.columns) <= 8
+    assert "toy means: narrow" in str(tables.misses(made["estimates"]).note)

@@ -1,0 +1,166 @@
+"""What the instruments add by themselves, told apart from what texts say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import biased_prompts, news, stats, tables, text
+from nbbias.news.audit import By
+from nbbias.news.corpus import NEUTRAL, SENTENCE, said
+
+BY = By(["textblob", "vader"], "offline")
+
+
+def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") -> pd.DataFrame:
+    """Pair one text with another, over several articles that differ by a neutral sentence."""
+    key = {"source": "s", "article_id": [str(i) for i in range(articles)]}
+    texts = {
+        side: [f"{told} It rained {'good ' * i}in May." for i in range(articles)]
+        for side, told in (("original", original), ("answer", answer))
+    }
+    people = pd.DataFrame(key | {"text": texts["original"]})
+    models = pd.DataFrame(key | {"text": texts["answer"]})
+    return news.pair(people, models.assign(model="m", prompt=prompt, sample=1))
+
+
+def level(pairs: pd.DataFrame) -> news.Level:
+    read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
+    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    return news.tone.level(read, scored, sure=stats.Sure(draws=100))
+
+
+def value(found: news.Level, statistic: str, group: str) -> pd.Series:
+    rows = found.estimates
+    first = rows["instrument"] == rows["instrument"].iloc[0]
+    return rows[first & (rows["statistic"] == statistic) & (rows["group"] == group)].iloc[0]
+
+
+def test_a_tone_of_the_instrument_alone_is_told_and_taken_away() -> None:
+    """Answers say "black nurse" where the originals have a listed name: nobody is any colder."""
+    pairs = corpus("Toni Morrison spoke.", "The black nurse spoke.")
+    found = level(pairs)
+    raw, corrected, alone = (
+        value(found, f"mean_difference{of}", "Black")
+        for of in ("", "_corrected", "_instrument")
+    )  # fmt: skip
+    black = text.sentiment.score(["The black nurse spoke."])["polarity"][0]
+    assert raw["estimate"] == pytest.approx(black) and black < -0.1
+    # Of three groups one has the word: a third of its polarity is what all have in common.
+    assert alone["estimate"] == pytest.approx(black * 2 / 3)
+    assert corrected["estimate"] == pytest.approx(black / 3)
+    assert raw["n"] == corrected["n"] == alone["n"] == 8
+
+
+def test_between_groups_alike_words_are_alike_once_corrected() -> None:
+    """Originals call her a white nurse, a warm one, and answers a black one, as warm."""
+    lexicon = text.lexicons.expand(text.lexicons.load("race"))
+    both = [
+        corpus("The white nurse gave a great speech.", "A warm white nurse spoke."),
+        corpus("The black nurse gave a great speech.", "A warm black nurse spoke."),
+    ]
+    parts = []
+    for pairs, group in zip(both, ("White", "Black"), strict=True):
+        read = news.annotate(pairs, lexicon=lexicon)
+        scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+        scores = news.tone.pair_scores(read, scored)
+        own = scores[~scores["instrument"].str.contains("masked")]
+        parts.append((own[f"difference_{group}"] - own[f"swap_{group}"]).to_numpy())
+    np.testing.assert_allclose(parts[0], parts[1], atol=1e-9)
+
+
+def test_raw_is_corrected_plus_instrument_in_every_row() -> None:
+    pairs = news.pair(*news.sample.corpus({"even": {}, "colder": {"tone_female": -0.4}}, seed=1))
+    lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
+    read = news.annotate(pairs, lexicon=lexicon)
+    scored = news.tone.score(read, scorers=BY.scorers, toxicity_scorer="offline")
+    found = news.tone.level(read, scored, sure=stats.Sure(draws=100)).estimates
+    keys = ["model", "measure", "bias", "group", "instrument"]
+    checked = 0
+    for shift in ("mean_difference", "difference_beyond_neutral"):
+        raw, corrected, alone = (
+            found[found["statistic"] == shift + of].set_index(keys)["estimate"]
+            for of in ("", "_corrected", "_instrument")
+        )
+        assert not [one for one in alone.index if "masked" in one[-1]]
+        both = (corrected + alone).dropna()
+        np.testing.assert_allclose(both, raw.reindex(both.index), atol=1e-9)
+        checked += len(both)
+    assert checked > 20
+    # Names and tests: each part is a family of its own, and the raw one is as it was without.
+    bare = news.tone.level(read, scored._replace(swaps=None), sure=stats.Sure(draws=100)).estimates
+    kept = found[~found["statistic"].str.contains("_corrected|_instrument")]
+    pd.testing.assert_frame_equal(kept.reset_index(drop=True), bare, check_like=True)
+
+
+def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
+    pairs = corpus("She met a poor man. A white nurse came.", "He left. A black nurse came.")
+    lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
+    read = news.annotate(pairs, lexicon=lexicon)
+    found = news.audit.swap_effects(read, BY).set_index([*SENTENCE, "bias"])
+    words, about = said(read), read.sentences[read.sentences["group"] != NEUTRAL]
+    assert len(found) == len(about)
+    for row in about.drop_duplicates(["bias", "group"]).itertuples():
+        sentence = words[row.text_id, row.sentence_id]
+        if row.bias == "race":
+            versions = [sentence.replace("white", w).replace("black", w)
+                        for w in ("white", "black", "Asian")]  # fmt: skip
+            versions = [one.replace("A Asian", "An Asian") for one in versions]
+        else:
+            versions = ["He left.", "She left."]
+        scores = text.sentiment.score(versions)["polarity"]
+        own = text.sentiment.score([sentence])["polarity"][0]
+        effect = found.loc[(row.text_id, row.sentence_id, row.bias), "sentiment_textblob"]
+        assert effect == pytest.approx(own - scores.mean())
+
+
+def test_words_of_a_list_of_ones_own_without_counterparts_are_told() -> None:
+    lexicon = pd.DataFrame({
+        "bias": "mine", "group": ["a", "a", "b", "b"], "term": ["fox", "foxes", "hen", "hens"],
+        "kind": "word", "case": "any",
+    })  # fmt: skip
+    pairs = corpus("A good fox came.", "A bad fox came.")
+    read = news.annotate(pairs, lexicon=lexicon)
+    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    found = news.tone.level(read, scored, sure=stats.Sure(draws=100))
+    assert value(found, "mean_difference", "a")["n"] == 8
+    row = value(found, "mean_difference_corrected", "a")
+    assert row["n"] == 0 and np.isnan(row["estimate"])
+    assert row["reason"] == "words of the group a have no counterparts"
+    assert news.audit.templates(lexicon, BY, confidence=0.95).empty
+
+
+def test_nothing_to_audit() -> None:
+    read = news.annotate(corpus("It rained.", "It snowed."), lexicon=text.lexicons.load("gender"))
+    swaps = news.audit.swap_effects(read, BY)
+    assert swaps.empty and {"sentiment_vader", "toxicity"} <= {*swaps}
+    assert news.audit.own_sentences(read, swaps, BY, confidence=0.95).empty
+
+
+def test_own_sentences_are_averaged_by_text() -> None:
+    pairs = corpus("A black nurse came. A black nurse ran.", "A white nurse came.")
+    read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
+    swaps = news.audit.swap_effects(read, BY)
+    table = news.audit.own_sentences(read, swaps, BY, confidence=0.95)
+    row = table[table["instrument"].str.startswith("TextBlob")].set_index("group").loc["Black"]
+    polarity = text.sentiment.score(["A black nurse came."])["polarity"][0]
+    assert row["swap_effect"] == pytest.approx(polarity * 2 / 3)
+    assert row[["n", "sentences", "moved", "lost"]].tolist() == [8, 16, 16, 0]
+
+
+def test_the_effect_of_a_prompt_is_parted_too() -> None:
+    pairs = pd.concat([
+        corpus("A black nurse spoke.", "Toni Morrison spoke.", prompt="neutral"),
+        corpus("A black nurse spoke.", "A black nurse spoke.", prompt="biased"),
+    ], ignore_index=True)  # fmt: skip
+    pairs["pair_id"] = range(len(pairs))
+    found = level(pairs)
+    compared = biased_prompts.compare.compare([found], {"race": "Black"})
+    compared = compared[compared["measure"] == "sentiment"]
+    own = compared[~compared["instrument"].str.contains("masked")].set_index("statistic")
+    black = text.sentiment.score(["A black nurse spoke."])["polarity"][0]
+    effect = own.loc[[f"mean_difference_change{of}" for of in ("", "_corrected", "_instrument")]]
+    assert effect["estimate"].tolist() == pytest.approx([black, black / 3, black * 2 / 3])
+    assert effect["n"].tolist() == [8, 8, 8]
+    assert tables.check(compared, tables.ESTIMATES) is not None
