@@ -29,7 +29,7 @@ WORDS = ("all", "no pronouns", "pronouns alone", "no names", "names alone", "non
 TIES = ("neutral", "first named")
 
 #: Parameters of the study that read the same scores and fits in another way.
-AGAIN = ("groups_counted", "association", "residual_threshold", "truncated_topics")
+AGAIN = ("groups_counted", "residual_threshold", "truncated_topics")
 
 #: Choices for which no text is read, scored or fitted anew.
 OWN = ("words", "ties", "fewest", "statistic", "instrument", "fit", *AGAIN)
@@ -68,8 +68,8 @@ def choices(chosen: Any, claim: Claim) -> dict[str, list[Any]]:
     if measure == "document":
         del told["words"]
         by: dict[str, list[Any]] = {
-            "n_topics": [[k] for k in chosen.n_topics], "association": ["common", "own"],
-            "residual_threshold": [2.0, 3.0, 4.0], "truncated_topics": [False, True],
+            "n_topics": [[k] for k in chosen.n_topics], "residual_threshold": [2.0, 3.0, 4.0],
+            "truncated_topics": [False, True],
         }  # fmt: skip
         for name, of in by.items():  # the run's own first
             own_value = getattr(chosen, name)
@@ -118,6 +118,9 @@ def breaches(chosen: Any, claim: Claim, over: Mapping[str, Sequence[Any]]) -> li
     if measure in SIGNED and claim["statistic"] not in SIGNED[str(measure)]:
         signed = ", ".join(SIGNED[str(measure)])
         told.append(f"claim: {claim['statistic']} has no side that swaps; of {measure} {signed} do")
+    if "own" in (chosen.association, *over.get("association", ())) and measure == "document":
+        # One set of topics a side is shared by all articles: no swap of an article turns it.
+        told.append("association: own has no side that swaps; common has")
     if told:
         return told
     scorers = list(chosen.sentiment_scorers)
@@ -270,8 +273,7 @@ class _Texts:
         """Give the topics to groups by these choices; all of them use the same fits."""
         fitted = self._once("fitted", self._fits)
         how = fitted.how._replace(
-            association=chosen.association, threshold=chosen.residual_threshold,
-            truncated=chosen.truncated_topics,
+            threshold=chosen.residual_threshold, truncated=chosen.truncated_topics
         )  # fmt: skip
         again = []
         for one in fitted.fits:
