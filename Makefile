@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.set-up
 CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
+.PHONY: help setup compiled calibrated studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(MAKE) --no-print-directory compiled
 	@touch $@
 	@echo "Set up."
+
+calibrated:      ## write what cards say of a whole calibration, from runs/calibration/full
+	@$(BIN)/python tools/dev.py calibrated
 
 compiled:        ## compile what counts texts, which set-up does
 	@$(BIN)/python tools/dev.py compiled

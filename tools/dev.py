@@ -12,7 +12,7 @@ from typing import Annotated
 import nbformat
 import typer
 
-from nbbias import news, studies, tables
+from nbbias import calibration, news, studies, tables
 from nbbias.running import place, plan
 from nbbias.running.execute import KERNEL
 from nbbias.studies import STUDIES
@@ -64,6 +64,20 @@ def figures(
         for path in sorted((folder / "figures").iterdir()):
             if path.suffix != ".pdf":  # for manuscripts; a repository needs one vector format
                 print(tables.write(target / path.name, path.read_bytes()))
+
+
+@app.command()
+def calibrated(
+    run: Annotated[Path, typer.Argument(help="A run of the calibration.")] = Path(
+        "runs/calibration/full"
+    ),
+) -> None:
+    """Write what the package ships of a whole calibration, for its measurement cards."""
+    outcomes = tables.saved_table(run, "outcomes")
+    if outcomes is None:
+        sys.exit(f"{run}: holds no outcomes; `nbbias run params/calibration/full.yaml` makes them")
+    text = calibration.shipped(outcomes, confidence=0.95).round(4).to_csv(index=False)
+    print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
 
 
 @app.command()

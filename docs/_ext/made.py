@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from typer.main import get_command
 
 import nbbias
-from nbbias import cli, params, studies, tables
+from nbbias import cli, params, reading, studies, tables
 from nbbias.asking.params import Generate
 
 ROOT = Path(__file__).parents[2]
@@ -132,7 +132,17 @@ def measures() -> Iterator[tuple[str, str]]:
             for one in own.rename(columns={"name": "name_"}).itertuples()
         ]  # fmt: skip
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]
-        yield f"include/measures-{stem}.md", "\n".join(grid(rows, head)) + "\n"
+        told = ["", "## Measurement card", "", *card(stem)]
+        yield f"include/measures-{stem}.md", "\n".join([*grid(rows, head), *told]) + "\n"
+
+
+def card(stem: str) -> Iterator[str]:
+    """Yield a study's card and its rows of the shipped calibration."""
+    for table in (reading.cards.card(stem), reading.cards.calibrated(stem)):
+        if len(table.rows):
+            named = [(table.labels or {}).get(name, name) for name in table.rows]
+            yield from grid(([plain(one) for one in row] for row in table.rows.values), named)
+            yield from ("", plain(table.note or ""), "")
 
 
 def parameters() -> Iterator[tuple[str, str]]:

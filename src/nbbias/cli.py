@@ -305,8 +305,9 @@ def label_command(
 ) -> None:
     """Draw group words and sentences for people to label: how often are the lists wrong?
 
-    Model and side are hidden. Fill the column label of the sheet, a CSV, in any program. Asked
-    again, what the labels tell so far is printed, and nothing of them is lost.
+    Model and side are hidden. Fill the column label of the sheet, a CSV, in any program, or in
+    JupyterLab by news.labelling.ask(sheet). Asked again, what the labels tell so far is printed,
+    and nothing of them is lost.
     """
     found = running.labelled.lay_out(target, out=out, words=words, sentences=sentences)
     columns, rows, lines = running.labelled.told(found)

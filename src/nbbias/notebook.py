@@ -161,7 +161,9 @@ class Notebook(NamedTuple):
         display(explorer.estimates(estimates, found=self.study.found))
 
     def provenance(self) -> None:
-        """Show what the numbers rest on: data, versions, seed."""
+        """Show the study's measurement card, and what numbers rest on: data, versions, seed."""
+        self.table(reading.cards.card(self.study.stem))
+        self.table(reading.cards.calibrated(self.study.stem))
         rests_on = manifest.provenance(self.study.stem, self.parameters.model_dump())
         self.table(rests_on, "What the numbers rest on")
 

@@ -35,9 +35,11 @@ def test_every_design_stands_once() -> None:
     assert designs["repeats"].groupby(designs["of"]).first().to_dict() == {"lead": 5, "trial": 40}
 
 
-def test_numbers_that_a_measure_does_not_have_are_left_out() -> None:
-    assert made(n=(7,)).empty
-    assert simulated(made(n=(7,))).empty
+def test_a_measure_takes_the_nearest_numbers_that_it_has_once() -> None:
+    assert set(made(n=(7, 9, 400, 40))["n"]) == {10, 80, 30}
+    assert not made(n=(7, 9)).duplicated([*grid.DESIGN, "of"]).any()
+    assert made(n=()).empty
+    assert simulated(made(n=())).empty
 
 
 def test_a_slow_measure_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,3 +164,16 @@ def test_false_leads_are_counted_where_nothing_is_planted() -> None:
     own = leads[leads["planted"] == 0]
     assert row["estimate"] == pytest.approx(own["false"].mean() - 0.05)
     assert row["n"] == 60 * 4
+
+
+def test_what_is_shipped_is_what_a_groupby_gives() -> None:
+    found = simulated(made(repeats=30))
+    of = calibration.shipped(found, confidence=0.95).set_index("statistic")
+    own = found[found["statistic"] == "narrow"]
+    assert of.loc["narrow", "coverage"] == pytest.approx(own["coverage"].mean())
+    cells = own.groupby(["n", "world"])["coverage"].mean()
+    assert of.loc["narrow", "coverage_worst"] == pytest.approx(cells.min())
+    assert of.loc["narrow", "coverage_at"] == "N = {}, {}".format(*cells.idxmin())
+    assert of.loc["narrow", "studies"] == 30 * 12
+    told = own[own["planted"] == 0]["told"]
+    assert of.loc["narrow", "false_positives"] == pytest.approx(told.mean())

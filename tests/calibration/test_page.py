@@ -29,9 +29,13 @@ def made() -> dict[str, pd.DataFrame]:
 def test_the_lead_says_which_interval_is_too_narrow(made: dict[str, pd.DataFrame]) -> None:
     lead = sentences.lead(made["declared"], texts=STUDY.sample)
     first, second = lead.plain
-    assert "1 less often (toy means: narrow in 7" in first
+    assert (
+        "1 holds the truth less often than it says (the furthest, toy means: narrow, in 7" in first
+    )
     assert first.startswith("Of 2 intervals, ")
-    assert "1 more often (toy means: narrow in " in second
+    assert (
+        "1 tells what is not there more often than it says (the furthest, toy means: nar" in second
+    )
     assert "where nothing is planted, the first sentence of a page is false in" in second
     assert len(lead.numbers) == 3
     assert set(lead.card) == {"measures", "groups", "N", "instrument", "not"}
@@ -41,7 +45,7 @@ def test_the_lead_says_which_interval_is_too_narrow(made: dict[str, pd.DataFrame
 
 def test_the_lead_of_what_was_not_declared_is_no_other(made: dict[str, pd.DataFrame]) -> None:
     lead = sentences.lead(made["estimates"], texts=STUDY.sample)
-    assert "1 less often (toy means: narrow in 7" in lead.plain[0]
+    assert "1 holds the truth less often than it says" in lead.plain[0]
 
 
 def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> None:

@@ -34,7 +34,7 @@ def corpus() -> tuple[news.Read, pd.DataFrame]:
 def labelled(label: pd.Series, rows: pd.DataFrame | None = None) -> labels.Labelled:
     read, everything = corpus()
     rows = everything if rows is None else rows
-    sheet = rows[["item"]].assign(drawn=labels.drawn_of(read), label=label)
+    sheet = rows[["item"]].assign(drawn=labels.drawn_of(read.texts, read.lexicon), label=label)
     return labels.labelled(read, sheet)
 
 
@@ -65,6 +65,9 @@ def test_lists_that_are_right_are_found_right_and_correct_nothing() -> None:
     known = table[table["raw"].notna()]
     assert len(known) > 20
     np.testing.assert_allclose(known["estimate"], known["raw"], atol=1e-12)
+    none = table["raw_low"].isna()
+    assert (table["ci_low"].isna() == none).all()
+    assert table.loc[none, "reason"].notna().all()
     # The interval holds what the labels leave open beside what the articles do.
     words = known[(known["measure"] == "word") & known["raw_low"].notna()]
     wider = (words["ci_high"] - words["ci_low"]) / (words["raw_high"] - words["raw_low"])
@@ -292,3 +295,55 @@ def test_shifts_are_solved_for() -> None:
     assert alone[0]["estimate"] == pytest.approx(values[:, 0].mean())
     assert np.isnan(alone[1]["estimate"])
     assert alone[1]["n"] == 0
+
+
+# --- what people read -------------------------------------------------------------------------
+
+
+def leading(*rows: tuple[float, float, float, float]) -> pd.DataFrame:
+    """Return rows with raw and corrected intervals of these ends."""
+    keys = {"source": "s", "prompt": "p", "measure": "word", "bias": "gender", "group": "female",
+            "statistic": "share_difference_common", "instrument": "word list"}  # fmt: skip
+    return pd.DataFrame(
+        [keys | {"model": f"m{i}", "n": 9, "reason": None, "raw": (a + b) / 2, "raw_low": a,
+                 "raw_high": b, "estimate": (c + d) / 2, "ci_low": c, "ci_high": d}
+         for i, (a, b, c, d) in enumerate(rows)]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], "No leading estimate can be corrected by these labels"),
+        ([(-1, 1, -1, 1)], "no leading interval lies beside 0, before or after"),
+        ([(-2, -1, -2, -0.5), (1, 2, -1, 2)], "1 of 2 leading intervals beside 0 stay there"),
+        ([(-2, -1, 1, 2)], "0 of 1 leading intervals beside 0 stay there; 1 on the other side"),
+        ([(-2, 1, -2, -1)], "1 leading interval more lies beside 0"),
+    ],
+)
+def test_a_heading_says_what_is_left(rows: list[Any], told: str) -> None:
+    found = leading(*rows) if rows else leading((0, 0, 0, 0)).iloc[:0]
+    assert news.sentences.corrected_result(found).endswith(told)
+
+
+def test_raw_and_corrected_stand_beside_each_other() -> None:
+    rows = leading((-0.2, -0.1, -0.3, 0.1), (0.0, 0.2, -0.1, 0.3))
+    table = news.tables.corrected(rows).rows
+    assert table["as counted"].tolist()[0] == "−0.150 [−0.200, −0.100]"
+    assert table["corrected"].tolist()[0] == "−0.100 [−0.300, 0.100]"
+    gap = rows.assign(estimate=np.nan, ci_low=np.nan, ci_high=np.nan, reason="no label")
+    assert set(news.tables.corrected(gap).rows["corrected"]) == {"no label"}
+    drawn = news.figures.corrected(rows)
+    assert drawn.rows["cell"].tolist() == ["m0", "as counted", "m1", "as counted"]
+    assert drawn.rows["estimate"].tolist()[:2] == pytest.approx([-0.1, -0.15])
+
+
+def test_sentences_say_how_often_the_lists_are_wrong() -> None:
+    found = misread.accuracy(labelled(right()), sure=SURE)
+    told = news.sentences.misread(found)
+    assert told[0].startswith("**Gender.** Of the words listed for women, 1.00 (")
+    assert len(told) == 5  # two genders, three races
+    assert "in human articles, 1.00 in answers" in told[0]
+    none = labelled(right().where(corpus()[1]["ask"] == "none", labels.UNSURE))
+    told = news.sentences.misread(misread.accuracy(none, sure=SURE))
+    assert told[0] == "**Gender.** No label tells of words for women."

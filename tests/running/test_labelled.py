@@ -66,3 +66,42 @@ def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) 
     done = command("label", tmp_path)
     assert done.returncode == 2
     assert "is no run" in done.stderr
+
+
+def labelled_sheet(params: Path, folder: Path) -> Path:
+    """Write a sheet in which every word is what the list says, and one in ten sentences is not."""
+    path = folder / "mine.csv"
+    sheet = labelled.lay_out(params, out=path, words=40, sentences=60).sheet
+    named = sheet["text"].str.extract("⟦(.*)⟧")[0].str.lower()
+    women = named.isin(["she", "her", "hers", "woman", "women", "sister", "aunt", "mother"])
+    label = women.map({True: "female", False: "male"}).where(sheet["ask"] == "word", "nobody")
+    path.write_text(csv(sheet.assign(label=label)), encoding="utf-8")
+    return path
+
+
+def test_labels_of_other_texts_are_told_before_a_run(
+    params: Path, tmp_path: Path, command: Command
+) -> None:
+    sheet = labelled_sheet(params, tmp_path)
+    other = "params/news_bias/sample.yaml"
+    done = command("run", other, "-p", f"labels_path={sheet}", "--out", tmp_path / "runs")
+    assert done.returncode == 2
+    assert "was drawn from other texts, or by other word lists" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_a_run_with_labels_shows_what_is_corrected(
+    params: Path, tmp_path: Path, command: Command
+) -> None:
+    sheet = labelled_sheet(params, tmp_path)
+    name = ["--out", tmp_path / "runs", "--name", "mine"]
+    done = command("run", params, "-p", f"labels_path={sheet}", *name)
+    assert done.returncode == 0, done.stderr
+    tables = tmp_path / "runs" / "news_bias" / "mine" / "tables"
+    corrected = pd.read_csv(tables / "corrected.csv")
+    assert set(corrected["statistic"]) == {"share_difference", "share_difference_common"}
+    assert pd.read_csv(tables / "label_accuracy.csv")["estimate"].notna().any()
+    page = tables.with_name("index.html").read_text(encoding="utf-8")
+    assert "What changes without the errors of the word lists?" in page
+    assert "Estimates as counted, and corrected" in page

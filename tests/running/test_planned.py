@@ -73,11 +73,20 @@ def test_a_params_file_says_how_many_are_asked_and_at_what_price(tmp_path: Path)
     assert row["tokens_in"] == dry["input_tokens"].sum()
     assert row["tokens_out"] == dry["output_tokens"].sum()
     assert row["cost"] == pytest.approx(dry["cost"].sum())
-    assert not any("less than N" in note for note in found.notes)
+    assert not any("too few for that" in note for note in found.notes)
     more = planned.plan(str(path), [*QUICK, "units=41"])
-    assert any("40 prompts, which is less than N" in note for note in more.notes)
+    assert any("40 prompts, which are too few" in note for note in more.notes)
     unpriced = planned.plan(str(params_file(tmp_path, prices={})), [*QUICK, "units=40"])
     assert unpriced.rows["cost"].isna().all()
+
+
+def test_the_papers_settings_of_cogs_cost_what_a_dry_run_says() -> None:
+    path = Path("params/cogs/kumar2024.yaml")
+    found = planned.plan(str(path), ["draws=100", "units=360"])  # 12 tasks by 30 themes
+    dry = generate.estimate(asked.of_params(path, dry_run=True))
+    row = found.rows.iloc[0]
+    assert (row["calls"], row["claims"]) == (dry["calls"].sum(), 1)
+    assert row["cost"] == pytest.approx(dry["cost"].sum(), rel=1e-3)  # tokens are whole numbers
 
 
 def test_what_is_printed(command: Command) -> None:
@@ -114,6 +123,8 @@ def test_json_holds_every_assumption(command: Command) -> None:
         (["llmbi", "-p", "models=1"], "greater than or equal to 2"),
         (["news_bias", "-p", "power=2"], "less than 0.9999"),
         (["news_bias", "-p", "claim=wrods"], "did you mean words?"),
+        (["news_bias", "-p", "claim=[words]"], "claim: no ['words']"),
+        (["calibration"], "nothing of calibration can be planned yet"),
         (["news_bias", "-p", "models=2", "-p", "differing=3"], "3 of 2 models are too many"),
         (["news_bias", "-p", "models"], "write it as name=value"),
         (["news_bias", "-p", "bias=[gender]"], "bias: input should be 'gender' or 'race'"),

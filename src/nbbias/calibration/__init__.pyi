@@ -7,10 +7,13 @@ from . import (
     params as params,
     plannable as plannable,
     planning as planning,
+    printed as printed,
     sentences as sentences,
     tables as tables,
+    worlds as worlds,
 )
 from .measured import measure as measure
+from .shipped import shipped as shipped
 from .trials import (
     Design as Design,
     Measure as Measure,

@@ -66,7 +66,7 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
             own = own[own["planted"] == 0]
         level = confidence if nominal else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
-        rows += [key | row for row in _cells(_by_design(own, share, counted), level, confidence)]
+        rows += [key | row for row in _cells(by_design(own, share, counted), level, confidence)]
     found = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
@@ -74,8 +74,39 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
     return stats.adjust(found, family=families)
 
 
-def _by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
-    """Average the rows of a statistic within a design: groups of one study are no more studies."""
+def in_words(name: str) -> str:
+    """Return a name as readers meet it.
+
+    Examples
+    --------
+    >>> in_words("share_difference")
+    'share difference'
+    """
+    return name.replace("_", " ")
+
+
+def by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
+    """Average the rows of a statistic within a design: groups of one study are no more studies.
+
+    Parameters
+    ----------
+    own
+        OUTCOMES with `DESIGN`.
+    share, counted
+        The columns of a share, and of what it is a share of.
+
+    Returns
+    -------
+    DataFrame
+        `DESIGN`, `statistic`, `share`, `count` and `repeats`.
+
+    Examples
+    --------
+    >>> row = dict.fromkeys(DESIGN, 1) | {"statistic": "d", "repeats": 40, "n_covered": 40}
+    >>> table = pd.DataFrame([row | {"coverage": 1.0}, row | {"coverage": 0.5}])
+    >>> by_design(table, "coverage", "n_covered")[["share", "count"]].values.tolist()
+    [[0.75, 40.0]]
+    """
     grouped = own.groupby([*DESIGN, "statistic"], sort=False)
     table = grouped.agg(share=(share, "mean"), count=(counted, "max"), repeats=("repeats", "max"))
     return table.reset_index()
@@ -85,7 +116,8 @@ def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dic
     for (study, measure, statistic), own in table.groupby(
         ["study", "measure", "statistic"], sort=False
     ):
-        key = {"source": study, "dimension": measure, "task": statistic}
+        names = {"source": study, "dimension": measure, "task": statistic}
+        key = {name: in_words(str(one)) for name, one in names.items()}
         yield key | _error(own, level, confidence)
         for n, some in own.groupby("n", sort=True):
             yield key | {"topic": f"N = {n}"} | _error(some, level, confidence)

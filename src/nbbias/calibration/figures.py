@@ -19,6 +19,9 @@ _PANELS = {
 }  # fmt: skip
 _OFF, _RIGHT = figures.PALETTE[1], figures.INK
 
+#: Coverage below this stands at the foot of its panel.
+_LOW = 0.6
+
 
 @figures.twice
 def errors(estimates: pd.DataFrame) -> Drawn:
@@ -57,8 +60,9 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         ax.set_xlabel("points off its level")
 
     figure = figures.panels(
-        own, draw, by="panel", height=lambda _: figures.rows_height(cells), share_x=False
-    )
+        own, draw, by="panel", share_x=False,
+        height=figures.rows_height(cells) if figures.on_phone() else 0.8 + 0.2 * len(cells),
+    )  # fmt: skip
     off = int((own["kind"] == "worse").sum())
     return Drawn(
         figure, own,
@@ -101,27 +105,29 @@ def coverage(outcomes: pd.DataFrame) -> Drawn:
     own = outcomes[outcomes["n_covered"] > 0] if len(outcomes) else outcomes
     table = own.groupby(keys, sort=False)["coverage"].mean().reset_index() if len(own) else own
     lowest = float(table["coverage"].min()) if len(table) else 1.0
-    ns = sorted(table["n"].unique()) if len(table) else []
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
+        ns = sorted(rows["n"].unique())
         ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
         for (_, held), some in rows.groupby(["world", "held_out"], sort=False):
             for _, line in some.groupby("statistic", sort=False):
                 line = line.sort_values("n")
                 colour = _OFF if held else _RIGHT
-                ax.plot(line["n"], 100 * line["coverage"], "o-", color=colour, ms=3, lw=0.9,
-                        alpha=0.7, label="held out" if held else "other worlds")  # fmt: skip
+                at = 100 * line["coverage"].clip(lower=_LOW)
+                ax.plot(line["n"], at, "o-", color=colour, ms=3, lw=0.9, alpha=0.7)
+                below = line["coverage"] < _LOW
+                ax.plot(line["n"][below], at[below], "v", color=colour, ms=6)
         _by_n(ax, ns)
-        ax.set(ylabel="coverage, %", xlabel="units", ylim=(min(100 * lowest - 2, 80), 101))
+        ax.set(ylabel="coverage, %", xlabel="units", ylim=(100 * _LOW - 3, 102))
 
-    figure = figures.panels(_panelled(table), draw, by="panel", height=2.3)
+    figure = figures.panels(_panelled(table), draw, by="panel", height=2.3, share_x=False)
     return Drawn(
         figure, table,
         "Coverage of each interval by number of units, a line a statistic and world, a panel a "
         "measure.",
         f"The lowest coverage of any interval in any world is {lowest:.0%}" if len(table) else "",
         "Lines: statistics in a world, over sizes and groups; coloured: worlds that were held out; "
-        "grey: 93 to 97%.",
+        f"grey: 93 to 97%; triangles: below {_LOW:.0%}.",
     )  # fmt: skip
 
 
@@ -146,13 +152,13 @@ def recovered(outcomes: pd.DataFrame) -> Drawn:
     'planted'
     """
     table = _first(outcomes, "bias")
+    largest = table.groupby("panel")["truth"].transform(lambda of: of.abs().max() or 1.0)
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
-        both = rows[["truth", "estimate"]].to_numpy()
-        low, high = float(both.min()), float(both.max())
-        pad = 0.08 * (high - low) or 0.1
-        ax.plot([low - pad, high + pad], [low - pad, high + pad], color=figures.MUTED, lw=0.8)
-        for held, some in rows.groupby("held_out"):
+        share = rows[["truth", "estimate"]].div(largest[rows.index], axis=0)
+        ends = [float(share["truth"].min()) - 0.1, float(share["truth"].max()) + 0.1]
+        ax.plot(ends, ends, color=figures.MUTED, lw=0.8)
+        for held, some in share.groupby(rows["held_out"]):
             ax.plot(some["truth"], some["estimate"], "o", ms=4, mfc="none",
                     color=_OFF if held else _RIGHT)  # fmt: skip
         ax.set(xlabel="planted", ylabel="found")
@@ -165,7 +171,8 @@ def recovered(outcomes: pd.DataFrame) -> Drawn:
         "estimator is right on average.",
         "What is found on average, against what was planted" if len(table) else "",
         "Rings: mean estimate of a design's simulated studies, of the first statistic of a "
-        "measure; coloured: worlds that were held out; line: what was planted.",
+        "measure, in units of the largest that was planted; coloured: worlds that were held out; "
+        "line: what was planted.",
     )  # fmt: skip
 
 
@@ -182,7 +189,7 @@ def power(outcomes: pd.DataFrame) -> Drawn:
     """
     table = _first(outcomes, "told")
     if len(table):
-        table = table.assign(size_=table["planted"].abs().round(12))
+        table = table.assign(size_=[float(f"{one:.2g}") for one in table["planted"].abs()])
         keys = ["panel", "study", "measure", "statistic", "n", "size_"]
         table = table.groupby(keys, sort=False)["told"].mean().reset_index()
     ns = sorted(table["n"].unique()) if len(table) else []
@@ -222,18 +229,18 @@ def least(table: pd.DataFrame) -> Drawn:
     >>> least(pd.DataFrame([row])).figure.axes[0].get_xlabel()
     'units'
     """
-    ns = sorted(table["n"].unique()) if len(table) else []
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
+        ns = sorted(rows["n"].unique())
         for at, (_, line) in enumerate(rows.groupby("statistic", sort=False)):
             line = line.sort_values("n")
             colour = figures.PALETTE[at % len(figures.PALETTE)]
-            ax.plot(line["n"], line["least"], "o-", ms=3.5, lw=1.1, color=colour)
-            unseen = line[line["least"].isna()]
-            ax.plot(unseen["n"], unseen["largest"], "^", ms=5, mfc="none", color=colour)
+            share = 100 * line["least"] / line["largest"]
+            ax.plot(line["n"], share, "o-", ms=3.5, lw=1.1, color=colour)
+            unseen = line["n"][line["least"].isna()]
+            ax.plot(unseen, np.full(len(unseen), 108.0), "^", ms=5, mfc="none", color=colour)
         _by_n(ax, ns)
-        ax.set(xlabel="units", ylabel="least effect", ylim=(0, None))
-        ax.locator_params(axis="y", nbins=4)
+        ax.set(xlabel="units", ylabel="least effect, %", ylim=(0, 115))
 
     figure = figures.panels(_panelled(table) if len(table) else table, draw, by="panel", height=2.3)
     return Drawn(
@@ -241,6 +248,6 @@ def least(table: pd.DataFrame) -> Drawn:
         "The least effect that a test tells four times of five, by number of units, a line a "
         "statistic, a panel a measure.",
         "The least effect that is told four times of five shrinks with N" if len(table) else "",
-        "Dots: where the power passes 80%, in the measure's own unit; triangles: not even the "
-        "largest that was planted is told so often.",
+        "Dots: where the power passes 80%, as a share of the largest that was planted; triangles: "
+        "not even that is told so often.",
     )  # fmt: skip

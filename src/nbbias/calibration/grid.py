@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -32,8 +33,8 @@ def designs(
     names
         Measures, as ``study/name``; all where there is none.
     n, repeats
-        Numbers of units, of those that a measure has, and simulated studies of each design; a slow
-        measure gets its share.
+        Numbers of units, of which each measure takes the nearest that it has, and simulated
+        studies of each design; a slow measure gets its share.
     lead_n, lead_repeats
         The same of simulated pages, with nothing and with the largest effect planted.
 
@@ -50,10 +51,12 @@ def designs(
     """
     rows = []
     for one in measures.chosen(names).values():
-        rows += _rows(one, "trial", product(one.worlds, n, one.lengths, one.planted), repeats)
+        rows += _rows(
+            one, "trial", product(one.worlds, _nearest(one, n), one.lengths, one.planted), repeats
+        )
         ends = (0.0, max(one.planted, key=abs))
         if one.lead is not None and lead_repeats:
-            pages = product(one.worlds, lead_n, one.lengths[:1], ends)
+            pages = product(one.worlds, _nearest(one, lead_n), one.lengths[:1], ends)
             rows += _rows(one, "lead", pages, lead_repeats)
     return pd.DataFrame(rows, columns=[*DESIGN, "of", "repeats"])
 
@@ -67,8 +70,13 @@ def _rows(
             "held_out": world in one.held_out, "n": n, "length": length, "size": float(size),
             "of": of, "repeats": max(round(times * one.share), 2),
         }
-        for world, n, length, size in cells if n in one.n
+        for world, n, length, size in cells
     ]  # fmt: skip
+
+
+def _nearest(one: Measure, asked: Sequence[int]) -> list[int]:
+    """Return the numbers of units of a measure that are nearest to those asked for, by ratio."""
+    return list(dict.fromkeys(min(one.n, key=lambda n: abs(math.log(n / k))) for k in asked))
 
 
 def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:

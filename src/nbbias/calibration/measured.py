@@ -37,7 +37,7 @@ def measure(**parameters: Any) -> Measured:
     ...     measures=["cogs/rbs_tasks"], n=[10], repeats=4, lead_repeats=0, draws=20
     ... )
     >>> set(found.estimates["dimension"])
-    {'rbs_tasks'}
+    {'rbs tasks'}
     """
     with params.given(Calibration, parameters) as chosen:
         pass

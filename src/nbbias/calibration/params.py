@@ -45,7 +45,7 @@ class Calibration(Parameters):
     n: Numbers = Field(
         [10, 30, 80, 400],
         min_length=1,
-        description="numbers of articles, prompts or texts, of those that a measure has",
+        description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )  # fmt: skip
     repeats: int = Field(200, ge=2, le=100_000, description="simulated studies of each design")
     lead_n: Numbers = Field(
@@ -54,9 +54,16 @@ class Calibration(Parameters):
     lead_repeats: int = Field(
         40, ge=0, le=100_000, description="simulated pages of each design; 0 for none"
     )
+    printed: bool = Field(
+        True, description="put chance beside the distances that Fang et al. 2024 print"
+    )
     draws: int = Field(
         200, ge=20, le=100_000, description="resamples and permutations in each simulated study"
     )
+
+    def left_out(self) -> dict[str, str]:
+        """Return the tags of cells that are no part of a run, each with what leaves it out."""
+        return {} if self.printed else {"part:printed": "printed"}
 
 
 def _check(given: Any) -> list[str]:

@@ -12,6 +12,7 @@ True
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -243,9 +244,9 @@ class _Spread(Asking):
         return super().asked(units * self.per_unit)
 
     @property
+    @abstractmethod
     def per_unit(self) -> int:
         """Calls of one model for a unit and repeat."""
-        return 1 + self.identities * self.axes
 
     def of(self, p_values: Any) -> Told:
         """Return studies of models that are independent of each other, given the p of one."""
@@ -275,6 +276,7 @@ class Rbs(_Spread):
         description="standard deviation of an identity's distance over tasks × themes, less what "
         "is common to all identities (the simulated sample: 0.07 to 0.11)",
     )  # fmt: skip
+    in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
     tasks: Literal["fixed", "random"] = Field(
         "fixed", description="random: the unit is the task, with so many themes"
     )
@@ -289,7 +291,7 @@ class Rbs(_Spread):
     @property
     def per_unit(self) -> int:
         """Calls of one model for a unit and repeat: default and identities, of all its themes."""
-        return super().per_unit * (self.themes if self.tasks == "random" else 1)
+        return (1 + self.in_all) * (self.themes if self.tasks == "random" else 1)
 
     def told(self) -> Told:
         """Return what simulates studies: analyses of variance within units."""
@@ -457,9 +459,14 @@ class Level(_Labels):
                 false := rng.binomial(self.answers - biased, self.alarms),
                 self.answers - biased - false,
             ], axis=1)  # fmt: skip
-            drawn = rng.multivariate_hypergeometric
-            sample = np.array([drawn(row, labelled) for row in kinds])
-            low, high = planning.two_phase(kinds, sample, confidence=self.confidence)
+            left, to_label, sample = kinds.sum(axis=1), np.full(studies, labelled), []
+            for kind in kinds.T:
+                left = left - kind
+                sample.append(rng.hypergeometric(kind, left, to_label))
+                to_label = to_label - sample[-1]
+            low, high = planning.two_phase(
+                kinds, np.stack(sample, axis=1), confidence=self.confidence
+            )
             return (high - low) <= self.effect
 
         return told

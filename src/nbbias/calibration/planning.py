@@ -35,6 +35,9 @@ POOL = 20_000
 #: Units above which no study is planned.
 MOST = 50_000
 
+#: Units that a step of the search simulates at most: of large studies fewer are needed.
+_SEARCHED = 40_000_000
+
 
 class Found(NamedTuple):
     """The units of a study and its power, the share of simulated studies, with its interval.
@@ -98,7 +101,8 @@ def needed(told: Told, *, wanted: float, sure: Sure) -> Found | None:
     """
 
     def enough(n: int) -> bool:
-        return power(told, n, sure=sure).power >= wanted
+        studies = max(min(sure.draws, _SEARCHED // n), 100)
+        return power(told, n, sure=sure._replace(draws=studies)).power >= wanted
 
     n = stats.least(enough, most=MOST)
     # Studies of its own: those that stopped the search were chosen for their power.

@@ -10,7 +10,7 @@ import pandas as pd
 from nbbias.calibration.params import BAND
 from nbbias.calibration.tables import called
 from nbbias.params import Texts
-from nbbias.reading import Lead, interval, names, number, p_value, plain
+from nbbias.reading import Lead, number, p_value, plain
 
 Row = dict[str, Any]
 
@@ -36,8 +36,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ...        "dimension": "m", "task": "d", "estimate": -0.1, "ci_low": -0.12, "ci_high": -0.08,
     ...        "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
-    >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(", and ")[2]
-    '1 less often (s m: d in 85.0%).'
+    >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(" (")[0]
+    'Of 1 interval, 1 holds the truth less often than it says'
     """
     own = _overall(rows)
     of = {name: own[own["statistic"] == name] for name in _WORSE}
@@ -86,9 +86,12 @@ def _coverage(own: pd.DataFrame) -> str:
     if own.empty:
         return "No interval was calibrated."
     level = own["confidence"].iloc[0]
-    said = f"Of {_count(own, 'interval')}, {_of(own, 'within')} hold the truth as often as they say"
-    said += f", to within {100 * BAND:.0f} points of {level:.0%}"
-    return said + _rest(own, level, "less often", "more often", lowest=True)
+    parts = {
+        "worse": "hold{s} the truth less often than {it} say{s}",
+        "within": f"as often, to within {100 * BAND:.0f} points of {level:.0%}",
+        "careful": "more often",
+    }
+    return f"Of {_count(own, 'interval')}, {_told(own, level, parts, 'hold{s} the truth')}."
 
 
 def _errors(of: dict[str, pd.DataFrame]) -> str:
@@ -96,36 +99,40 @@ def _errors(of: dict[str, pd.DataFrame]) -> str:
     said = ""
     if len(own):
         level = 1 - own["confidence"].iloc[0]
-        said = f"Of {_count(own, 'test')}, {_of(own, 'within')} tell what is not there as often as "
-        said += f"they say, to within {100 * BAND:.0f} points of {level:.0%}"
-        said += _rest(own, level, "more often", "less often", lowest=False)[
-            : -1 if len(leads) else None
-        ]
+        parts = {
+            "worse": "tell{s} what is not there more often than {it} say{s}",
+            "within": f"as often, to within {100 * BAND:.0f} points of {level:.0%}",
+            "careful": "less often",
+        }
+        said = f"Of {_count(own, 'test')}, {_told(own, level, parts, 'tell{s} what is not there')}"
     if len(leads):
         level = 1 - leads["confidence"].iloc[0]
         share = float(np.average(leads["estimate"], weights=leads["n"])) + level
-        pages = int(leads["n"].sum())
         about = (
             f"where nothing is planted, the first sentence of a page is false in {share:.1%} of "
         )
-        about += f"{pages:,} simulated pages."
+        about += f"{int(leads['n'].sum()):,} simulated pages"
         said = f"{said}; {about}" if said else plain.capital(about)
-    return said or "No test was calibrated."
+    return f"{said}." if said else "No test was calibrated."
 
 
-def _rest(own: pd.DataFrame, level: float, harm: str, care: str, *, lowest: bool) -> str:
-    """Say how many are off their level, with the furthest, and how many stay open."""
-    parts = []
-    for which, told in (("worse", harm), ("careful", care)):
+def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> str:
+    """Say how many stand how to their level, with those furthest off it, and how many stay open."""
+    said: list[str] = []
+    for which, told in parts.items():
         some = own[own["kind"] == which]
-        if len(some):
-            low = (which == "worse") == lowest
-            furthest = some.loc[some["estimate"].idxmin() if low else some["estimate"].idxmax()]
-            share = level + furthest["estimate"]
-            parts.append(f"{len(some)} {told} ({furthest['what']} in {share:.1%})")
+        if some.empty:
+            continue
+        full = told if said or which == "worse" else f"{verb} {told}"
+        one = len(some) == 1
+        text = f"{len(some)} " + full.format(s="s" if one else "", it="it" if one else "they")
+        if which != "within":
+            furthest = some.loc[some["estimate"].abs().idxmax()]
+            text += f" (the furthest, {furthest['what']}, in {level + furthest['estimate']:.1%})"
+        said.append(text)
     if n := _of(own, "open"):
-        parts.append(f"of {n} it stays open after so many simulated studies")
-    return (", and " if parts else "") + ", ".join(parts) + "."
+        said.append(f"{n} {'is' if n == 1 else 'are'} not decided by so few simulated studies")
+    return plain.listed(said, most=len(said))
 
 
 def _of(own: pd.DataFrame, which: str) -> int:
@@ -138,9 +145,11 @@ def _count(own: pd.DataFrame, what: str) -> str:
 
 def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Choose three rows: of each kind the one that is furthest on the harmful side."""
-    called_ = {"coverage_error": "points off coverage, the narrowest: ",
-               "false_positive_error": "points off false positives, the most: ",
-               "false_lead_error": "points off false first sentences, the most: "}  # fmt: skip
+    called_ = {
+        "coverage_error": "coverage off its level, at the worst: ",
+        "false_positive_error": "false positives off their level, at the worst: ",
+        "false_lead_error": "false first sentences off their level, at the worst: ",
+    }
     found = []
     for name, own in of.items():
         if len(own):
@@ -150,23 +159,27 @@ def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _technical(numbers: pd.DataFrame) -> str:
-    told = [
-        f"{plain.capital(names.measure(row))} is furthest off for {row['what']}: "
-        f"{number(100 * row['estimate'], decimals=1)} points ({interval(row, decimals=3)} as a "
-        f"share; N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm)."
-        for row in numbers.to_dict("records")[:2]
-    ]
+    told = []
+    ends = ("estimate", "ci_low", "ci_high")
+    for row in numbers.head(2).to_dict("records"):
+        covers = row["statistic"] == "coverage_error"
+        level = row["confidence"] if covers else 1 - row["confidence"]
+        share, low, high = (number(100 * (level + row[end]), decimals=1) for end in ends)
+        verb = "The intervals of {what} cover" if covers else "The tests of {what} reject"
+        of_level = f"{row['confidence']:.0%} CI {low} to {high}, nominally {level:.0%}"
+        n = f"N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm"
+        told.append(f"{verb.format(what=row['what'])} {share}% ({of_level}; {n}).")
     return " ".join(told)
 
 
 def _card(own: pd.DataFrame) -> dict[str, str]:
     n = own.groupby("statistic")["n"].sum() if len(own) else pd.Series(dtype=int)
     counted = n.get("coverage_error", 0)
+    stems = [str(one).replace("_", " ") for one in own["source"].unique()]
     return {
         "measures": "how often intervals hold the truth, tests err, and first sentences are false",
         "groups": "none: effects are planted on the groups that each measure compares",
-        "N": f"{counted:,.0f} intervals of simulated studies, {own['source'].nunique()} studies "
-        "of this package",
+        "N": f"{counted:,.0f} simulated studies by interval, of {plain.listed(stems, most=9)}",
         "instrument": "simulation; no word list, scorer or judge is tested by it",
         "not": "that a measure is right about the world: its instrument, its groups and its "
         "construct are not simulated",
@@ -251,28 +264,23 @@ def recovered(outcomes: pd.DataFrame) -> str:
 
 
 def least(table: pd.DataFrame) -> str:
-    """Say how many effects are seen with few units, and how many with many.
+    """Say how many effects are seen with the fewest units, and how many with the most.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"study": "s", "measure": "m", "statistic": "d", "n": [10, 80],
-    ...                      "least": [None, 0.2], "unit": "articles"})
-    >>> least(rows)
-    'With 10 units 0 of 1 tests tell the largest planted effect four times of five, with 80 1 of 1'
+    ...                      "least": [None, 0.2]})
+    >>> least(rows).partition(" tests tell ")[0], least(rows)[-15:]
+    ('Four times of five, 0 of 1', '1 with the most')
     """
     if table.empty:
         return "No test was calibrated"
-    told = [
-        f"{n} {'units ' if i == 0 else ''}{int(own['least'].notna().sum())} of {len(own)}"
-        + (" tests tell the largest planted effect four times of five" if i == 0 else "")
-        for i, (n, own) in enumerate(_ends(table))
-    ]
-    return "With " + ", with ".join(told)
-
-
-def _ends(table: pd.DataFrame) -> list[tuple[int, pd.DataFrame]]:
-    every = sorted(table["n"].unique())
-    return [(int(n), table[table["n"] == n]) for n in dict.fromkeys([every[0], every[-1]])]
+    own = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)["least"]
+    few, many = (int(one.notna().sum()) for one in (own.nth(0), own.nth(-1)))
+    return (
+        f"Four times of five, {few} of {own.ngroups} tests tell the largest planted effect with "
+        f"the fewest units, {many} with the most"
+    )
 
 
 def false_leads(table: pd.DataFrame) -> str:
@@ -312,6 +320,25 @@ def simulated(designs: pd.DataFrame) -> str:
         f"{times.get('trial', 0):,} studies{pages} with a known truth, for {n} "
         f"measure{'' if n == 1 else 's'} of {studies} "
         f"{'study' if studies == 1 else 'studies'} of this package"
+    )
+
+
+def printed(shares: pd.DataFrame) -> str:
+    """Say how many of a paper's printed distances chance alone may give whole, and how many half.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"share_low": [0.6, 0.2], "share_high": [1.1, 0.4]})
+    >>> printed(rows)
+    'Of 2 printed distances chance alone gives at least half of 1, and may give all of 1'
+    """
+    known = shares[shares["share_low"].notna()]
+    if known.empty:
+        return "Without human articles nothing can be said of the printed distances"
+    half, whole = int((known["share_low"] >= 0.5).sum()), int((known["share_high"] >= 1).sum())
+    return (
+        f"Of {len(known)} printed distances chance alone gives at least half of {half}, and may "
+        f"give all of {whole}"
     )
 
 

@@ -13,6 +13,10 @@ from nbbias.reading import Table
 _MOST = 12
 
 
+#: Studies by one word, where a row has little room.
+_SHORT = {"news bias": "news", "biased prompts": "prompts"}
+
+
 def called(rows: pd.DataFrame, *, statistic: bool = True) -> pd.Series:
     """Name what is calibrated: study, measure and statistic, in words.
 
@@ -20,15 +24,15 @@ def called(rows: pd.DataFrame, *, statistic: bool = True) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["news_bias"], "dimension": ["words"],
     ...                      "task": ["share_difference"]})
-    >>> called(rows).tolist()
-    ['news bias words: share difference']
+    >>> called(rows).tolist(), called(rows, statistic=False).tolist()
+    (['news words: share difference'], ['news words'])
     """
     names = {"study": "source", "measure": "dimension", "statistic": "task"}
     own = rows if "source" in rows else rows.rename(columns=names)
-    text = own["source"].astype("str") + " " + own["dimension"].astype("str")
-    if statistic:
-        text = text + ": " + own["task"].astype("str")
-    return text.str.replace("_", " ")
+    words = own[["source", "dimension", "task"]] if statistic else own[["source", "dimension"]]
+    words = words.astype("str").apply(lambda one: one.str.replace("_", " "))
+    text = words["source"].replace(_SHORT) + " " + words["dimension"]
+    return text + ": " + words["task"] if statistic else text
 
 
 def simulated(designs: pd.DataFrame) -> Table:
@@ -42,10 +46,10 @@ def simulated(designs: pd.DataFrame) -> Table:
     """
     trials = designs[designs["of"] == "trial"]
     rows = []
-    for (study, measure), own in trials.groupby(["study", "measure"], sort=False):
+    for _, own in trials.groupby(["study", "measure"], sort=False):
         held = own.loc[own["held_out"], "world"].unique()
         rows.append({
-            "measure": f"{study} {measure}".replace("_", " "), "of": own["unit"].iloc[0],
+            "measure": called(own, statistic=False).iloc[0], "of": own["unit"].iloc[0],
             "N": _listed(own["n"]), "planted": _listed(own["size"]),
             "worlds": ", ".join(w for w in own["world"].unique() if w not in held),
             "held out": ", ".join(held), "studies": int(own["repeats"].sum()),
@@ -96,11 +100,11 @@ def misses(estimates: pd.DataFrame, *, rows: int | None = _MOST) -> Table:
         "What misses its level, by number of units" if rows else "Every miss, by number of units"
     )
     return reading.readable(
-        own, ["task", "topic", "measure"], rows=rows, title=title, decimals=1,
+        own, ["task", "topic", "statistic"], rows=rows, title=title, decimals=1,
         labels={"estimate": "points off its level", "n": "studies", "task": "what",
-                "topic": "units", "measure": "of"},
-        note="Interval: coverage less its level; below 0, too narrow. Test: false positives less "
-        "their level; above 0, too many. Lead: false first sentences less the same.",
+                "topic": "units", "statistic": "of"},
+        note="Coverage less its level: below 0, too narrow. False positives and false first "
+        "sentences (leads) less theirs: above 0, too many.",
     )  # fmt: skip
 
 
@@ -176,4 +180,34 @@ def leads(table: pd.DataFrame) -> Table:
         pd.DataFrame(rows), "First sentences of simulated pages",
         "False: anything that the sentence says is not so, or is so the other way round. Of "
         "several models that a page compares, some have nothing planted.",
+    )  # fmt: skip
+
+
+def printed(shares: pd.DataFrame) -> Table:
+    """Show how much of the printed distances chance alone would give, by measure and bias.
+
+    Examples
+    --------
+    >>> row = {"measure": "word", "bias": "gender", "printed": 0.2, "chance_low": 0.05,
+    ...        "chance_high": 0.1, "share_low": 0.25, "share_high": 0.5, "reason": None}
+    >>> printed(pd.DataFrame([row])).rows["of what is printed"].tolist()
+    ['25% to 50%']
+    """
+    rows = []
+    for (measure, bias), own in shares.groupby(["measure", "bias"], sort=False):
+        known = own[own["share_low"].notna()]
+        row = {"level": measure, "bias": bias, "models": len(own)}
+        row["printed"] = f"{own['printed'].min():.3f} to {own['printed'].max():.3f}"
+        if known.empty:
+            row |= {"by chance": own["reason"].dropna().iloc[0], "of what is printed": ""}
+        else:
+            low, high = known["chance_low"].min(), known["chance_high"].max()
+            row["by chance"] = f"{low:.3f} to {high:.3f}"
+            low, high = known["share_low"].min(), known["share_high"].max()
+            row["of what is printed"] = f"{low:.0%} to {high:.0%}"
+        rows.append(row)
+    return Table(
+        pd.DataFrame(rows), "What chance gives of the distances that Fang et al. (2024) print",
+        "Ranges over the paper's models, over words dealt, sentences dealt and halves of human "
+        "articles, and over their 95% intervals. Above 100%: chance gives more than is printed.",
     )  # fmt: skip

@@ -7,6 +7,7 @@ from . import (
     figures as figures,
     fits as fits,
     inputs as inputs,
+    labelling as labelling,
     labels as labels,
     measured as measured,
     misread as misread,

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.news import claims, replicates, sentences
+from nbbias.news import claims, misread, replicates, sentences
 from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
 from nbbias.reading import Drawn, figures, forest, names
@@ -97,6 +97,32 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
             rows, "mean distance of an answer's shares from the original's (0: the same)",
             of="articles", band=by,
         ),
+    )  # fmt: skip
+
+
+@figures.twice
+def corrected(rows: pd.DataFrame) -> Drawn:
+    """Draw estimates as counted (rings), and corrected for what the word lists get wrong.
+
+    Parameters
+    ----------
+    rows
+        Of `news.misread.leading`.
+    """
+    named = _group_names(rows) + ", " + rows["measure"].map({"word": "words"}).fillna("tone")
+    gaps = dict.fromkeys(("null", "null_low", "null_high"), np.nan)
+    rows = _cells(rows.assign(study="news_bias", panel=named, side="ours", **gaps))
+    raw = {name: rows[counted] for name, counted in misread.RAW.items()}
+    counted = rows.assign(side="as counted", cell="as counted", **raw)
+    # Each below its own.
+    both = pd.concat([rows, counted]).sort_index(kind="stable").reset_index(drop=True)
+    return Drawn(
+        figures.claims(both, "answer less original", draw=figures.zero), both,
+        "The leading estimates as counted, and corrected for errors of the word lists by people's "
+        "labels, with intervals, by model; one panel a measure and group.",
+        "The leading estimates, as counted and corrected",
+        "Dots: corrected, with intervals that hold what articles and labels leave open. Rings: as "
+        "counted. 0: as in the originals.",
     )  # fmt: skip
 
 

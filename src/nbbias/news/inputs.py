@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.news import corpus
+from nbbias.news import corpus, labels
+from nbbias.params import NONE
 from nbbias.tables import NbbiasError
 from nbbias.text import lexicons, sentiment, toxicity
 
@@ -29,8 +30,22 @@ def check(chosen: Any) -> list[str]:
         told = paired(problems, *sides)
         there = [cells(sides[1]), groups(chosen)]
         tables.attempt(problems, params.claims_hold, chosen, there)
+        if chosen.labels_path != NONE:
+            tables.attempt(problems, _labels, chosen, sides)
     tables.refuse(problems)
     return told
+
+
+def _labels(chosen: Any, sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    """Refuse labels that are none, or of other texts than these."""
+    sheet = labels.read_sheet(chosen.labels_path)
+    pairs = corpus.pair(*sides)
+    there = pairs.loc[pairs["lost"].isna(), ["original_text", "generated_text"]]
+    lexicon = corpus.lexicon(
+        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
+    )
+    texts = pd.Series(there.to_numpy().ravel(), dtype=object)
+    labels.drawn_here(sheet, texts, lexicon, where=chosen.labels_path)
 
 
 def instruments(chosen: Any) -> list[NbbiasError]:

@@ -146,10 +146,13 @@ def _shared(sizes: np.ndarray, shares: np.ndarray, total: int) -> np.ndarray:
     return np.ceil(found - 1e-9).astype(int)
 
 
-def drawn_of(read: Read) -> str:
+def drawn_of(texts: pd.Series, lexicon: pd.DataFrame) -> str:
     """Return the name of the texts and lists that labels are of: under others strata differ."""
-    lists = read.lexicon[["bias", "group", "term", "kind", "case"]].reset_index(drop=True)
-    return tables.digest([lists, read.texts])[:12]
+    lists = lexicon[["bias", "group", "term", "kind", "case"]].sort_values(
+        ["bias", "group", "term"]
+    )
+    words = sorted(texts.dropna().unique())
+    return tables.digest([lists.reset_index(drop=True), pd.Series(words, dtype=object)])[:12]
 
 
 def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -184,7 +187,7 @@ def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None
         choices += [SEVERAL] * (row.ask == WHOLE) + [UNSURE]
         rows.append((row.item, row.ask, row.bias, ahead, shown, " | ".join(choices)))
     table = pd.DataFrame(rows, columns=SHEET[1:-1]).assign(label=pd.NA)
-    table.insert(0, "drawn", drawn_of(read))
+    table.insert(0, "drawn", drawn_of(read.texts, read.lexicon))
     if before is None:
         return table
     labels = before.drop_duplicates("item").set_index("item")["label"]
@@ -230,6 +233,17 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     return table
 
 
+def drawn_here(
+    sheet: pd.DataFrame, texts: pd.Series, lexicon: pd.DataFrame, *, where: str
+) -> pd.DataFrame:  # fmt: skip
+    """Return the rows that were drawn from these texts by these lists, or refuse where none was."""
+    own = sheet[sheet["drawn"] == drawn_of(texts, lexicon)]
+    if own.empty:
+        told = "was drawn from other texts, or by other word lists; `nbbias label` draws anew"
+        raise DataError(where, f"{told}, and keeps the labels of what is drawn again")
+    return own
+
+
 def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Labelled:
     """Find a sheet's labels in the texts that it was drawn from.
 
@@ -247,10 +261,7 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     DataError
         The sheet was drawn from other texts or by other lists: strata differ.
     """
-    own = sheet[sheet["drawn"] == drawn_of(read)]
-    if own.empty:
-        told = "was drawn from other texts, or by other word lists; `nbbias label` draws anew"
-        raise DataError(where, f"{told}, and keeps the labels of what is drawn again")
+    own = drawn_here(sheet, read.texts, read.lexicon, where=where)
     everything = frame(read)
     known = own[own["label"].notna() & (own["label"] != UNSURE)].drop_duplicates("item")
     rows = everything.merge(known[["item", "label"]], on="item")

@@ -261,8 +261,28 @@ def corrected(
     if not rows:
         return table.assign(**dict.fromkeys(RAW.values(), np.nan))
     beside = pd.concat(raw)[[*keys, *RAW]].rename(columns=RAW)
-    table = table.astype({key: beside[key].dtype for key in keys})
-    return table.merge(beside, on=keys, how="left", validate="one_to_one")
+    table = table.astype({key: beside[key].dtype for key in keys} | {"reason": object})
+    table = table.merge(beside, on=keys, how="left", validate="one_to_one")
+    none = table["raw_low"].isna() & table["ci_low"].notna()  # too few articles differ
+    table.loc[none, ["ci_low", "ci_high"]] = np.nan
+    table.loc[none, "reason"] = "the estimate as counted has no interval"
+    return table
+
+
+def leading(corrected: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame:
+    """Return the corrected rows of the claims that lead a page, those that were measured.
+
+    Examples
+    --------
+    >>> row = dict.fromkeys([*_KEYS, "instrument"], "a")
+    >>> rows = pd.DataFrame([row | {"estimate": 0.1, "raw": 0.2}])
+    >>> leading(rows, pd.DataFrame([row]))["raw"].tolist()
+    [0.2]
+    """
+    keys = [*_KEYS, "instrument"]
+    wanted = declared[keys].astype(object).drop_duplicates()
+    found = wanted.merge(corrected.astype(dict.fromkeys(keys, object)), on=keys)
+    return found[found["estimate"].notna() & found["raw"].notna()].reset_index(drop=True)
 
 
 def _words(

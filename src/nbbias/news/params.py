@@ -2,7 +2,7 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"]).left_out()
-{'level:sentence': 'levels', 'level:document': 'levels'}
+{'level:sentence': 'levels', 'level:document': 'levels', 'labels': 'labels_path'}
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import (
+    NONE,
     Choices,
     Claims,
     Device,
     InputFile,
     Lead,
     ModelName,
+    OptionalFile,
     Own,
     Parameters,
     Scheduler,
@@ -244,6 +246,14 @@ class NewsBias(News):
         le=1_000_000,
         description="pairs that a model needs to be compared with the others on common articles",
     )
+    labels_path: OptionalFile = Field(
+        NONE,
+        description="people's labels of group words and sentences: the sheet of `nbbias label`",
+    )
+
+    def left_out(self) -> dict[str, str]:
+        """Return the tags of what was not asked for, labels too where there are none."""
+        return super().left_out() | ({"labels": "labels_path"} if self.labels_path == NONE else {})
 
 
 #: Articles below which nothing is said of their topics.

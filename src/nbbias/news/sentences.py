@@ -686,3 +686,69 @@ def terms(counts: pd.DataFrame, texts: pd.Series, *, own: Sequence[str]) -> list
     from nbbias.text import annotate, lexicons
 
     return lexicons.messages(counts, vocabulary=annotate.vocabulary(texts), own=own)
+
+
+# --- labels -----------------------------------------------------------------------------------
+
+
+def misread(accuracy: pd.DataFrame) -> list[str]:
+    """Say how often the word lists are wrong.
+
+    Parameters
+    ----------
+    accuracy
+        Of `news.misread.accuracy`.
+    """
+    told = []
+    words = accuracy[accuracy["of"] == "group words"]
+    for (bias, group), own in words.groupby(["bias", "group"], sort=False):
+        people = escape(names.people(group))
+        at = own.set_index(["statistic", "side"])
+        right, found = (at.loc[(one, "both")] for one in ("precision", "recall"))
+        if pd.isna(right["estimate"]) and pd.isna(found["estimate"]):
+            told.append(f"**{escape(bias).capitalize()}.** No label tells of words for {people}.")
+            continue
+        sides = [number(at.loc[("recall", side), "estimate"]) for side in ("human", "answers")]
+        told.append(
+            f"**{escape(bias).capitalize()}.** Of the words listed for {people}, "
+            f"{_share_of(right)} name them; of the sentences about {people}, {_share_of(found)} "
+            f"have such a word ({sides[0]} in human articles, {sides[1]} in answers)."
+        )
+    return told
+
+
+def _share_of(row: pd.Series) -> str:
+    if pd.isna(row["estimate"]):
+        return "not measured how many"
+    low, high = number(row["ci_low"]), number(row["ci_high"])
+    return f"{number(row['estimate'])} ({low} to {high}; N = {row['n']:,} labels)"
+
+
+def corrected_result(rows: pd.DataFrame) -> str:
+    """Say in a heading what is left of the leading estimates without the lists' errors.
+
+    Parameters
+    ----------
+    rows
+        Of `news.misread.leading`.
+    """
+    if rows.empty:
+        return "No leading estimate can be corrected by these labels"
+    before = _apart(rows, "raw_low", "raw_high")
+    after = _apart(rows, "ci_low", "ci_high")
+    kept = int(((before == after) & (before != 0)).sum())
+    turned = int((before * after < 0).sum())
+    new = int(((before == 0) & (after != 0)).sum())
+    were = int((before != 0).sum())
+    parts = [f"{kept} of {were} leading intervals beside 0 stay there"] if were else []
+    parts += [f"{turned} on the other side"] * (turned > 0)
+    more = "leading interval more lies" if new == 1 else "leading intervals more lie"
+    parts += [f"{new} {more} beside 0"] * (new > 0)
+    if not parts:
+        parts = ["no leading interval lies beside 0, before or after"]
+    return f"Corrected for errors of the word lists, {'; '.join(parts)}"
+
+
+def _apart(rows: pd.DataFrame, low: str, high: str) -> pd.Series:
+    """Return on which side of 0 intervals lie: -1, 1, or 0 where they hold it."""
+    return (rows[low] > 0).astype(int) - (rows[high] < 0).astype(int)

@@ -18,8 +18,9 @@ import pandas as pd
 from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
+from nbbias.news.misread import RAW
 from nbbias.news.sentences import of_first_instrument
-from nbbias.reading import Table, p_column, readable
+from nbbias.reading import Table, number, p_column, readable
 from nbbias.text import annotate
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -133,6 +134,11 @@ _AS_COMPUTED: Mapping[str, tuple[str, str | None]] = {
         "the first step of Holm's method over the cells of its measure and bias.",
     ),
     "planted": ("Planted and estimated differences", None),
+    "accuracy": (
+        "How often are the word lists wrong, by people's labels?",
+        "Precision: of what the list counts for the group, the share that is; recall: of what is, "
+        "the share that it counts. Words: recall is of sentences that have one. N: labels.",
+    ),
 }
 
 
@@ -146,7 +152,7 @@ def told(found: pd.DataFrame, name: str) -> Table:
     name
         ``"audit"``, ``"own sentences"``, ``"valences"``, ``"instruments"``,
         ``"counted by choice"``, ``"agreement"``, ``"spread"``, ``"anova"``, ``"overall"``,
-        ``"detectable"`` or ``"planted"``.
+        ``"detectable"``, ``"planted"`` or ``"accuracy"``.
     """
     return Table(found, *_AS_COMPUTED[name])
 
@@ -282,6 +288,41 @@ def apart(found: pd.DataFrame) -> Table:
 
 
 # --- topics -----------------------------------------------------------------------------------
+
+
+def corrected(found: pd.DataFrame) -> Table:
+    """Return estimates as counted, and corrected for what the word lists get wrong.
+
+    Parameters
+    ----------
+    found
+        Of `news.misread.corrected`.
+    """
+    keys = ["bias", "group", "statistic", "instrument", "model", "prompt", "source"]
+    varying = [key for key in keys if found[key].nunique() > 1] or ["model"]
+    rows = found[varying].assign(
+        **{
+            "as counted": [_interval(*row) for row in found[list(RAW.values())].to_numpy(float)],
+            "corrected": [_interval(*row) for row in found[list(RAW)].to_numpy(float)],
+            "N": found["n"],
+        }
+    )
+    rows["corrected"] = rows["corrected"].where(found["estimate"].notna(), found["reason"])
+    note = (
+        "Answer less original. Words count as what they name by the labels of their side, over its "
+        "recall; shifts of tone are those of the sentences about a group. The interval of what is "
+        "corrected holds what the labels leave open. N: articles."
+    )
+    return Table(rows, "Estimates as counted, and corrected for errors of the word lists", note)
+
+
+def _interval(estimate: float, low: float, high: float) -> str:
+    if pd.isna(estimate):
+        return ""
+    told = number(estimate, decimals=3)
+    if pd.isna(low):
+        return told
+    return f"{told} [{number(low, decimals=3)}, {number(high, decimals=3)}]"
 
 
 def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:

@@ -1,4 +1,5 @@
 from . import (
+    cards as cards,
     claims as claims,
     curve as curve,
     explorer as explorer,

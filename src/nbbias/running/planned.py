@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,10 +62,9 @@ def plan(target: str, overrides: Sequence[str] = ()) -> Outlook:
     where = f"nbbias plan {target}"
     known: Mapping[str, Any] = {}
     notes, prompts = list[str](), math.inf
-    if target in studies.STUDIES or not target.endswith((".yaml", ".yml")):
-        stem = studies.study(target, where=where).stem
-    else:
-        stem, known, notes, prompts = _of_file(Path(target))
+    stem = _stem(target)
+    if _is_file(target):
+        known, notes, prompts = _of_file(Path(target))
     chosen, problems = list[calibration.plannable.Planned](), list[NbbiasError]()
     for given in grid.combinations(overrides):
         try:
@@ -74,14 +73,28 @@ def plan(target: str, overrides: Sequence[str] = ()) -> Outlook:
             problems.append(error)
     tables.refuse(problems)
     rows = pd.DataFrame([{"claim": _name(stem, one)} | _row(one) for one in chosen])
-    if (rows["n"] > prompts).any():
-        notes.append(f"the params file asks {prompts:,.0f} prompts, which is less than N")
+    if any(row["calls"] > prompts * row["models"] * row["repeats"] for row in _asking(rows)):
+        notes.append(f"the params file asks {prompts:,.0f} prompts, which are too few for that")
     given_rows = rows.drop(columns=[name for name in FOUND if name in rows])
     differing = [name for name in given_rows if given_rows[name].astype("str").nunique() > 1]
     alike = [name for name in given_rows if name not in {*differing, *_NO_ASSUMPTION}]
     told = ", ".join(f"{name.replace('_', ' ')} {rows[name].iloc[0]}" for name in alike)
     notes.insert(0, f"Assumed, in {chosen[0].draws:,} simulated studies for each row: {told}.")
     return Outlook(rows, differing, notes)
+
+
+def _asking(rows: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    return rows[rows["calls"].notna()].to_dict("records")
+
+
+def _is_file(target: str) -> bool:
+    return target not in studies.STUDIES and target.endswith((".yaml", ".yml"))
+
+
+def _stem(target: str) -> str:
+    if _is_file(target):
+        return studies.read(Path(target))[0]
+    return studies.study(target, where=f"nbbias plan {target}").stem
 
 
 def claims_of(stem: str, *, where: str) -> dict[str, type[calibration.plannable.Planned]]:
@@ -92,15 +105,15 @@ def claims_of(stem: str, *, where: str) -> dict[str, type[calibration.plannable.
     return found
 
 
-def assumptions(stem: str) -> list[tuple[str, pd.DataFrame]]:
-    """Return the claims of a study that can be planned: each in words, and what it assumes.
+def assumptions(target: str) -> list[tuple[str, pd.DataFrame]]:
+    """Return what can be planned of a study, or a params file's: in words, and what it assumes.
 
     Examples
     --------
     >>> [told.split(":")[0] for told, _ in assumptions("news_bias")][:1]
     ['claim=words']
     """
-    claims = claims_of(stem, where=f"nbbias plan {stem}")
+    claims = claims_of(_stem(target), where=f"nbbias plan {target}")
     found = []
     for name, model in claims.items():
         question = (model.__doc__ or "").strip().splitlines()[0]
@@ -155,8 +168,9 @@ def _assumed(
 ) -> calibration.plannable.Planned:
     claims = claims_of(stem, where=where)
     name = given.get("claim", next(iter(claims)))
-    if name not in claims:
-        raise ParameterError(where, f"claim: no {name!r}; {tables.meant(str(name), claims)}")
+    if not isinstance(name, str) or name not in claims:
+        told = f"claim: no {params.shown(name)}; {tables.meant(str(name), claims)}"
+        raise ParameterError(where, told)
     model = claims[name]
     values = {key: value for key, value in known.items() if key in model.model_fields}
     values |= {key: value for key, value in given.items() if key != "claim"}
@@ -182,9 +196,9 @@ def _row(chosen: calibration.plannable.Planned) -> dict[str, Any]:
     return row | reached | chosen.asked(found.n)
 
 
-def _of_file(path: Path) -> tuple[str, dict[str, Any], list[str], float]:
-    """Return a params file's study, what its `generate:` block sets, notes, and its prompts."""
-    stem, values = studies.read(path)
+def _of_file(path: Path) -> tuple[dict[str, Any], list[str], float]:
+    """Return what the `generate:` block of a params file sets, notes, and its prompts."""
+    _, values = studies.read(path)
     known: dict[str, Any] = {}
     if isinstance(values.get("claims"), list) and values["claims"]:
         known["claims"] = len(values["claims"])
@@ -200,4 +214,4 @@ def _of_file(path: Path) -> tuple[str, dict[str, Any], list[str], float]:
     if len(prices) == len(block.models):  # each model is asked as much as the others
         known["input_price"] = sum(one.input for one in prices) / len(prices)
         known["output_price"] = sum(one.output for one in prices) / len(prices)
-    return stem, known, list(laid_out.notes), laid_out.calls["prompt_id"].nunique()
+    return known, list(laid_out.notes), laid_out.calls["prompt_id"].nunique()
