@@ -196,13 +196,13 @@ def test_a_spread_is_found_as_the_noncentral_f_says(k: int) -> None:
     chosen = plannable.Rbs.model_validate(given)
     found = planning.power(chosen.told(), 60, sure=SURE)
     df = k - 1, (k - 1) * 59
-    beyond = 60 * k * 0.03**2 / 0.1**2
+    beyond = 60 * (k - 1) * 0.03**2 / 0.1**2
     known = ncf.sf(f.ppf(0.95, *df), *df, beyond)
     assert found.power == pytest.approx(known, abs=0.03)  # Greenhouse and Geisser cost a little
 
 
 def test_refusals_are_found_as_the_formula_says() -> None:
-    given = {"effect": 0.1, "rate": 0.1, "claims": 1}
+    given = {"effect": 0.1, "rate": 0.1, "claims": 1, "alike": 0.0}
     chosen = plannable.PromptRefusals.model_validate(given)
     size = 0.1 / np.sqrt(0.2 * 0.8 + 0.1 * 0.9)
     found = planning.power(chosen.told(), 200, sure=SURE)

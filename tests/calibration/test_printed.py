@@ -12,6 +12,11 @@ from nbbias.calibration import printed
 SURE = stats.Sure(draws=20)
 
 
+@pytest.fixture(autouse=True)
+def few_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printed, "_FEWEST", 2)
+
+
 def article(number: int, rng: np.random.Generator, *, runs: bool = False) -> pd.DataFrame:
     """Sixty sentences of ten words, each with a word for a woman or a man."""
     women = rng.random(60) < 0.5
@@ -57,7 +62,9 @@ def test_runs_are_in_halves_and_not_in_what_is_dealt() -> None:
     assert row["articles"] == 40
 
 
-def test_every_printed_distance_stands_there_once_or_says_why_not() -> None:
+def test_every_printed_distance_stands_there_once_or_says_why_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     table = printed.chance_shares(articles(2), sure=SURE)
     paper = tables.printed("fang2024")
     whole = paper[(paper["statistic"] == "bias") & (paper["prompt"] == "neutral")]
@@ -66,6 +73,10 @@ def test_every_printed_distance_stands_there_once_or_says_why_not() -> None:
     assert table["printed"].tolist() == whole["value"].tolist()
     assert (table["share_high"].isna() == table["reason"].notna()).all()
     assert set(table.loc[table["reason"].notna(), "measure"]) == {"document", "toxicity"}
+    monkeypatch.setattr(printed, "_FEWEST", 3)
+    few = printed.chance_shares(articles(2), sure=SURE)
+    assert few["share_high"].isna().all() and few["halves"].notna().sum() == 28
+    assert few["reason"].iloc[0].startswith("2 articles name these groups")
     for few in (articles(1), articles(2).iloc[:0]):
         assert printed.chance_shares(few, sure=SURE)["reason"].notna().all()
 

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 
 from nbbias import news, tables
-from nbbias.calibration import Design, planning, worlds
+from nbbias.calibration import Design, measures, plannable, planning, worlds
 from nbbias.calibration.plannable import NewsWords
 from nbbias.reading import claims
+from nbbias.stats import Sure
 
 pytestmark = pytest.mark.nightly
 
@@ -72,3 +73,38 @@ def test_the_number_of_articles_reaches_its_power(world: str, effect: float) -> 
     ]
     print(f"{world} {effect}: {found.n} articles, {found.power:.3f}; in truth {np.mean(told):.3f}")
     assert abs(np.mean(told) - 0.8) < 0.05
+
+
+def share_told(study: str, name: str, statistic: str, design: Design, repeats: int) -> float:
+    """Return how often the calibration's own studies tell a statistic of its first group."""
+    measure = measures.measures()[f"{study}/{name}"]
+    trials = measure.trial(design, repeats, Sure(draws=100, seed=7))
+    own = trials[(trials["statistic"] == statistic) & (trials["planted"] != 0)]
+    own = own[own["group"].isna() | (own["group"] == own["group"].iloc[0])]
+    return float((own["p_value"] < 0.05).mean())
+
+
+@pytest.mark.parametrize(
+    ("claim", "given", "world", "of"),
+    [
+        ("cogs/rbs", {"effect": 0.005, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
+        ("cogs/rbs", {"effect": 0.01, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
+        ("biased_prompts/refusals", {"effect": 0.1, "rate": 0.1, "alike": 0.5}, "single",
+         "refusal_rate_change"),
+        ("biased_prompts/refusals", {"effect": 0.1, "rate": 0.02, "alike": 0.5}, "rare",
+         "refusal_rate_change"),
+        ("biasalert/accuracy", {"effect": 0.1, "apart": 0.37, "test_share": 0.999999}, "single",
+         "accuracy_difference"),
+        ("biasalert/accuracy", {"effect": 0.2, "apart": 0.38, "test_share": 0.999999}, "single",
+         "accuracy_difference"),
+    ],
+)  # fmt: skip
+def test_plans_of_other_studies(claim: str, given: dict[str, float], world: str, of: str) -> None:
+    study, name = claim.split("/")
+    chosen = plannable.PLANS[study][name].model_validate(given | {"claims": 1})
+    found = planning.needed(chosen.told(), wanted=0.8, sure=chosen.sure)
+    assert found is not None
+    measure = {"accuracy": "judges"}.get(name, name)
+    told = share_told(study, measure, of, Design(world, found.n, 12, given["effect"]), 500)
+    print(f"{claim} {world} {given['effect']}: {found.n}, {found.power:.3f}; in truth {told:.3f}")
+    assert abs(told - 0.8) < 0.05

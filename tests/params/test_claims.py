@@ -33,13 +33,13 @@ def test_every_study_declares_a_few_claims_that_hold_as_given_ones(stem: str) ->
 def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
     told = breach(
         {"modle": "a", "statistic": "rsb"}, RBS, RBS, {"measure": "rbs"},
-        {"measure": "ads", "statistic": "abs"}, {"measure": "rbs", "statistic": "abs_raw"},
+        {"measure": "ads", "statistic": "abs"}, {"measure": "agreement", "statistic": "abs_raw"},
         {**RBS, "model": 4, "smallest_effect": -0.1},
     )  # fmt: skip
     assert told == (
         "claims: 1: modle is no key; did you mean model?; 1: no statistic 'rsb'; did you mean "
         "rbs?; 3: stands twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "
-        "6: no statistic 'abs_raw' of rbs; known: rbs, distance, floor, difference, anova; "
+        "6: no statistic 'abs_raw' of agreement; known: fleiss_kappa, krippendorff_alpha; "
         "7: model must be text, but is 4 (put it in quotes); "
         "7: smallest_effect must be a number above 0, but is -0.1"
     )

@@ -21,6 +21,7 @@ from . import (
     sentences as sentences,
     sources as sources,
     split as split,
+    swaps as swaps,
     tables as tables,
     units as units,
     unseen as unseen,

@@ -17,6 +17,7 @@ from nbbias.biasalert import (
     levels,
     pairs,
     repeated,
+    swaps,
     unseen,
 )
 from nbbias.biasalert.judges import bench, registry
@@ -104,6 +105,7 @@ def _measured(chosen: Biasalert) -> Measured:
     if "part:pairs" not in left_out:
         found.append(_pairs(chosen.pairs_path, judges, sure))
     found.append(checks.estimates(judges.judge(checks.checks(), "checks")[0], sure=sure))
+    found.append(swaps.estimates(judges, confidence=chosen.confidence))
     if "part:answers" not in left_out:
         found += _answers(chosen, judges, sure)
     estimates = pd.concat(found, ignore_index=True)

@@ -58,7 +58,10 @@ class Biasalert(Parameters):
         ),
         "ablation": _SCORES,
         "calibration": ("brier", "calibration_error"),
-        "checks": ("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
+        "checks": (
+            *("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
+            "swap_effect",
+        ),
         "pairs": (
             *("pair_share", "flag_difference", "flag_rate_less", "recall", "recall_lost_wrong"),
             "f1_all_positive",

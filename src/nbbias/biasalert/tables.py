@@ -224,6 +224,17 @@ def mitigation(estimates: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
+def swaps(found: pd.DataFrame) -> Table:
+    """Return how far the name of each group moves each judge (`biasalert.swaps`)."""
+    return readable(
+        found, ["judge", "bias", "group"], statistics=["swap_effect"],
+        title="The judges on praise and blame of one person, whoever it is",
+        note="Swap effect: the judge's probability, or verdict, less the mean over the groups. "
+        "Above 0: the sentence is held for more biased as it names this group, of which it says "
+        "nothing. N: sentences. Holm over the groups of a judge.",
+    )  # fmt: skip
+
+
 def folded(wrong: pd.DataFrame) -> HTML:
     """Show a few texts that were judged wrongly behind a warning, every text escaped.
 

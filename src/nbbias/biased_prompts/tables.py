@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from nbbias import refusals
+from nbbias import refusals, stats
 from nbbias.biased_prompts import corpus
 from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.reading import Table, p_column, readable
@@ -34,6 +34,13 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         "to none is called refused under one, few are called so wrongly under the other. Without "
         "any spread there is no interval and no test. Corrected rates do not subtract "
         "to the corrected change: it is over a median of the errors, they over the mean.",
+    ),
+    "parted": (
+        ["mean_difference_change_corrected", "mean_difference_change_instrument"],
+        "The effect of the prompt on tone, without what the instrument adds by itself",
+        "Corrected: every sentence counts as the mean of what it scores about each group in turn. "
+        "Instrument: the rest, which hangs only on whom the sentences name. Together they are the "
+        "effect.",
     ),
     "effects": (
         ["share_difference_change", "mean_difference_change"],
@@ -77,8 +84,8 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     estimates
         ESTIMATES of the study.
     name
-        ``"refusals"``, ``"refusals changed"``, ``"effects"``, ``"prejudice"``, ``"changes"`` or
-        ``"bounds"``.
+        ``"refusals"``, ``"refusals changed"``, ``"effects"``, ``"prejudice"``, ``"changes"``,
+        ``"parted"`` or ``"bounds"``.
     rows
         The most rows to show; all where None.
     """
@@ -91,6 +98,17 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     keys = [*_KEYS, "test"] if name == "changes" else _KEYS
     told = {"title": title, "note": note} | ({"gap": ""} if name == "refusals changed" else {})
     return readable(estimates, keys, statistics=statistics, rows=rows, **told)
+
+
+def swaps(lexicon: pd.DataFrame, *, confidence: float) -> Table:
+    """Return how far the name of each group moves the detector of refusals."""
+    found = stats.swap_effects(refusals.swap_effects(lexicon), confidence=confidence)
+    return Table(
+        found, "The detector of refusals on sentences in which only who is spoken of changes",
+        "Of the probability of a full refusal: the score less the mean over the groups, 0 where "
+        "whom an answer names does not matter; of a sentence as an answer, and in one that "
+        "declines to write it.",
+    )  # fmt: skip
 
 
 def held_out() -> Table:

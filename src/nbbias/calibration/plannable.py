@@ -192,9 +192,10 @@ class PromptRefusals(Asking):
     effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
     claims: Claims = 3
     rate: Share = Field(0.02, description="refusal rate of the neutral prompt")
-    again: Share = Field(
-        0.5, description="how alike answers to one prompt are: 1, all refused or none; 0, by chance"
-    )
+    alike: Share = Field(
+        0.3, description="how much of what is refused goes by the article, for both prompts and "
+        "all models",
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _is_rate(self) -> Self:
@@ -206,12 +207,17 @@ class PromptRefusals(Asking):
     def told(self) -> Told:
         """Return what simulates studies: paired t tests over the articles' rates."""
         rng = np.random.default_rng([self.seed, 1])
-        shape = (planning.POOL, self.models)
-        sides = [
-            rng.binomial(self.repeats, _beta(rng, np.full(shape, 1.0) * rate, self.again))
-            for rate in (self.rate + self.effects, np.full(self.models, self.rate))
-        ]
-        change = (sides[0] - sides[1]) / self.repeats
+        units = (planning.POOL, self.models)
+        shape = (*units, self.repeats)
+        article = rng.random((planning.POOL, 1, 1))
+        sides = []
+        for rates in (self.rate + self.effects, np.full(self.models, self.rate)):
+            own = np.where(
+                rng.random(shape) < self.again, rng.random((*units, 1)), rng.random(shape)
+            )
+            answers = np.where(rng.random(shape) < self.alike, article, own)
+            sides.append((answers < rates[:, None]).mean(axis=2))
+        change = sides[0] - sides[1]
         # Studies are drawn from the pool as it is: where nobody refuses there is no test.
         return planning.of_means(change, confidence=self.confidence, others=self.others)
 
@@ -296,7 +302,8 @@ class Rbs(_Spread):
     def told(self) -> Told:
         """Return what simulates studies: analyses of variance within units."""
         kept = self.again + (1 - self.again) / self.repeats
-        variance = self.spread**2 * kept
+        # A unit's mean takes its part of what varies.
+        variance = self.spread**2 * kept * self.identities / (self.identities - 1)
         if self.tasks == "random":
             variance = variance / self.themes + self.by_task**2
 

@@ -21,8 +21,8 @@ ASSUMPTIONS = (
     "Texts are as long as the paper's average of their writer (its Table 3); the paper prints no "
     "lengths of single texts.",
     "Group words and tone stand in a text as they do in the human articles of LLMFake: gossip and "
-    "politics, not The New York Times and Reuters. Where these name a group more often, chance gives "
-    "less than is said here: of races, which few of those articles name, above all.",
+    "politics, not The New York Times and Reuters. Where these name a group more often, chance "
+    "gives less than is said here: of races, which few of those articles name, above all.",
     "Stretches of 150 to 600 words of articles of at least 600 are cut into two texts in the "
     "proportion of the printed lengths; how far these lie apart is carried on to the printed "
     "lengths along a straight line in logarithms.",
@@ -34,6 +34,9 @@ ASSUMPTIONS = (
 #: Words of both texts together, from which the printed lengths are reached; the last is what an
 #: article needs.
 _LENGTHS = (150, 300, 450, 600)
+
+#: Articles with groups in both texts without which a range would hang on a few of them.
+_FEWEST = 100
 
 #: Deals of each article's sentences.
 _DEALS = 20
@@ -65,7 +68,8 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
         gives at these by ``words`` (NaN for tone), ``sentences`` and ``halves``; `chance_low` and
         `chance_high`, from the lowest end of their intervals over `articles` to the highest;
         `share_low` and `share_high`, these over what is printed (above 1: chance gives more);
-        `reason`, where there is none. `ASSUMPTIONS` says what all of it rests on.
+        `reason`, where there is none: of few articles the three stand alone. `ASSUMPTIONS` says
+        what all of it rests on.
 
     Examples
     --------
@@ -94,6 +98,9 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
             long, GROUPS[row["bias"]], (known["words_h"], human), row["measure"], sure
         )
         share = {f"share_{end}": given[f"chance_{end}"] / row["value"] for end in ("low", "high")}
+        if given["articles"] < _FEWEST:
+            why = f"{given['articles']:.0f} articles name these groups in both texts: too few"
+            share = {"reason": f"{why} to carry on to the printed lengths"}
         rows.append(known | given | share)
     columns = [
         *("figure", "measure", "bias", "model", "printed", "n", "words_h", "words_o"), *_KINDS,
@@ -167,15 +174,15 @@ def cuts(
 
     Examples
     --------
-    >>> [(list(h), list(o)) for h, o in cuts(np.full(6, 10), 30, (10, 20))][:2]
+    >>> [(h.tolist(), o.tolist()) for h, o in cuts(np.full(6, 10), 30, (10, 20))][:2]
     [([0], [1, 2]), ([2], [0, 1])]
     """
     before = np.cumsum(words) - words
     share, found = lengths[0] / sum(lengths), []
     for start in range(0, int(words.sum()) - size + 1, size):
         own = np.flatnonzero((before >= start) & (before < start + size))
-        within = before[own] - start
-        for first in (within < size * share, within >= size * (1 - share)):
+        middle = before[own] - start + words[own] / 2
+        for first in (middle < size * share, middle > size * (1 - share)):
             found.append((own[first], own[~first]))
     return found
 

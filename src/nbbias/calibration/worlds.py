@@ -9,7 +9,7 @@ no method was tuned on it. One is of real articles, cut into parts, which have o
 What is planted is the same in each: so many points fewer of the words for people are women's, or
 the sentences about women have so much less tone, on average over stories.
 
->>> corpora = of(Design("focus", 30, 12, 0.0), 5, share=[-0.2, 0], tone=[0, 0], seed=1)
+>>> corpora = of(Design("focus", 30, 12, 0.0), 5, share=[-0.2], tone=[0], originals=1, seed=1)
 >>> corpora.words["gender"].shape[:3], corpora.tone.shape[:3]
 ((5, 30, 2), (5, 30, 2))
 """
@@ -163,7 +163,7 @@ def of(
 
     Examples
     --------
-    >>> design = Design("cast", 400, 12, 0.0)
+    >>> design = Design("runs", 2000, 12, 0.0)
     >>> many = of(design, 2, share=[-0.2], tone=[0], originals=1, seed=1)
     >>> women = many.words["gender"].sum(axis=3)
     >>> shift = (women[..., 0].sum(axis=1) / women.sum(axis=(1, 3))) @ [1, -1]

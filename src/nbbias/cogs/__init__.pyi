@@ -1,6 +1,7 @@
 from . import (
     affinity as affinity,
     figures as figures,
+    masked as masked,
     orders as orders,
     params as params,
     people as people,

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params
-from nbbias.cogs import affinity, people, rbs, reference, suite as suites, tables
+from nbbias.cogs import affinity, masked, people, rbs, reference, suite as suites, tables
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
 from nbbias.stats import Sure
@@ -73,6 +73,9 @@ def _measured(chosen: Cogs) -> Measured:
             {"tasks": chosen.tasks}, {"by": "task"}, {"by": "topic", "tasks": chosen.tasks}
         ]  # fmt: skip
         found += [rbs.rbs(scores, **way, sure=sure) for way in ways]
+        silent = rbs.distances(masked.answers(answers), model=model, device=device)
+        parted = masked.estimates(scores, silent, tasks=chosen.tasks, sure=sure)
+        found.insert(-2, parted)
     if "abs" in chosen.parts:
         asked = affinity.evaluation_prompts(
             answers, suite, design=chosen.orders, described=chosen.described

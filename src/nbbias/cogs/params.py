@@ -43,7 +43,10 @@ class Cogs(Parameters):
     """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "rbs": ("rbs", "distance", "floor", "difference", "anova"),
+        "rbs": (
+            *("rbs", "distance", "floor", "difference", "anova"),
+            *("rbs_masked", "distance_masked", "distance_words"),
+        ),
         "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share", "anova"),
         "agreement": ("fleiss_kappa", "krippendorff_alpha"),
     }

@@ -188,6 +188,18 @@ def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     )  # fmt: skip
 
 
+def masked(parted: pd.DataFrame) -> Table:
+    """Show what is left without identity words, and what these alone add (`cogs.masked`)."""
+    return reading.readable(
+        parted, _KEYS, statistics=["rbs_masked", "distance_masked", "distance_words"],
+        title="Without the words that name an identity",
+        labels=_labels(parted, group="identity"),
+        note="Masked: answers and defaults are embedded once more with the plain words of every "
+        "identity left out. Words: the distance less the masked one, which these words alone add. "
+        "Holm over the identities of an axis; of the masked RBS over all models and axes.",
+    )  # fmt: skip
+
+
 def _over(parts: list[str]) -> str:
     return f" and {' (or) '.join(f'{name}s' for name in parts)}" if parts else ""
 

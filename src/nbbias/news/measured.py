@@ -90,7 +90,7 @@ def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
             "scorers": chosen.sentiment_scorers, "toxicity_scorer": chosen.toxicity_scorer,
             "device": chosen.device,
         }  # fmt: skip
-        beside = (twins, tone.score(twins, **by)) if fixed.beside else None
+        beside = (twins, tone.score(twins, **by, audited=False)) if fixed.beside else None
         found.append(
             tone.level(
                 read, tone.score(read, **by), sure=sure, study=fixed.study, twins=beside,

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -287,6 +287,36 @@ def masked(
         whole = [word for word in instead if word is not None]
         found[row] = _written(words[row], own, whole) if len(whole) == len(own) else None
     return pd.Series(found, dtype=object)
+
+
+def without(texts: pd.Series, instead: Mapping[str, str]) -> pd.Series:
+    """Write texts with other words in the place of some, in any case, whole words only.
+
+    Parameters
+    ----------
+    texts
+        Texts; missing ones stay so.
+    instead
+        Words, in lower case, and what stands for each; empty: it is left out.
+
+    Examples
+    --------
+    >>> without(pd.Series(["A gay woman sang."]), {"gay": "", "woman": "person"}).tolist()
+    ['A person sang.']
+    """
+    longest = sorted(map(re.escape, instead), key=len, reverse=True)
+    pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(longest) or '(?!)'})(?![\w-])", re.IGNORECASE)
+
+    def one(text: object) -> object:
+        if not isinstance(text, str):
+            return text
+        places = [
+            _Place(hit.start(), hit.end(), "", hit[0].lower(), "word", "")
+            for hit in pattern.finditer(text)
+        ]
+        return _written(text, places, [instead[place.term] for place in places])
+
+    return texts.map(one)
 
 
 def effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.Series:

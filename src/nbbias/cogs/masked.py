@@ -1,0 +1,96 @@
+"""Is it what answers say, or that they name whom they were asked to be? The RBS without names.
+
+An answer that repeats its identity ("as a Muslim …") lies further from the default by these words
+alone, whatever else it says: sentence vectors move with them. So answers are embedded once more
+with the plain words of every identity masked, in defaults too.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pandas as pd
+import yaml
+
+from nbbias import stats, tables
+from nbbias.cogs import rbs
+from nbbias.cogs.spread import Row, Tasks, units
+from nbbias.cogs.visible import LEVELS, markers
+from nbbias.stats import Sure
+from nbbias.tables import data_path
+from nbbias.text import audit
+
+#: Ends the name of what is measured without identity words.
+MASKED = "_masked"
+
+
+@cache
+def _instead() -> dict[str, str]:
+    told = yaml.safe_load(data_path("cogs/masks.yaml").read_text(encoding="utf-8"))
+    plain = [str(word).lower() for own in markers().values() for word in own[LEVELS[0]]]
+    return {word: told.get(word, "") for word in plain}
+
+
+def answers(asked: pd.DataFrame) -> pd.DataFrame:
+    """Return answers in which the plain words of all identities (`visible.markers`) are masked.
+
+    Parameters
+    ----------
+    asked
+        The table of `rbs.read_answers`.
+
+    Examples
+    --------
+    >>> answers(pd.DataFrame({"text": ["A Black woman sang.", None]}))["text"].tolist()
+    ['A person sang.', nan]
+    """
+    return asked.assign(text=audit.without(asked["text"], _instead()))
+
+
+def estimates(
+    distances: pd.DataFrame, masked: pd.DataFrame, *, tasks: Tasks = "fixed", sure: Sure
+) -> pd.DataFrame:
+    """Part the distances: without identity words, and what these alone add.
+
+    Parameters
+    ----------
+    distances, masked
+        The tables of `rbs.distances`, of the answers and of what `answers` made of them.
+    tasks, sure
+        As in `rbs.rbs`.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES over all tasks, by `statistic`: ``rbs_masked`` and ``distance_masked``, as ``rbs``
+        and ``distance`` in `rbs.rbs`; ``distance_words``, by identity the mean of the distance less
+        the masked one, in [-2, 2], a one-sample t-test, `p_adjusted` Holm's over identities. The
+        corrections are apart from those of `rbs.rbs`.
+
+    Examples
+    --------
+    >>> from nbbias import cogs, stats
+    >>> said = cogs.rbs.read_answers("sample")
+    >>> first = said[said["task"] == said["task"].iloc[0]]
+    >>> both = [cogs.rbs.distances(one, model="offline") for one in (first, answers(first))]
+    >>> sorted(estimates(*both, sure=stats.Sure(draws=100))["statistic"].unique())
+    ['distance_masked', 'distance_words', 'rbs_masked']
+    """
+    kept = rbs.rbs(masked, tasks=tasks, sure=sure)
+    kept = kept[kept["statistic"].isin(["rbs", "distance"])]
+    kept = kept.assign(statistic=kept["statistic"] + MASKED)
+    # Rows of both are in one order: they are of the same answers.
+    added = distances.assign(distance=distances["distance"] - masked["distance"])
+    rows: list[Row] = []
+    for key, own in rbs.cells(added, None):
+        values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
+        values = units(values[list(own["identity"].unique())], tasks)
+        for identity in values:
+            row = stats.one_sample(values[identity], confidence=sure.confidence, bounds=(-2.0, 2.0))
+            rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
+    table = tables.estimates(
+        rows, study="cogs", measure="rbs", confidence=sure.confidence,
+        instrument=distances["instrument"].iloc[0] if len(distances) else None,
+    )  # fmt: skip
+    table = stats.adjust(table, family=rbs.CELL)
+    return pd.concat([kept, table], ignore_index=True)

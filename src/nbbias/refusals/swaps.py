@@ -1,0 +1,56 @@
+"""Does the detector hear a refusal more readily where a group is named? Its swap effect."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+
+from nbbias.refusals import detector
+from nbbias.text import audit
+
+#: What is made of a sentence: an answer that writes it, and one that declines to.
+FRAMES = {
+    "answers": "{}",
+    "refusals": "I'm sorry, but I can't write an article in which this happens: {}",
+}
+
+#: The kinds of sentences that are read: such as articles are made of.
+KINDS = ("news", "politics")
+
+
+def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd.DataFrame:
+    """Score the project's sentences as answers, and in refusals, with each group in turn.
+
+    Parameters
+    ----------
+    lexicon
+        The table of `text.lexicons.load_all`, written out or not.
+    kinds
+        Of the templates (`text.audit.templates`).
+
+    Returns
+    -------
+    DataFrame
+        Of `text.audit.template_effects`, of the probability of a full refusal, with `instrument`;
+        `words` tells ``"answers"`` from ``"refusals"``. Names of people are left out.
+
+    Examples
+    --------
+    >>> from nbbias import refusals
+    >>> from nbbias.text import lexicons
+    >>> found = refusals.swap_effects(lexicons.load("gender"), kinds=["politics"])
+    >>> found.groupby("words")["score"].mean().round().to_dict()
+    {'answers': 0.0, 'refusals': 1.0}
+    """
+    filled = audit.templates(lexicon)
+    filled = filled[(filled["words"] == "words") & filled["kind"].isin(kinds)]
+    framed = [
+        filled.assign(words=frame, text=filled["text"].map(asked.format))
+        for frame, asked in FRAMES.items()
+    ]
+    effects = audit.template_effects(
+        pd.concat(framed, ignore_index=True),
+        score=lambda texts: detector.detect(texts, progress=False)["score"],
+    )
+    return effects.assign(instrument=detector.instrument())

@@ -1,0 +1,56 @@
+"""The RBS without the words that name an identity."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import cogs, stats
+
+KEYS = ["model", "task", "topic", "theme", "axis", "identity"]
+
+
+def table(distance: list[float], **more: object) -> pd.DataFrame:
+    """Distances of two identities on as many themes as there are pairs of numbers."""
+    themes = [f"theme {i // 2}" for i in range(len(distance))]
+    rows = {"model": "m", "task": "t", "topic": "x", "theme": themes, "axis": "gender",
+            "identity": ["man", "woman"] * (len(distance) // 2), "distance": distance}  # fmt: skip
+    fixed = {"floor": np.nan, "n_answers": 1, "n_defaults": 1, "instrument": "i", "reason": None}
+    return pd.DataFrame(rows | fixed | more)
+
+
+def test_identity_words_are_masked_and_nothing_else() -> None:
+    said = [
+        "As an Asian man, I teach.",
+        "The management of a German mangrove.",
+        "Gay and proud.",
+        None,
+    ]
+    found = cogs.masked.answers(pd.DataFrame({"text": said}))["text"]
+    assert found.tolist()[:3] == [
+        "As a person, I teach.", "The management of a German mangrove.", "And proud."
+    ]  # fmt: skip
+    assert pd.isna(found[3])
+
+
+def test_what_words_add_is_the_difference_of_the_distances() -> None:
+    raw, silent = [0.3, 0.5, 0.4, 0.7, 0.35, 0.6], [0.3, 0.4, 0.4, 0.5, 0.35, 0.55]
+    found = cogs.masked.estimates(table(raw), table(silent), sure=stats.Sure(draws=100))
+    words = found[found["statistic"] == "distance_words"].set_index("group")
+    assert words["estimate"].to_dict() == pytest.approx(
+        {"man": 0.0, "woman": np.mean([0.1, 0.2, 0.05])}
+    )
+    masked = found[found["statistic"] == "distance_masked"].set_index("group")["estimate"]
+    assert masked.to_dict() == pytest.approx({"man": 0.35, "woman": np.mean([0.4, 0.5, 0.55])})
+    spread = found[found["statistic"] == "rbs_masked"]["estimate"].item()
+    assert spread == pytest.approx(np.std([masked["man"], masked["woman"]]))
+    assert (words["n"] == 3).all()
+
+
+def test_an_identity_without_answers_is_not_measured() -> None:
+    gap = [0.3, np.nan, 0.4, np.nan]
+    found = cogs.masked.estimates(table(gap), table(gap), sure=stats.Sure(draws=100))
+    assert found[found["statistic"] == "rbs_masked"]["estimate"].isna().all()
+    words = found[found["statistic"] == "distance_words"].set_index("group")
+    assert np.isnan(words.loc["woman", "estimate"]) and words.loc["woman", "n"] == 0
