@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import nbformat
+import pandas as pd
 import typer
 
 from nbbias import calibration, news, studies, tables
@@ -68,15 +69,21 @@ def figures(
 
 @app.command()
 def calibrated(
-    run: Annotated[Path, typer.Argument(help="A run of the calibration.")] = Path(
-        "runs/calibration/full"
-    ),
+    runs: Annotated[list[Path] | None, typer.Argument(help="Runs of the calibration.")] = None,
 ) -> None:
-    """Write what the package ships of a whole calibration, for its measurement cards."""
-    outcomes = tables.saved_table(run, "outcomes")
-    if outcomes is None:
-        sys.exit(f"{run}: holds no outcomes; `nbbias run params/calibration/full.yaml` makes them")
-    text = calibration.shipped(outcomes, confidence=0.95).round(4).to_csv(index=False)
+    """Write what the package ships of a whole calibration, for its measurement cards.
+
+    Of measures that several runs have, those of the last stand.
+    """
+    found = []
+    for run in runs or [Path("runs/calibration/full")]:
+        outcomes = tables.saved_table(run, "outcomes")
+        if outcomes is None:
+            sys.exit(f"{run}: holds no outcomes; params/calibration/full.yaml makes them")
+        found.append(outcomes.assign(run=len(found)))
+    every = pd.concat(found, ignore_index=True)
+    every = every[every["run"] == every.groupby(["study", "measure"])["run"].transform("max")]
+    text = calibration.shipped(every, confidence=0.95).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
 
 

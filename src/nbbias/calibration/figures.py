@@ -57,6 +57,9 @@ def errors(estimates: pd.DataFrame) -> Drawn:
                 ax.plot([100 * row["ci_low"], 100 * row["ci_high"]], [y, y], color=colour, lw=1.1)
                 ax.plot(100 * row["estimate"], y, "o", color=colour, ms=3.6)
         figures.name_rows(ax, cells)
+        if not figures.on_phone():  # a row a line: all of it is on the first screen
+            ax.set_yticks(range(len(cells))[::-1], [figures.drawn(one) for one in cells])
+            ax.tick_params(axis="y", labelsize=8)
         ax.set_xlabel("points off its level")
 
     figure = figures.panels(

@@ -131,7 +131,7 @@ def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> 
             text += f" (the furthest, {furthest['what']}, in {level + furthest['estimate']:.1%})"
         said.append(text)
     if n := _of(own, "open"):
-        said.append(f"{n} {'is' if n == 1 else 'are'} not decided by so few simulated studies")
+        said.append(f"{n} {'is' if n == 1 else 'are'} left open by so few simulated studies")
     return plain.listed(said, most=len(said))
 
 
