@@ -137,10 +137,14 @@ def test_swapped_sides_turn_topics_of_one_fit() -> None:
 
 @pytest.mark.slow
 def test_topics_are_fitted_once_for_all_choices_of_groups() -> None:
-    """The choices of association, threshold and ties use fits that are the study's own."""
+    """The choices of thresholds and ties use fits that are the study's own."""
     claim = CLAIM | {"measure": "document"}
-    own = chosen(association="own", residual_threshold=0.5)
-    found = curve.values(own, claim, [{"fit": 2}, {"ties": "first named"}])
+    own = chosen(residual_threshold=0.5)
+    found = curve.values(
+        chosen(), claim,
+        [{"fit": 2, "residual_threshold": 0.5}, {"fit": 2, "truncated_topics": True}],
+    )  # fmt: skip
+    assert not found[0].equals(found[1])
     whole = news.measure(**own.model_dump(exclude={"levels"}), levels=["document"])
     pairs = whole.scores[whole.scores["reason"].isna() & (whole.scores["seed"] == own.seed + 1)]
     unit = pairs["source"] + " / " + pairs["article_id"].astype(str)
@@ -167,6 +171,9 @@ def test_what_cannot_be_asked_is_told() -> None:
     distance = {"measure": "word", "statistic": "bias", "bias": "gender", "group": "female"}
     assert "has no side that swaps" in curve.breaches(chosen(), distance, {})[0]
     assert len(curve.breaches(chosen(), {"statistic": "x"}, {})) == 3
+    topics = CLAIM | {"measure": "document"}
+    for given, over in ((chosen(association="own"), {}), (chosen(), {"association": ["own"]})):
+        assert "own has no side that swaps" in curve.breaches(given, topics, over)[0]
     with pytest.raises(ParameterError, match="no model 'evne'"):
         curve.values(chosen(), CLAIM | {"model": "evne"}, [{}])
 

@@ -28,8 +28,11 @@ WORDS = ("all", "no pronouns", "pronouns alone", "no names", "names alone", "non
 #: Whose a sentence is that names two groups as often: nobody's, or that of the group named first.
 TIES = ("neutral", "first named")
 
-#: Choices that are no parameters of the study.
-OWN = ("words", "ties", "fewest", "statistic", "instrument", "fit")
+#: Parameters of the study that read the same scores and fits in another way.
+AGAIN = ("groups_counted", "residual_threshold", "truncated_topics")
+
+#: Choices for which no text is read, scored or fitted anew.
+OWN = ("words", "ties", "fewest", "statistic", "instrument", "fit", *AGAIN)
 
 #: Statistics whose sign turns where the sides are swapped, by measure.
 SIGNED = {
@@ -62,17 +65,18 @@ def choices(chosen: Any, claim: Claim) -> dict[str, list[Any]]:
         told["statistic"] = sorted(SIGNED[measure], key=lambda one: one != own)
     if measure == "word":
         return told | {"fewest": [1, 3, 5]}
-    told["ties"] = list(TIES)
     if measure == "document":
+        del told["words"]
         by: dict[str, list[Any]] = {
-            "n_topics": [[k] for k in chosen.n_topics], "association": ["common", "own"],
-            "residual_threshold": [2.0, 3.0, 4.0], "truncated_topics": [False, True],
+            "n_topics": [[k] for k in chosen.n_topics], "residual_threshold": [2.0, 3.0, 4.0],
+            "truncated_topics": [False, True],
         }  # fmt: skip
-        for name, of in by.items():
+        for name, of in by.items():  # the run's own first
             own_value = getattr(chosen, name)
             told[name] = [*(one for one in of if one == own_value),
                           *(one for one in of if one != own_value)]  # fmt: skip
         return told | {"fit": list(range(1, min(chosen.topic_fits, 3) + 1))}
+    told["ties"] = list(TIES)
     counted = chosen.groups_counted
     told["groups_counted"] = sorted(["both", "all"], key=lambda one: one != counted)
     told["fewest"] = [1, 2]
@@ -114,6 +118,9 @@ def breaches(chosen: Any, claim: Claim, over: Mapping[str, Sequence[Any]]) -> li
     if measure in SIGNED and claim["statistic"] not in SIGNED[str(measure)]:
         signed = ", ".join(SIGNED[str(measure)])
         told.append(f"claim: {claim['statistic']} has no side that swaps; of {measure} {signed} do")
+    if "own" in (chosen.association, *over.get("association", ())) and measure == "document":
+        # One set of topics a side is shared by all articles: no swap of an article turns it.
+        told.append("association: own has no side that swaps; common has")
     if told:
         return told
     scorers = list(chosen.sentiment_scorers)
@@ -200,7 +207,10 @@ class _Texts:
         if measure == "word":
             ties = TIES[0]  # sentences do not count here
         read = self._once(("read", which, ties), lambda: self._read(which, ties))
-        scores = self._once(("scores", measure, which, ties), lambda: self._scores(read, measure))
+        again = {name: over[name] for name in AGAIN if name in over}
+        chosen = self.chosen.model_copy(update=again)
+        key = ("scores", measure, which, ties, *again.items())
+        scores = self._once(key, lambda: self._scores(read, measure, chosen))
         own = scores[scores["bias"] == self.bias]
         if measure == "word":
             pooling = words.pooling(lexicons.groups(read.lexicon, self.bias))
@@ -251,37 +261,35 @@ class _Texts:
             device=chosen.device,
         )  # fmt: skip
 
-    def _scores(self, read: Read, measure: str) -> pd.DataFrame:
-        chosen = self.chosen
+    def _scores(self, read: Read, measure: str, chosen: Any) -> pd.DataFrame:
         if measure == "word":
             return words.pair_scores(read)
         if measure == "document":
-            return topics.pair_scores(read, self._fitted(read))
+            return topics.pair_scores(read, self._fitted(read, chosen))
         scored = self._once("scored", self._scored)
         return tone.pair_scores(read, scored, groups_counted=chosen.groups_counted)
 
-    def _fitted(self, read: Read) -> fits.Fitted:
-        """Fit topics once for all associations and thresholds, which use the same fits."""
-        chosen = self.chosen
-        number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
-        seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
-        how = fits.Fitting(
-            number.n_topics, seeds, chosen.association, chosen.residual_threshold,
-            chosen.truncated_topics,
+    def _fitted(self, read: Read, chosen: Any) -> fits.Fitted:
+        """Give the topics to groups by these choices; all of them use the same fits."""
+        fitted = self._once("fitted", self._fits)
+        how = fitted.how._replace(
+            threshold=chosen.residual_threshold, truncated=chosen.truncated_topics
         )  # fmt: skip
-        plain = self._once(("read", "all", TIES[0]), lambda: self._read("all", TIES[0]))
-        fitted = fits.fit(plain, number.tokens, fits.Fitting(number.n_topics, seeds))
-        if not fitted.fits:
-            return fitted
-        bags = text.topics.bagged(number.tokens)
         again = []
         for one in fitted.fits:
+            key = ("shares", one.seed, how.truncated)
+            shares = self._once(key, lambda one=one: text.topics.shares(
+                one.model, fitted.tokens, truncated=how.truncated))  # fmt: skip
             associated = fits.associate(fits.with_topics(read.sentences, one.topic), read, how)
-            shares = one.shares
-            if how.truncated:
-                shares = text.topics.shares(one.model, bags, truncated=True)
             again.append(one._replace(associated=associated, shares=shares))
         return fitted._replace(fits=again, how=how)
+
+    def _fits(self) -> fits.Fitted:
+        chosen = self.chosen
+        read = self._once(("read", "all", TIES[0]), lambda: self._read("all", TIES[0]))
+        number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
+        seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
+        return fits.fit(read, number.tokens, fits.Fitting(number.n_topics, seeds))
 
 
 def _with_enough(own: pd.DataFrame, measure: str, group: str, fewest: int) -> pd.DataFrame:

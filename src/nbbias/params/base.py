@@ -149,10 +149,11 @@ class Choices(NamedTuple):
     """What a specification curve asks of a study (`nbbias curve`).
 
     `declared` is given parameters and a claim, and returns the choices where a user declares none:
-    name → values, the run's own first. `own` are those names that are no parameters. `breaches`
-    says of parameters, claim and choices all that is wrong with the latter two. `values` is given
-    parameters, a claim and specifications, name → value of `own`, and returns the signed difference
-    of each independent unit by each of them: what turns its sign where a unit's sides are swapped.
+    name → values, the run's own first. `own` are those names for which the study reads nothing
+    anew; the others are parameters. `breaches` says of parameters, claim and choices all that is
+    wrong with the latter two. `values` is given parameters, a claim and specifications, name →
+    value of `own`, and returns the signed difference of each independent unit by each of them: what
+    turns its sign where a unit's sides are swapped.
     """
 
     declared: Callable[[Any, Mapping[str, Any]], dict[str, list[Any]]]

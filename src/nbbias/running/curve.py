@@ -146,7 +146,7 @@ def _breaches(study: Study, declared: Declared) -> list[str]:
             told.append(f"{name} is no choice of {study.stem}; {meant(name, known)}")
         elif len({json.dumps(one, sort_keys=True) for one in values}) < len(values):
             told.append(f"{name}: a value stands twice")
-        elif name not in own:
+        elif name in study.parameters.model_fields:
             for one in values:
                 try:
                     _parameters(declared, {name: one})

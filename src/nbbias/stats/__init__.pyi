@@ -25,6 +25,7 @@ from .effects import (
     standard_errors as standard_errors,
 )
 from .families import adjust as adjust
+from .hierarchy import Hierarchy as Hierarchy, hierarchy as hierarchy
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,
