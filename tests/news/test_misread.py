@@ -347,3 +347,54 @@ def test_sentences_say_how_often_the_lists_are_wrong() -> None:
     none = labelled(right().where(corpus()[1]["ask"] == "none", labels.UNSURE))
     told = news.sentences.misread(misread.accuracy(none, sure=SURE))
     assert told[0] == "**Gender.** No label tells of words for women."
+
+
+#: How sentences about women, men and nobody are given a group: women, men, nobody.
+GIVEN = np.array([[0.75, 0.05, 0.2], [0.03, 0.85, 0.12], [0.06, 0.04, 0.9]])
+
+
+def toned(repeats: int, *, articles: int, n: int) -> np.ndarray:
+    """Return how far off raw and corrected shifts of women's sentences are, and their coverage."""
+    tone, shift = np.array([0.1, 0.0, 0.05]), np.array([-0.3, 0.0, 0.05])
+    truth = shift[0] - shift[2]
+    rows = []
+    for seed in range(repeats):
+        rng = np.random.default_rng([seed, articles])
+        of_article = rng.normal(0, 0.05, articles)
+        means, told, sizes = [], np.zeros((2, 4, 5)), np.zeros((2, 4))
+        for side in range(2):
+            of_text = of_article + rng.normal(0, 0.05, articles)
+            true = rng.poisson([5, 8, 20], (articles, 3))
+            given = np.stack([rng.multinomial(true[:, t], GIVEN[t]) for t in range(3)], axis=1)
+            total = given.sum(axis=1)
+            mean = tone + side * shift
+            sums = (given * mean[None, :, None]).sum(axis=1) + rng.normal(0, 0.3, total.shape) * (
+                np.sqrt(total)
+            )
+            means.append(
+                np.where(total > 0, sums / np.maximum(total, 1), np.nan) + of_text[:, None]
+            )
+            for place, f in enumerate((0, 1, 3)):
+                whole = given.sum(axis=0)[:, place]
+                drawn = rng.multivariate_hypergeometric(whole, min(n * (1 + (f == 3)), whole.sum()))
+                sizes[side, f] = whole.sum()
+                told[side, f, [2, 3, 4] if f == 3 else [0, 1, 4]] = drawn
+        change = means[1] - means[0]
+        values = change[:, :2] - change[:, 2:]
+        mixing = misread.sentence_mixing(
+            rates(np.zeros((2, 2)), np.zeros((2, 2, 3)), sizes, told, seed=seed)
+        )
+        row = misread.shifts(values, mixing, sure=SURE._replace(seed=seed))[0]
+        raw = stats.one_sample(pd.Series(values[:, 0]), confidence=0.95)
+        held = [one["ci_low"] <= truth <= one["ci_high"] for one in (row, raw)]
+        rows.append([row["estimate"] - truth, raw["estimate"] - truth, *held])
+    found: np.ndarray = np.mean(rows, axis=0)
+    return found
+
+
+def test_a_colder_tone_is_found_through_sentences_that_are_about_others() -> None:
+    off, raw_off, held, raw_held = toned(30, articles=80, n=50)
+    assert abs(off) < 0.02
+    assert raw_off > 0.05  # sentences of others hide a part of it
+    assert held >= 0.85
+    assert raw_held < 0.5

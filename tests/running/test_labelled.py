@@ -42,6 +42,9 @@ def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command:
     assert f"{len(table)} are" in done.stderr
     assert "precision" in done.stdout
     assert (pd.read_csv(sheet, dtype=str)["label"] == "nobody").sum() == len(table)
+    table.assign(label="Unsure").to_csv(sheet, index=False)
+    done = command("label", params.parent, "--words", "10", "--sentences", "20")
+    assert f"{len(table)} are, {len(table)} of them unsure" in done.stderr
     table.assign(label="nobdy").to_csv(sheet, index=False)
     done = command("label", params.parent)
     assert done.returncode == 2

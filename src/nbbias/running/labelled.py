@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from nbbias import studies, tables
+from nbbias import news, studies, tables
 from nbbias.pages import share
 from nbbias.tables import NbbiasError, escape
 
@@ -65,7 +65,9 @@ def lay_out(target: Path, *, out: Path | None, words: int, sentences: int) -> As
 def told(found: Asked) -> tuple[list[str], list[list[str]], list[str]]:
     """Return columns and rows of what the labels tell, and lines on what is to be done."""
     labels = found.sheet["label"].notna().sum()
-    lines = [f"{found.path}  {len(found.sheet):,} to be labelled, {labels:,} are"]
+    unsure = (found.sheet["label"] == news.labels.UNSURE).sum()
+    left = f", {unsure:,} of them unsure" if unsure else ""
+    lines = [f"{found.path}  {len(found.sheet):,} to be labelled, {labels:,} are{left}"]
     table = found.accuracy
     table = table[table["estimate"].notna() & (table["side"] == "both")] if labels else table[:0]
     names = ["bias", "group", "of", "statistic"]
