@@ -16,7 +16,7 @@ from nbbias.biasalert import corpus as biasalert, pairs, sources
 from nbbias.biasalert.judges import baselines, lora, recorded
 from nbbias.cogs import affinity, people, rbs, reference
 from nbbias.llmbi import neutral, scoring
-from nbbias.news import corpus as news
+from nbbias.news import corpus as news, labels
 from nbbias.tables import NbbiasError
 from nbbias.text import lexicons
 from tests import malformed
@@ -120,6 +120,11 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
     ),
     "people's labels": (
         _table(text_id=list("abcd"), biased=[True, False, True, False]), biasalert.labels
+    ),
+    "labels of words": (
+        _table(drawn="d", item=list("abcd"), ask="word", bias="gender", before="", text=_TEXTS,
+               choices="female | male | nobody | unsure", label=["female", "male", "nobody", ""]),
+        labels.read_sheet,
     ),
     "recorded replies": (
         _table(text_id=list("abcd"), reply=["Yes, the SENTENCE is biased.", "None"] * 2, judge="j"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -65,6 +66,19 @@ def test_labels_are_typed_and_pressed_and_each_is_in_the_file_at_once(tmp_path: 
     assert "3 of 3 were labelled" in asked._repr_mimebundle_()["text/html"]
     # Opened anew there is nothing left to do.
     assert "3 of 3 are labelled" in labelling.ask(path).children[3].value
+
+
+def test_the_field_is_emptied_in_the_browser_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, ["A.", "B."])
+    field = labelling.ask(path).children[2]
+    sent: list[dict[str, Any]] = []
+    monkeypatch.setattr(field, "_send", lambda message, buffers=None: sent.append(message))
+    for _ in range(2):  # what a browser sends when a key is pressed
+        field.set_state({"value": "2"})
+        assert sent[-1]["state"]["value"] == ""
+    assert given(path)[:2] == ["male", "male"]
 
 
 def test_what_others_write_meanwhile_stays_and_what_is_open_comes_first(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def ask(path: str | Path) -> widgets.VBox:
     sheet = read_sheet(path)
     own = sheet[sheet["drawn"].fillna("") != ""]
     order = own.sort_values("label", key=lambda one: one.isna(), ascending=False, kind="stable")
-    rows = order.fillna({"before": "", "text": "", "ask": "", "bias": ""}).to_dict("records")
+    rows = order.astype(object).where(order.notna(), "").to_dict("records")
     given = dict(zip(own["item"], own["label"], strict=True))
     at = [0]
     shown, told = widgets.HTML(), widgets.HTML()

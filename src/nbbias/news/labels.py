@@ -36,7 +36,8 @@ MARKS = "⟦⟧"
 #: Columns of a sheet; who labels fills the last.
 SHEET = ["drawn", "item", "ask", "bias", "before", "text", "choices", "label"]
 
-_FORM = {name: Column("text", needed=name in {"drawn", "item", "label"}) for name in SHEET}
+_NEEDED = {"drawn", "item", "choices", "label"}
+_FORM = {name: Column("text", needed=name in _NEEDED) for name in SHEET}
 _BEFORE = 300
 
 
@@ -218,10 +219,11 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     faults = []
     for place, (label, choices) in enumerate(zip(table["label"], spelt, strict=True)):
         known = {one.lower(): one for one in choices if one}
-        if pd.isna(label) or not known:
+        if pd.isna(label):
             continue
         if label not in known:
-            told = f"row {place + 1}: {label!r} is none of {', '.join(known.values())}"
+            allowed = ", ".join(known.values()) or "its choices, which are gone"
+            told = f"row {place + 1}: {label!r} is none of {allowed}"
             faults.append(told)
         else:
             table.loc[place, "label"] = known[label]
@@ -265,12 +267,19 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     everything = frame(read)
     known = own[own["label"].notna() & (own["label"] != UNSURE)].drop_duplicates("item")
     rows = everything.merge(known[["item", "label"]], on="item")
+    groups = {
+        bias: text.lexicons.groups(read.lexicon, bias)
+        for bias in dict.fromkeys(read.lexicon["bias"])
+    }
+    # Whatever a sheet's choices were turned into.
+    own_labels = zip(rows["bias"], rows["label"], strict=True)
+    odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
+    if odd:
+        raise DataError(where, [f"{label!r} is no group of its list" for label in sorted(odd)])
     named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")
     rows["hit"] = rows["hit"].notna()
-    biases = dict.fromkeys(read.lexicon["bias"])
     return Labelled(
-        rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(),
-        {bias: text.lexicons.groups(read.lexicon, bias) for bias in biases},
+        rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(), groups,
     )  # fmt: skip

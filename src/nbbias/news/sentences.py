@@ -502,7 +502,7 @@ def ranks(found: pd.DataFrame, *, confidence: float) -> list[str]:
     >>> row = {"measure": "word", "bias": "gender", "group": "female", "worst": 0.97}
     >>> rows = pd.DataFrame([row | {"model": "far"}, row | {"model": "near", "worst": 0.03}])
     >>> ranks(rows, confidence=0.95)[0][-24:]
-    'far (probability 0.97).'
+    ' far (probability 0.97).'
     """
     told: list[tuple[str, str]] = []
     silent: list[tuple[str, str]] = []
