@@ -186,13 +186,13 @@ def power(outcomes: pd.DataFrame) -> Drawn:
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "planted": 0.1,
-    ...        "told": 0.5, "n_tested": 40}
+    ...        "size": 0.1, "told": 0.5, "n_tested": 40}
     >>> power(pd.DataFrame([row])).figure.axes[0].get_ylabel()
     'told, %'
     """
     table = _first(outcomes, "told")
     if len(table):
-        table = table.assign(size_=[float(f"{one:.2g}") for one in table["planted"].abs()])
+        table = table.assign(size_=table["size"].abs().where(table["planted"] != 0, 0.0))
         keys = ["panel", "study", "measure", "statistic", "n", "size_"]
         table = table.groupby(keys, sort=False)["told"].mean().reset_index()
     ns = sorted(table["n"].unique()) if len(table) else []
