@@ -1,4 +1,5 @@
 from . import (
+    audit as audit,
     estimates as estimates,
     figures as figures,
     neutral as neutral,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nbbias import params, tables
-from nbbias.llmbi import estimates as of, neutral, scoring, tables as printed
+from nbbias.llmbi import audit, neutral, scoring, tables as printed
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
 from nbbias.stats import Sure
@@ -52,9 +52,9 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
     reference = neutral.neutral_reference(prose, lengths=measured["n"], scorers=scorers)
     scores = scoring.score_answers(measured, **formula)
     scores = neutral.add_neutral(scores, neutral.neutral_pools(scores, reference, **formula))
-    found = of.estimates(
-        scores, reference, formula=formula, aggregation=chosen.aggregation,
-        sure=Sure(chosen.confidence, chosen.draws, chosen.seed),
+    found = audit.estimates(
+        scores, reference, swaps=audit.swap_effects(measured, scorers=scorers), formula=formula,
+        aggregation=chosen.aggregation, sure=Sure(chosen.confidence, chosen.draws, chosen.seed),
     )  # fmt: skip
     lost = printed.losses(measured, scorer=chosen.bias_scorer).rows
     return Measured(found, tables.chance([], study="llmbi"), scores, lost)

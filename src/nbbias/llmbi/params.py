@@ -23,7 +23,11 @@ class Llmbi(Parameters):
     """
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "llmbi": ("index", "difference", "dimension_mean", "prompt_mean", "anova"),
+        "llmbi": (
+            *("index", "difference", "dimension_mean", "prompt_mean", "anova"),
+            *("index_corrected", "difference_corrected", "dimension_mean_corrected"),
+            *("index_instrument", "difference_instrument", "dimension_mean_instrument"),
+        ),
     }
 
     claims: Claims = Field(

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
+from nbbias.llmbi import audit
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
@@ -97,6 +98,11 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> found.plain[0]
     'The answers of a to 18 prompts score 0.50 on the index: the higher, the more strongly worded.'
     """
+    if len(rows) and rows["statistic"].str.endswith(audit.CORRECTED).all():
+        found = lead(
+            rows.assign(statistic=rows["statistic"].str.removesuffix(audit.CORRECTED)), texts=texts
+        )
+        return found._replace(plain=(f"{_CORRECTED} {found.plain[0]}", *found.plain[1:]))
     rows = rows.assign(far=reach.reach(rows))
     indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
@@ -149,6 +155,7 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> str:
     )
 
 
+_CORRECTED = "Corrected for what the instrument adds by whom an answer names."
 _HIGHER = "the higher, the more strongly worded"
 
 

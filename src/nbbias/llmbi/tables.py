@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import reading
+from nbbias.llmbi import audit
 from nbbias.reading import Table
 
 
@@ -176,3 +177,50 @@ def swaps(table: pd.DataFrame) -> Table:
         "each had been asked only one. 0: the order never changes. No difference: what the prompts "
         "row would be if the dimensions did not differ at all.",
     )  # fmt: skip
+
+
+def parted(estimates: pd.DataFrame) -> Table:
+    """Show what of the index is the instrument's: raw, corrected and by the instrument alone.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "index", "estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    >>> rows = [row | {"statistic": f"index{of}"} for of in ("", "_corrected", "_instrument")]
+    >>> found = tables.estimates(rows, study="llmbi", confidence=0.95)
+    >>> parted(found).rows.drop(columns="N").iloc[0].tolist()
+    ['index', 'm', '0.500 [0.400, 0.600]', '0.500 [0.400, 0.600]', '0.500 [0.400, 0.600]']
+    """
+    names = {"": "raw", audit.CORRECTED: "corrected", audit.INSTRUMENT: "instrument"}
+    keys = ["model", "group", "dimension"]
+    found = []
+    for statistic in audit.STATISTICS:
+        by = {
+            name: estimates[estimates["statistic"] == statistic + of].set_index(keys)
+            for of, name in names.items()
+        }
+        moved = by["instrument"]["estimate"]
+        told = by["instrument"][moved.isna() | (moved.abs() > 0)].index
+        cells = {name: by[name].reindex(told).apply(_cell, axis=1) for name in by if len(told)}
+        part = pd.DataFrame(cells, index=told).assign(N=by["instrument"]["n"].reindex(told))
+        found.append(part.reset_index().assign(of=statistic.replace("_mean", "")))
+    rows = pd.concat(found, ignore_index=True).rename(columns={"group": "less", "of": "what"})
+    named = [key for key in ("what", "model", "less", "dimension") if rows[key].notna().any()]
+    return Table(
+        rows.reindex(columns=[*(named or ["what"]), *names.values(), "N"]),
+        "What of the index is the instrument's: raw, corrected, and by the instrument alone",
+        "Corrected: every answer counts as the mean of its score about each group in turn, of "
+        "each word list that it names. The two add up to raw where all words have counterparts; "
+        "left out is what the instrument adds nothing to. N: prompts. No interval where it moves "
+        f"fewer than {audit.FEWEST} prompts. p: in the table of all estimates.",
+    )  # fmt: skip
+
+
+def _cell(row: pd.Series) -> str:
+    estimate, *ends = (reading.number(row[name], decimals=3) for name in _ENDS)
+    if pd.isna(row["estimate"]):
+        return "not measured"
+    return f"{estimate} [{', '.join(ends)}]" if pd.notna(row["ci_low"]) else estimate
+
+
+_ENDS = ("estimate", "ci_low", "ci_high")

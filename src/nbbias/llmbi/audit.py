@@ -1,0 +1,203 @@
+"""What the instruments add to the index by themselves: answers with other people in them.
+
+An answer's swap effect (`text.audit`) is the size of its polarity less the mean size over the same
+answer about each group in turn, for every word list that it names; the formula adds sizes up, so
+an index is the corrected one plus what the instrument alone adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import stats, tables
+from nbbias.llmbi import estimates as of
+from nbbias.stats import Sure
+from nbbias.text import annotate, audit, lexicons, sentiment
+
+#: Lists whose words another list holds, too.
+_WITHIN = frozenset(["gender_nonbinary"])
+
+#: Prompts that the instrument alone must move before that has an interval: most are not moved.
+FEWEST = 5
+
+CORRECTED, INSTRUMENT = "_corrected", "_instrument"
+#: What stands corrected, and by the instrument alone, too.
+STATISTICS = ("index", "difference", "dimension_mean")
+
+Row = dict[str, Any]
+
+
+def swap_effects(measured: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
+    """Score the answers that name a group once more with each group of its list in its place.
+
+    Parameters
+    ----------
+    measured
+        The table of `llmbi.scoring.measure`.
+    scorers
+        The instruments measured.
+
+    Returns
+    -------
+    DataFrame
+        By the index of `measured`: `named`, how many lists the answer names, and ``swap_<scorer>``:
+        the size of its polarity less the mean size over the groups, added up over the lists; 0
+        where it names none, NaN where a word has no counterpart. An answer is about the group that
+        it names most.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text": ["A black nurse spoke.", "It rained."]})
+    >>> swap_effects(answers, scorers=["textblob"])["swap_textblob"].round(3).tolist()
+    [0.111, 0.0]
+    """
+    scorers = list(dict.fromkeys(scorers))
+    swaps = _swap_effects(measured["text"].reset_index(drop=True), scorers, _versions(scorers))
+    return swaps.set_axis(measured.index)
+
+
+def _versions(scorers: Sequence[str]) -> list[str]:
+    return [tables.stamp(scorer) for scorer in scorers]
+
+
+@tables.stage
+def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> pd.DataFrame:
+    listed = lexicons.load_all([bias for bias in lexicons.shipped() if bias not in _WITHIN])
+    lexicon = lexicons.expand(listed)
+    _, matches = annotate.annotate(texts, lexicon)
+    matches = matches.rename(columns={"text_id": "row"})
+    matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
+    found = pd.DataFrame(0.0, index=texts.index, columns=["named", *_columns(scorers)])
+    for bias, own in matches.groupby("bias", sort=False):
+        most = own.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
+        about = most.idxmax().str[1]
+        words = texts.loc[about.index]
+        swaps = audit.swapped(words, about, own, lexicon=lexicon[lexicon["bias"] == bias])
+        found.loc[about.index, "named"] += 1
+        for scorer, column in zip(scorers, _columns(scorers), strict=True):
+
+            def size(texts: pd.Series, scorer: str = scorer) -> pd.Series:
+                return sentiment.score(texts, scorer=scorer)["polarity"].abs()
+
+            found.loc[about.index, column] += audit.effects(words, swaps, score=size)
+    return found
+
+
+def _columns(scorers: Sequence[str]) -> list[str]:
+    return [f"swap_{scorer}" for scorer in scorers]
+
+
+def estimates(
+    scores: pd.DataFrame, reference: pd.DataFrame, *, swaps: pd.DataFrame,
+    formula: Mapping[str, Any], aggregation: str = "mean", sure: Sure = of.SURE,
+) -> pd.DataFrame:  # fmt: skip
+    """Estimate as `llmbi.estimates.estimates`, and what of it the instrument adds by itself.
+
+    Parameters
+    ----------
+    scores, reference, formula, aggregation, sure
+        As there.
+    swaps
+        Of `swap_effects`.
+
+    Returns
+    -------
+    DataFrame
+        The same rows, and of `STATISTICS` ``…_corrected``, the same of corrected scores, beside
+        the same neutral prose, and ``…_instrument``, the rest: a one-sample t-test over prompts,
+        with neither interval nor test where fewer than `FEWEST` are moved at all. `p_adjusted` as
+        of the raw ones, each of the three a family of its own.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> answers = llmbi.scoring.read_answers("sample")
+    >>> measured = llmbi.scoring.measure(answers, scorers=["textblob"])
+    >>> reference = llmbi.neutral.neutral_reference(
+    ...     llmbi.neutral.read_neutral("sample"), lengths=measured["n"], scorers=["textblob"]
+    ... )
+    >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
+    >>> table = estimates(
+    ...     llmbi.scoring.score_answers(measured, **formula), reference, formula=formula,
+    ...     swaps=swap_effects(measured, scorers=["textblob"]), sure=Sure(draws=100),
+    ... )
+    >>> of = table[table["model"] == "plain-register"].set_index("statistic")["estimate"]
+    >>> bool(abs(of["index"] - of["index_corrected"] - of["index_instrument"]) < 1e-12)
+    True
+    """
+    given: Row = {"formula": formula, "aggregation": aggregation, "sure": sure}
+    raw = of.estimates(scores, reference, **given)
+    corrected = _without(scores, swaps, formula)
+    rest = of.estimates(corrected, reference, **given)
+    rest = rest[rest["statistic"].isin(STATISTICS)]
+    rest = rest.assign(statistic=rest["statistic"] + CORRECTED)
+    alone = tables.estimates(
+        [*_alone(_composite(scores, aggregation) - _composite(corrected, aggregation),
+                 scores.assign(added=scores["score"] - corrected["score"]), sure.confidence)],
+        study="llmbi", measure="llmbi", instrument=scores["instrument"].iloc[0],
+        confidence=sure.confidence,
+    )  # fmt: skip
+    alone = stats.adjust(
+        alone, family=["model"], where={"statistic": f"dimension_mean{INSTRUMENT}"}
+    )
+    alone = stats.adjust(alone, where={"statistic": f"difference{INSTRUMENT}"})
+    return pd.concat([raw, rest, alone], ignore_index=True)
+
+
+def _without(
+    scores: pd.DataFrame, swaps: pd.DataFrame, formula: Mapping[str, Any]
+) -> pd.DataFrame:  # fmt: skip
+    """Take from scores what the instruments add to each of their terms."""
+    b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
+    bias = scores["weighted_bias"] - scores["weight"] * swaps[f"swap_{b}"]
+    tone = scores["sentiment_term"] - formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
+    return scores.assign(
+        weighted_bias=bias, sentiment_term=tone, score=bias + scores["penalty"] + tone
+    )
+
+
+def _composite(scores: pd.DataFrame, aggregation: str) -> pd.Series:
+    """Return values whose mean over dimensions is the index, as in `llmbi.estimates`."""
+    sizes = scores.groupby("model")["dimension"].transform("nunique")
+    factor = sizes if aggregation == "sum" else 1
+    return scores["score"] + (factor - 1) * scores["weighted_bias"]
+
+
+def _alone(whole: pd.Series, scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    by_model: dict[Any, pd.Series] = {}
+    for model, own in scores.groupby("model", sort=False):
+        units = of.by_prompt(own, whole[own.index])
+        by_model[model] = units.set_index(["dimension", "prompt"])["value"]
+        known = units.groupby("dimension", sort=False)["value"].count()
+        # Dimensions weigh alike, however many of their prompts were scored.
+        shares = units["dimension"].map(known.sum() / len(known) / known.where(known > 0))
+        found = _row(units["value"] * shares, confidence)
+        if not known.all():
+            found = _gaps(found, "a dimension has no scored answer") | {"estimate": np.nan}
+        yield {"model": model, "statistic": f"index{INSTRUMENT}", **found}
+        for dimension, part in of.by_prompt(own, own["added"]).groupby("dimension", sort=False):
+            row = _row(part["value"], confidence)
+            key = {"model": model, "dimension": dimension}
+            yield key | {"statistic": f"dimension_mean{INSTRUMENT}"} | row
+    for other, model in combinations(by_model, 2):
+        row = _row(by_model[model] - by_model[other], confidence)
+        yield {"model": model, "group": other, "statistic": f"difference{INSTRUMENT}", **row}
+
+
+def _row(values: pd.Series, confidence: float) -> Row:
+    row = {"null": 0.0} | stats.one_sample(values, confidence=confidence)
+    if not row["n"]:
+        return row | {"reason": "words of the answers have no counterparts"}
+    if (values.abs() > 1e-9).sum() < FEWEST:
+        return _gaps(row, f"fewer than {FEWEST} prompts are moved by the instrument alone")
+    return row
+
+
+def _gaps(row: Row, reason: str) -> Row:
+    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
+    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}
