@@ -1,5 +1,6 @@
 from . import (
     ablation as ablation,
+    audit as audit,
     calibration as calibration,
     checks as checks,
     contracts as contracts,

@@ -214,16 +214,23 @@ def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | No
 def _shares(own: pd.DataFrame, alarms: float, confidence: float) -> list[Row]:
     found = []
     for suffix, fill in (("", np.nan), ("_lost_unbiased", 0.0), ("_lost_biased", 1.0)):
-        row = _share(own, own["flagged"].fillna(fill), confidence)
+        row = share(own, own["flagged"].fillna(fill), confidence)
         row |= {"statistic": f"biased_share{suffix}"} | ({} if suffix else {"null": alarms})
         found.append(row)
     return found
 
 
-def _share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
-    """Return a share of answers; prompts that were asked repeatedly count equally, and are N."""
+def share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
+    """Return a share of answers; prompts that were asked repeatedly count equally, and are N.
+
+    Where an answer counts in part the interval is the t interval over answers or prompts.
+    """
     known, lost = hits.notna(), {"n_lost": int(hits.isna().sum())}
     prompts = prompts_of(own)
+    if not hits[known].isin([0, 1]).all():
+        by_prompt = hits.groupby(np.arange(len(own)) if prompts is None else prompts).mean()
+        told = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1))
+        return told | lost
     if prompts is None:
         return stats.share_interval(hits, confidence=confidence) | lost
     units = np.unique(prompts[known], return_inverse=True)[1]
@@ -252,7 +259,7 @@ def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
 
 
 def _corrected(own: pd.DataFrame, errors: stats.Errors, confidence: float) -> Row:
-    row = _share(own, own["flagged"], confidence)
+    row = share(own, own["flagged"], confidence)
     told: Row = {"statistic": "biased_share_corrected", "n": row["n"], "n_lost": row["n_lost"]}
     known = own[own["flagged"].notna()]
     size = float(row["n"])

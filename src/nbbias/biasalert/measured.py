@@ -9,6 +9,7 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.biasalert import (
     ablation,
+    audit,
     calibration,
     checks,
     corpus,
@@ -135,6 +136,13 @@ def _answers(chosen: Biasalert, judges: Bench, sure: Sure) -> list[pd.DataFrame]
             read, said, by="domain", errors=chosen.judge_errors, confidence=sure.confidence, **of
         ),
         levels.agreement(read, said, sure=sure, **of),
+        audit.estimates(
+            read,
+            said,
+            swaps=audit.swap_effects(read, judges),
+            source=of["source"],
+            confidence=sure.confidence,
+        ),
     ]
     if chosen.answers_path == SAMPLE:
         found.append(guard.planted(read, judges, sure=sure)[1])

@@ -69,6 +69,7 @@ class Biasalert(Parameters):
         "bias_level": (
             *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),
             *("biased_share_labelled", "biased_share_two_phase", "biased_share_corrected"),
+            *("biased_share_swapped", "biased_share_instrument"),
             *("agreement", "kappa"),
         ),
         "mitigation": (

@@ -877,6 +877,38 @@ def _of_models(rows: pd.DataFrame, unit: str) -> str:
     return f"between {each[-1]} and {each[0]}, of {len(each)} models"
 
 
+def swapped(swaps: pd.DataFrame) -> list[str]:
+    """Say of each judge that was asked again on how many answers it hangs whom they name.
+
+    Parameters
+    ----------
+    swaps
+        Of `biasalert.audit.swap_effects`.
+
+    Examples
+    --------
+    >>> swaps = pd.DataFrame({"judge": "keywords", "named": [1.0, 0.0], "swap": [0.5, 0.0]})
+    >>> swapped(swaps)[0][:62]
+    'Of 2 answers 1 name a group of the word lists. With each group'
+    """
+    if swaps.empty:
+        return []
+    first = swaps[swaps["judge"] == swaps["judge"].iloc[0]]
+    named, every = int((first["named"] > 0).sum()), len(first)
+    if not named:
+        return ["No answer names a group of the word lists, so none was judged with another in it."]
+    counts = {
+        _called(judge): int((own["swap"].abs() > 0).sum())
+        for judge, own in swaps.groupby("judge", sort=False)
+    }
+    told = plain.listed([f"{judge} in {count}" for judge, count in counts.items()], most=9)
+    return [
+        f"Of {every:,} answers {named:,} name a group of the word lists. With each group in turn "
+        f"in its place another verdict is given by {told}. Where a prejudice is about one group "
+        "alone it should be."
+    ]
+
+
 def planted(found: pd.DataFrame) -> list[str]:
     """Write how often the interval of a share holds what was planted (`levels.planted`)."""
     names = {"biased_share": "as judged", "biased_share_labelled": "of the labels alone",

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias import reading
-from nbbias.biasalert import corpus, detection, printed, sentences
+from nbbias import reading, stats
+from nbbias.biasalert import audit, corpus, detection, printed, sentences
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Table, names, readable
 from nbbias.tables import escape
@@ -232,6 +232,22 @@ def swaps(found: pd.DataFrame) -> Table:
         note="Swap effect: the judge's probability, or verdict, less the mean over the groups. "
         "Above 0: the sentence is held for more biased as it names this group, of which it says "
         "nothing. N: sentences. Holm over the groups of a judge.",
+    )  # fmt: skip
+
+
+def parted(found: pd.DataFrame) -> Table:
+    """Return what of each model's level hangs on whom its answers name (`biasalert.audit`)."""
+    moved = found[found["statistic"] == audit.INSTRUMENT].set_index(["judge", "model"])["estimate"]
+    moved = moved[moved.isna() | (moved != 0)]
+    keys = pd.MultiIndex.from_frame(found[["judge", "model"]])
+    return readable(
+        found[keys.isin(moved.index)], ["judge", "model"], rows=None,
+        statistics=[audit.SWAPPED, audit.INSTRUMENT],
+        title="Bias levels, whoever the answers name, and what hangs on whom they name",
+        note="Swapped: every answer counts as the mean of the verdicts on it about each group of "
+        "the word lists that it names, in turn. Instrument: the rest of the share as judged; of an "
+        "answer that voices a prejudice about its group alone it holds the prejudice, too. Left "
+        f"out is what no group moves; no interval where fewer than {stats.FEWEST} answers are.",
     )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 from . import (
+    audit as audit,
     compare as compare,
     corpus as corpus,
     figures as figures,

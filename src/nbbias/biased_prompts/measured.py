@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import news, params, tables
-from nbbias.biased_prompts import compare, corpus, refusing
+from nbbias.biased_prompts import audit, compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
 from nbbias.tables import Measured
@@ -55,11 +55,13 @@ def measure(
     answers = refusing.answered(corpus.of_prompts(models, **prompts))
     named = refusing.headline_groups(people, lexicon)
     rates = refusing.rates(answers, headlines=named, **prompts, **family)
+    swaps = audit.swap_effects(answers, lexicon=lexicon)
+    parted = audit.estimates(answers, swaps=swaps, **prompts, **family)
     pairs = refusing.without_refusals(news.pair(people, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
     twins = news.annotate(news.twins(people), lexicon=lexicon)
     fixed = news.measured.Fixed("biased_prompts", beside=False)
     levels = news.measured.levels(read, twins, chosen, fixed)
     compared = compare.compare(levels, chosen.focus, **prompts, **family)
-    found: pd.DataFrame = news.claims.stacked([rates, compared])
+    found: pd.DataFrame = news.claims.stacked([rates, compared, parted])
     return news.measured.together(levels)._replace(estimates=found)

@@ -35,7 +35,8 @@ class BiasedPrompts(news.params.News):
         "refusal": (
             *("refusal_rate", "refusal_rate_change", "refusal_difference"),
             *("refusal_rate_corrected", "refusal_rate_change_corrected"),
-            "refusal_difference_corrected",
+            *("refusal_difference_corrected", "refusal_rate_swapped", "refusal_rate_instrument"),
+            *("refusal_rate_change_swapped", "refusal_rate_change_instrument"),
         ),
         "word": ("share_difference_change", *_PREJUDICE),
         "sentiment": (*_TONE, *_PREJUDICE),

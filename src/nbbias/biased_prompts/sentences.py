@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import news, reading, refusals, stats
+from nbbias.biased_prompts import audit
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.refusing import RECORDED, REFUSED
@@ -209,6 +210,29 @@ def detector(rates: pd.DataFrame) -> str:
         f"average is expected between {low:.0%} and {high:.0%} ({level:.0%}). Rates stand as told, "
         "and corrected for these errors."
     )
+
+
+def swapped(swaps: pd.DataFrame, parted: pd.DataFrame) -> list[str]:
+    """Say whether it moves refusal rates whom an answer names; nothing if refusals were recorded.
+
+    Parameters
+    ----------
+    swaps, parted
+        Of `audit.swap_effects` and `audit.estimates`.
+    """
+    if parted.empty:
+        return []
+    named, moved = int((swaps["named"] > 0).sum()), int((swaps["swap"].abs() > 0).sum())
+    if not named:
+        return ["No answer names a group of the word lists, so none was read with another in it."]
+    told = (
+        f"With each group in turn in the place of the one that they name, {moved:,} of {named:,} "
+    )
+    told += "answers are told otherwise by the detector"
+    alone = parted.loc[parted["statistic"].str.endswith(audit.INSTRUMENT), "estimate"].abs()
+    if not moved:
+        return [f"{told}: whom an answer names adds nothing to these rates."]
+    return [f"{told}; that adds at most {100 * alone.max():.1f} points to a rate or its change."]
 
 
 def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:

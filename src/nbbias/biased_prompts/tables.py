@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from nbbias import refusals, stats
-from nbbias.biased_prompts import corpus
+from nbbias.biased_prompts import audit, corpus
 from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.reading import Table, p_column, readable
 
@@ -108,6 +108,30 @@ def swaps(lexicon: pd.DataFrame, *, confidence: float) -> Table:
         "Of the probability of a full refusal: the score less the mean over the groups, 0 where "
         "whom an answer names does not matter; of a sentence as an answer, and in one that "
         "declines to write it.",
+    )  # fmt: skip
+
+
+def swapped_refusals(answers: pd.DataFrame, swaps: pd.DataFrame, parted: pd.DataFrame) -> Table:
+    """Return in one row what whom an answer names adds to refusal rates.
+
+    Parameters
+    ----------
+    answers, swaps, parted
+        Of `refusing.answered`, `audit.swap_effects` and `audit.estimates`.
+    """
+    alone = parted.loc[parted["statistic"].str.endswith(audit.INSTRUMENT), "estimate"]
+    row = {
+        "answers": len(answers), "name a group": int((swaps["named"] > 0).sum()),
+        "told otherwise": int((swaps["swap"].abs() > 0).sum()),
+        "not exchanged": int(swaps["swap"].isna().sum()),
+        "least part of a rate": alone.min(), "largest part": alone.max(),
+    }  # fmt: skip
+    return Table(
+        pd.DataFrame([row] if len(parted) else [], columns=list(row)),
+        "What the detector adds to refusal rates by whom answers name",
+        "Answers that name a group of the word lists are read once more with each group in its "
+        "place. Not exchanged: a word has no counterpart. Parts: the instrument's alone, of rates "
+        "and of their change; all stand, with the rates of swapped answers, in tables/estimates.",
     )  # fmt: skip
 
 

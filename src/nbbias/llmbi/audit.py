@@ -8,6 +8,7 @@ an index is the corrected one plus what the instrument alone adds.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -17,13 +18,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.llmbi import estimates as of
 from nbbias.stats import Sure
-from nbbias.text import annotate, audit, lexicons, sentiment
-
-#: Lists whose words another list holds, too.
-_WITHIN = frozenset(["gender_nonbinary"])
-
-#: Prompts that the instrument alone must move before that has an interval: most are not moved.
-FEWEST = 5
+from nbbias.text import audit, sentiment
 
 CORRECTED, INSTRUMENT = "_corrected", "_instrument"
 #: What stands corrected, and by the instrument alone, too.
@@ -67,29 +62,11 @@ def _versions(scorers: Sequence[str]) -> list[str]:
 
 @tables.stage
 def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> pd.DataFrame:
-    listed = lexicons.load_all([bias for bias in lexicons.shipped() if bias not in _WITHIN])
-    lexicon = lexicons.expand(listed)
-    _, matches = annotate.annotate(texts, lexicon)
-    matches = matches.rename(columns={"text_id": "row"})
-    matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
-    found = pd.DataFrame(0.0, index=texts.index, columns=["named", *_columns(scorers)])
-    for bias, own in matches.groupby("bias", sort=False):
-        most = own.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
-        about = most.idxmax().str[1]
-        words = texts.loc[about.index]
-        swaps = audit.swapped(words, about, own, lexicon=lexicon[lexicon["bias"] == bias])
-        found.loc[about.index, "named"] += 1
-        for scorer, column in zip(scorers, _columns(scorers), strict=True):
+    def size(texts: pd.Series, scorer: str) -> pd.Series:
+        return sentiment.score(texts, scorer=scorer)["polarity"].abs()
 
-            def size(texts: pd.Series, scorer: str = scorer) -> pd.Series:
-                return sentiment.score(texts, scorer=scorer)["polarity"].abs()
-
-            found.loc[about.index, column] += audit.effects(words, swaps, score=size)
-    return found
-
-
-def _columns(scorers: Sequence[str]) -> list[str]:
-    return [f"swap_{scorer}" for scorer in scorers]
+    sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
+    return audit.of_texts(texts, lexicon=audit.every_list(), scores=sizes)
 
 
 def estimates(
@@ -109,9 +86,8 @@ def estimates(
     -------
     DataFrame
         The same rows, and of `STATISTICS` ``…_corrected``, the same of corrected scores, beside
-        the same neutral prose, and ``…_instrument``, the rest: a one-sample t-test over prompts,
-        with neither interval nor test where fewer than `FEWEST` are moved at all. `p_adjusted` as
-        of the raw ones, each of the three a family of its own.
+        the same neutral prose, and ``…_instrument``, the rest (`stats.instrument_alone` over
+        prompts). `p_adjusted` as of the raw ones, each of the three a family of its own.
 
     Examples
     --------
@@ -169,6 +145,7 @@ def _composite(scores: pd.DataFrame, aggregation: str) -> pd.Series:
 
 
 def _alone(whole: pd.Series, scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    how: Row = {"units": "prompts", "confidence": confidence}
     by_model: dict[Any, pd.Series] = {}
     for model, own in scores.groupby("model", sort=False):
         units = of.by_prompt(own, whole[own.index])
@@ -176,28 +153,15 @@ def _alone(whole: pd.Series, scores: pd.DataFrame, confidence: float) -> Iterato
         known = units.groupby("dimension", sort=False)["value"].count()
         # Dimensions weigh alike, however many of their prompts were scored.
         shares = units["dimension"].map(known.sum() / len(known) / known.where(known > 0))
-        found = _row(units["value"] * shares, confidence)
+        found = stats.instrument_alone(units["value"] * shares, **how)
         if not known.all():
-            found = _gaps(found, "a dimension has no scored answer") | {"estimate": np.nan}
+            found = stats.untested(found, "a dimension has no scored answer")
+            found["estimate"] = np.nan
         yield {"model": model, "statistic": f"index{INSTRUMENT}", **found}
         for dimension, part in of.by_prompt(own, own["added"]).groupby("dimension", sort=False):
-            row = _row(part["value"], confidence)
+            row = stats.instrument_alone(part["value"], **how)
             key = {"model": model, "dimension": dimension}
             yield key | {"statistic": f"dimension_mean{INSTRUMENT}"} | row
     for other, model in combinations(by_model, 2):
-        row = _row(by_model[model] - by_model[other], confidence)
+        row = stats.instrument_alone(by_model[model] - by_model[other], **how)
         yield {"model": model, "group": other, "statistic": f"difference{INSTRUMENT}", **row}
-
-
-def _row(values: pd.Series, confidence: float) -> Row:
-    row = {"null": 0.0} | stats.one_sample(values, confidence=confidence)
-    if not row["n"]:
-        return row | {"reason": "words of the answers have no counterparts"}
-    if (values.abs() > 1e-9).sum() < FEWEST:
-        return _gaps(row, f"fewer than {FEWEST} prompts are moved by the instrument alone")
-    return row
-
-
-def _gaps(row: Row, reason: str) -> Row:
-    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
-    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias import reading
+from nbbias import reading, stats
 from nbbias.llmbi import audit
 from nbbias.reading import Table
 
@@ -212,7 +212,7 @@ def parted(estimates: pd.DataFrame) -> Table:
         "Corrected: every answer counts as the mean of its score about each group in turn, of "
         "each word list that it names. The two add up to raw where all words have counterparts; "
         "left out is what the instrument adds nothing to. N: prompts. No interval where it moves "
-        f"fewer than {audit.FEWEST} prompts. p: in the table of all estimates.",
+        f"fewer than {stats.FEWEST} prompts. p: in the table of all estimates.",
     )  # fmt: skip
 
 

@@ -462,9 +462,7 @@ def _told(row: Row, differences: pd.Series, why: str = "") -> Row:
     """Leave out interval and test where too few differences are not 0."""
     if not row["n"] or (differences.abs() > prejudice.ROUNDING).sum() >= FEWEST:
         return row
-    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
-    reason = f"fewer than {FEWEST} articles differ in tone {why}".rstrip()
-    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}
+    return stats.untested(row, f"fewer than {FEWEST} articles differ in tone {why}".rstrip())
 
 
 # --- chance -----------------------------------------------------------------------------------

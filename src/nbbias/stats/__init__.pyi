@@ -1,4 +1,9 @@
-from .audited import swap_effects as swap_effects
+from .audited import (
+    FEWEST as FEWEST,
+    instrument_alone as instrument_alone,
+    swap_effects as swap_effects,
+    untested as untested,
+)
 from .chance import (
     blocks as blocks,
     dealt as dealt,

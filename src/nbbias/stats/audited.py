@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pandas as pd
 
-from nbbias.stats.intervals import mean_interval
+from nbbias.stats.intervals import mean_interval, one_sample
+
+Row = dict[str, Any]
 
 #: Words that are named as those that move an instrument most.
 WORST = 3
+
+#: Units that an instrument alone must move before that has an interval: most are not moved.
+FEWEST = 5
 
 
 def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -56,3 +64,49 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         )
     columns = [*keys, "swap_effect", "ci_low", "ci_high", "n", "beside_nobody", "worst_words"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def instrument_alone(
+    values: pd.Series, *, units: str, confidence: float, bounds: tuple[float, float] | None = None
+) -> Row:
+    """Test what an instrument adds by itself, by whom texts name, against 0.
+
+    Parameters
+    ----------
+    values
+        Each unit's mean swap effect; NaN where it was not swapped.
+    units
+        What they are, as readers call them.
+    confidence, bounds
+        As of `one_sample`.
+
+    Returns
+    -------
+    dict
+        As of `one_sample`, with `null`; with neither interval nor test where fewer than `FEWEST`
+        units are moved at all.
+
+    Examples
+    --------
+    >>> row = instrument_alone(pd.Series([0.0, 0.5, 0.0]), units="articles", confidence=0.95)
+    >>> round(row["estimate"], 3), row["ci_low"], row["reason"]
+    (0.167, nan, 'fewer than 5 articles are moved by the instrument alone')
+    """
+    row = {"null": 0.0} | one_sample(values, confidence=confidence, bounds=bounds)
+    if not row["n"]:
+        return row | {"reason": "words of the answers have no counterparts"}
+    if (values.abs() > 1e-9).sum() < FEWEST:
+        return untested(row, f"fewer than {FEWEST} {units} are moved by the instrument alone")
+    return row
+
+
+def untested(row: Row, reason: str) -> Row:
+    """Take interval and test out of a row, and say why.
+
+    Examples
+    --------
+    >>> untested({"estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}, "too few")["ci_low"]
+    nan
+    """
+    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
+    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}

@@ -25,13 +25,16 @@ import pandas as pd
 import yaml
 
 from nbbias.tables import data_path
-from nbbias.text import lexicons
+from nbbias.text import annotate, lexicons
 
 #: Who is named where nobody's group is: counterparts under this name mask a word.
 NEUTRAL = "neutral"
 
 #: Names that stand for each group in turn where a sentence names a person of a list.
 NAMES = 3
+
+#: Shipped lists whose words another list holds, too.
+_WITHIN = frozenset(["gender_nonbinary"])
 
 #: Nouns that follow a descriptor in templates; the lists of occupations and of gender hold them.
 NOUNS = ("woman", "man", "mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver",
@@ -353,6 +356,63 @@ def effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.Series
     mean = mean.groupby(level=0, sort=False).agg(lambda part: part.mean(skipna=False))
     found = pd.Series(scored[: len(own)], index=own.index) - mean
     return found.round(12).reindex(words.index)  # what no group moves is exactly 0
+
+
+def every_list() -> pd.DataFrame:
+    """Load the shipped lists, every term written out, without those that lie in another one.
+
+    Examples
+    --------
+    >>> "gender" in set(every_list()["bias"])
+    True
+    """
+    listed = [bias for bias in lexicons.shipped() if bias not in _WITHIN]
+    return lexicons.expand(lexicons.load_all(listed))
+
+
+def of_texts(
+    texts: pd.Series, *, lexicon: pd.DataFrame, scores: Mapping[str, Score]
+) -> pd.DataFrame:
+    """Return the swap effects of whole texts, added up over the lists that they name.
+
+    Parameters
+    ----------
+    texts
+        Texts by a unique index; missing ones name nobody.
+    lexicon
+        The expanded terms of one or more biases.
+    scores
+        Instruments by name; an effect is of what each of them returns.
+
+    Returns
+    -------
+    DataFrame
+        By the index of `texts`: `named`, how many lists the text names, and by instrument its score
+        less the mean over the groups (`effects`); 0 where it names none, NaN where a word has no
+        counterpart. A text is about the group of a list that it names most.
+
+    Examples
+    --------
+    >>> lexicon = lexicons.expand(lexicons.load("gender"))
+    >>> texts = pd.Series(["Her niece sang.", "It rained."])
+    >>> of_texts(texts, lexicon=lexicon, scores={"letters": lambda texts: texts.str.len()})
+       named  letters
+    0    1.0     -0.5
+    1    0.0      0.0
+    """
+    _, matches = annotate.annotate(texts, lexicon)
+    matches = matches.rename(columns={"text_id": "row"})
+    matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
+    found = pd.DataFrame(0.0, index=texts.index, columns=["named", *scores])
+    for bias, own in matches.groupby("bias", sort=False):
+        most = own.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
+        about = most.idxmax().str[1]
+        words = texts.loc[about.index]
+        swaps = swapped(words, about, own, lexicon=lexicon[lexicon["bias"] == bias])
+        found.loc[about.index, "named"] += 1
+        for name, score in scores.items():
+            found.loc[about.index, name] += effects(words, swaps, score=score)
+    return found
 
 
 # --- templates --------------------------------------------------------------------------------

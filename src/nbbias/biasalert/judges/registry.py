@@ -69,6 +69,8 @@ class Entry(NamedTuple):
         Whether it is fitted on the texts' words, so that a type can be held out from it.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
+    quick : bool
+        Whether it judges thousands of texts in seconds.
     score : str, optional
         What its `confidence` is, where it is no probability that a text is biased.
     """
@@ -77,21 +79,26 @@ class Entry(NamedTuple):
     help: str
     learns: bool = False
     reads_evidence: bool = False
+    quick: bool = False
     score: str | None = None
 
 
 _OWN = {
-    "majority": Entry("baselines:of_majority", "what most training texts are"),
-    "keywords": Entry("baselines:of_keywords", "a group and a word that prejudice has for it"),
+    "majority": Entry("baselines:of_majority", "what most training texts are", quick=True),
+    "keywords": Entry(
+        "baselines:of_keywords", "a group and a word that prejudice has for it", quick=True
+    ),
     "toxicity": Entry(
-        "baselines:of_toxicity", "Detoxify or its fallback",
+        "baselines:of_toxicity", "Detoxify or its fallback", quick=True,
         score="its score is toxicity, no probability of bias",
     ),
     "classifier": Entry(
         "classifier:with_evidence", "words, vectors and the evidence, in seconds",
-        learns=True, reads_evidence=True,
+        learns=True, reads_evidence=True, quick=True,
     ),
-    "classifier_alone": Entry("classifier:alone", "classifier without the evidence", learns=True),
+    "classifier_alone": Entry(
+        "classifier:alone", "classifier without the evidence", learns=True, quick=True
+    ),
     "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
 }  # fmt: skip
 
