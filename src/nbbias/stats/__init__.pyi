@@ -16,6 +16,7 @@ from .changes import (
     least as least,
     paired_change as paired_change,
     power as power,
+    tango_interval as tango_interval,
     units_needed as units_needed,
 )
 from .curve import Joint as Joint, curve as curve, joint as joint
