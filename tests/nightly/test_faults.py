@@ -306,7 +306,7 @@ def test_a_terminal_of_twenty_columns_shows_every_letter() -> None:
         ("gone.yaml", "is no file"),
         ("folder.yaml", "is no file"),
         ("pipe.yaml", "is no file"),
-        ("/dev/zero", "is no file"),
+        ("/dev/zero", "no params file"),
         ("input.yaml", "answers_path: no such file"),
         ("waits.yaml", "answers_path: no such file"),
         (f"{'x' * 300}.yaml", "no such file"),

@@ -761,7 +761,6 @@ REFUSALS: dict[str, tuple[Input, Rows, dict[str, Any], str]] = {
     "a group's twin": (TERMS, [*_terms(), {"group": "men ", "term": "lad"}], {}, "spaces around"),
     "too much told": (TERMS, [*_terms(), *({"group": "men", "term": f" {'x' * 380}{n}"}
                                            for n in range(100))], {}, "more"),
-    "no model": (ANSWERED, [{"prompt_id": "p", "text": "x"}], {}, "model"),
     "a gap for a model": (ANSWERED, [*_answers(), {"text_id": "z", "model": None, "text": "x"}],
                           {}, "model"),
     "a gap for an id": (ANSWERED, [*_answers(), {"text_id": None, "model": "gpt", "text": "x"}],

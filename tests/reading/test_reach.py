@@ -65,6 +65,13 @@ def test_what_was_not_tested_shows_nothing_and_counts_in_no_family() -> None:
     pd.testing.assert_series_equal(reach.reach(gone).dropna(), reach.reach(rows.iloc[[0, 2]]))
 
 
+def test_where_nothing_was_tested_nothing_is_lacking() -> None:
+    gone = rows_of(*SOME).assign(p_adjusted=np.nan, p_value=np.nan, claim=1)
+    assert reach.lacking(gone, name=lambda row: "plain", unit="texts") == []
+    none = gone.iloc[:0]
+    assert reach.lacking(none, name=lambda row: "plain", unit="texts") == []
+
+
 def test_one_row_alone_is_a_family_of_one() -> None:
     far = reach.reach(pd.DataFrame([ROW])).iloc[0]
     deviation = 0.2 / 2.0227 * np.sqrt(40)  # t(39) at 97.5% is 2.0227

@@ -251,7 +251,7 @@ def lacking(
     table = rows.assign(far=reach(rows), asked=asked)
     table["units"] = needed(rows, size=asked.fillna(table["far"] / 2))
     tested = table.loc[_tests(rows).index]
-    left = tested[[not told(row) for row in tested.to_dict("records")]]
+    left = tested[np.array([not told(row) for row in tested.to_dict("records")], dtype=bool)]
     left = left.sort_values("far", ascending=False, kind="stable", na_position="first")
     found = []
     for row in left.head(most).to_dict("records"):
