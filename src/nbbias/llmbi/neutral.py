@@ -199,7 +199,7 @@ def beside(
     --------
     >>> found = beside(0.7, 0.1, 9, Prose(0.45, 0.02), floor=0.2, ratio=True, confidence=0.95)
     >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
-    [0.52, 0.99, 0.35, 0.65]
+    [0.52, 0.99, 0.35, 0.61]
     """
     above, expected = np.float64(estimate - floor), np.float64(prose.mean - floor)
     q = t.ppf((1 + confidence) / 2, df)
