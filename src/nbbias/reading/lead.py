@@ -10,7 +10,7 @@ import pandas as pd
 
 from nbbias.params import Texts
 from nbbias.reading import names
-from nbbias.tables import ESTIMATE_KEYS, data_path, escape
+from nbbias.tables import ESTIMATE_KEYS, data_path, escape, visible
 
 #: Numbers of ESTIMATES that stand beside a name.
 _VALUES = ("estimate", "ci_low", "ci_high", "confidence", "n", "null", "null_low", "null_high")
@@ -107,7 +107,9 @@ def shown(kept: Mapping[str, Any], *, figure: str = "") -> str:
     >>> kept = {"plain": ["It is < 1."], "texts": {"kind": "own", "told": "a.csv"}}
     >>> "It is &lt; 1." in shown(kept)
     True
+    >>> "nul[U+0000]" in shown(kept | {"plain": ["nul" + chr(0)]})
+    True
     """
     loader = jinja2.FileSystemLoader(data_path("templates"))
     template = jinja2.Environment(loader=loader, autoescape=True).get_template("lead.html.j2")
-    return template.render(lead=kept, figure=figure)
+    return visible(template.render(lead=kept, figure=figure))
