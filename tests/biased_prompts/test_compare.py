@@ -106,6 +106,17 @@ def test_the_paired_share_counts_articles_under_both_prompts() -> None:
     """Of articles 0, 1, 2, 4 two fall under the neutral prompt (0, 2), all under the biased."""
     found = row(compared(scores_of(NEUTRAL, BIASED)), "prejudice_share_change_paired")
     assert (found["estimate"], found["n"]) == (0.5, 4)
+    ends = [float(end) for end in stats.tango_interval(2, 0, 4, confidence=0.95)]
+    assert [found["ci_low"], found["ci_high"]] == pytest.approx(ends)
+    assert found["test"] == "paired t"
+
+
+def test_a_paired_share_that_nothing_changes_has_an_interval_and_no_test() -> None:
+    found = row(compared(scores_of([-0.2, 0.1], [-0.4, 0.3])), "prejudice_share_change_paired")
+    assert (found["estimate"], found["ci_low"]) == pytest.approx((0, -found["ci_high"]))
+    assert found["ci_high"] > 0.5 and np.isnan(found["p_value"])
+    alone = row(compared(scores_of([-0.2], [0.3])), "prejudice_share_change_paired")
+    assert np.isnan(alone["ci_low"]) and alone["n"] == 1
 
 
 def test_bounds_say_what_the_refused_articles_could_have_shown() -> None:

@@ -197,3 +197,35 @@ def test_where_no_unit_changed_so_many_would_have_shown_one() -> None:
     both = pd.DataFrame({"first": values, "second": values})
     n = units_needed(both, worse="higher", margin=0.02, alpha=0.05)
     assert n == pytest.approx(np.log(0.05) / np.log(1 - 0.02 / 0.3), abs=1.5)
+
+
+@pytest.mark.parametrize(("up", "down", "n"), [(6, 1, 40), (1, 0, 10), (0, 7, 12), (3, 3, 9)])
+def test_tangos_interval_ends_where_the_score_reaches_its_level(up: int, down: int, n: int) -> None:
+    low, high = changes.tango_interval(up, down, n, confidence=0.9)
+    estimate, z = (up - down) / n, scipy.stats.norm.ppf(0.95)
+    for end, sign, far in ((low, 1, -1 + 1e-9), (high, -1, 1 - 1e-9)):
+        root = scipy.optimize.brentq(
+            lambda bound, sign=sign: float(changes.tango(up, down, n, bound)) - sign * z,
+            *sorted((estimate, far)),
+        )
+        assert end == pytest.approx(root, abs=1e-9)
+    turned = changes.tango_interval(down, up, n, confidence=0.9)
+    assert (-turned[1], -turned[0]) == pytest.approx((float(low), float(high)))
+
+
+def test_tangos_interval_of_units_that_all_stay_or_all_change() -> None:
+    z = scipy.stats.norm.ppf(0.975) ** 2
+    low, high = changes.tango_interval(0, 0, 10, confidence=0.95)
+    assert (low, high) == pytest.approx((-z / (10 + z), z / (10 + z)))
+    low, high = changes.tango_interval(np.array([10, 0]), np.array([0, 10]), 10, confidence=0.95)
+    assert high[0] == 1 and low[1] == -1
+    assert 0 < low[0] < 1 and high[1] == pytest.approx(-low[0])
+
+
+@pytest.mark.parametrize(("n", "up", "down"), [(10, 0.1, 0.1), (10, 0.2, 0.02), (30, 0.05, 0.02)])
+def test_tangos_interval_holds_where_few_units_change(
+    n: int, up: float, down: float, rng: np.random.Generator
+) -> None:
+    ups, downs, _ = rng.multinomial(n, [up, down, 1 - up - down], size=4000).T
+    low, high = changes.tango_interval(ups, downs, n, confidence=0.95)
+    assert np.mean((low <= up - down) & (up - down <= high)) >= 0.935

@@ -421,3 +421,74 @@ def test_a_clustered_share_holds_near_its_ends_too(share: float, alike: float) -
         plain += alone["ci_low"] <= share <= alone["ci_high"]
     assert 0.91 * 400 <= held <= 0.985 * 400
     assert plain < held
+
+
+# --- means of values in clusters --------------------------------------------------------------
+
+ENDS = {"confidence": 0.95, "bounds": (-np.inf, np.inf)}
+
+
+def test_a_clustered_mean_of_single_values_is_that_of_a_t() -> None:
+    values = np.array([1.0, -1, 0, 0, 1, 1, 0])
+    row = stats.clustered_mean(values, np.array(list("gfedcba")), **ENDS)
+    expected = stats.mean_interval(values, confidence=0.95)
+    for name in ("estimate", "ci_low", "ci_high"):
+        assert row[name] == pytest.approx(expected[name])
+
+
+def test_a_clustered_mean_is_that_of_the_matrices_of_bell_and_mccaffrey() -> None:
+    rng = np.random.default_rng(4)
+    clusters = np.repeat(np.arange(6), [1, 1, 2, 4, 9, 3])
+    values, n = rng.choice([-1.0, 0.0, 1.0], 20), 20
+    x = np.ones((n, 1))
+    left = np.eye(n) - x @ x.T / n  # what is left of each value when the mean is taken away
+    variance, of_errors = 0.0, []
+    for cluster in range(6):
+        own = clusters == cluster
+        # The inverse root of a cluster's own block of `left`, by its eigenvalues.
+        sizes, vectors = np.linalg.eigh(left[np.ix_(own, own)])
+        root = vectors @ np.diag(sizes**-0.5) @ vectors.T
+        weights = left[:, own] @ root @ np.ones(own.sum()) / n
+        variance += float(weights @ values) ** 2
+        of_errors.append(weights)
+    products = np.array(of_errors) @ np.array(of_errors).T
+    df = np.trace(products) ** 2 / (products**2).sum()
+    half = scipy.stats.t.ppf(0.975, df) * np.sqrt(variance)
+    row = stats.clustered_mean(values, clusters, **ENDS)
+    assert row["ci_high"] - row["estimate"] == pytest.approx(half)
+    assert row["estimate"] - row["ci_low"] == pytest.approx(half)
+    assert df < 5
+
+
+def test_a_clustered_mean_stays_within_its_bounds_and_turns_with_its_values() -> None:
+    values, clusters = np.array([1.0, 1, 1, -1, 0]), np.array([0, 0, 1, 1, 2])
+    row = stats.clustered_mean(values, clusters, confidence=0.95, bounds=(-1, 1))
+    turned = stats.clustered_mean(-values, clusters, confidence=0.95, bounds=(-1, 1))
+    assert (row["ci_low"], row["ci_high"]) == (-turned["ci_high"], -turned["ci_low"])
+    assert row["ci_high"] == 1
+
+
+def test_one_cluster_and_clusters_alike_have_no_interval() -> None:
+    one = stats.clustered_mean(np.array([1.0, 0.0]), np.zeros(2), **ENDS)
+    alike = stats.clustered_mean(np.array([1.0, 0, 1, 0]), np.array([0, 0, 1, 1]), **ENDS)
+    for row, reason in ((one, stats.ONE_CLUSTER), (alike, stats.NO_SPREAD)):
+        assert row["estimate"] == 0.5
+        assert np.isnan(row["ci_low"]) and np.isnan(row["ci_high"])
+        assert row["reason"] == reason
+
+
+@pytest.mark.parametrize("sizes", [[3] * 10, [1, 1, 2, 4, 9, 1, 2, 1, 4, 2]])
+def test_a_clustered_mean_covers_what_resampled_clusters_miss(sizes: list[int]) -> None:
+    rng = np.random.default_rng(5)
+    clusters, held, plain = np.repeat(np.arange(10), sizes), 0, 0
+    for _ in range(500):
+        values = rng.normal(size=10)[clusters] + rng.normal(size=len(clusters))
+        row = stats.clustered_mean(values, clusters, **ENDS)
+        sums = np.bincount(clusters, weights=values)
+        drawn = rng.integers(10, size=(400, 10))
+        again = sums[drawn].sum(axis=1) / np.array(sizes)[drawn].sum(axis=1)
+        low, high = np.quantile(again, [0.025, 0.975])
+        held += row["ci_low"] <= 0 <= row["ci_high"]
+        plain += low <= 0 <= high
+    assert 0.91 * 500 <= held <= 0.98 * 500
+    assert plain < held - 0.02 * 500

@@ -613,8 +613,8 @@ def differences(
     DataFrame
         ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
         ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
-        N counts the texts that both judged, `n_lost` the others. The interval resamples clusters;
-        there is none where every resample gives the same.
+        N counts the texts that both judged, `n_lost` the others. The interval is a t over the sums
+        of clusters (`stats.clustered_mean`); there is none where these do not differ.
         Where texts share clusters, `p_value` is exact: it flips the signs of the clusters' sums of
         (first right less second right), all alike likely where the judges are equally good. Where
         each text stands alone it is McNemar's, which that is then (exact below 25 texts on which
@@ -648,11 +648,11 @@ def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row
     if not both.any():
         return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
     first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
-    return row | compared(first, second, clusters[both], sure=sure)
+    return row | compared(first, second, clusters[both], confidence=sure.confidence)
 
 
 def compared(
-    first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, sure: Sure
+    first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> dict[str, Any]:
     """Test whether one judge is more often right than another on the same texts.
 
@@ -662,8 +662,8 @@ def compared(
         Whether either is right on each text.
     clusters
         Each text's cluster; where each has its own, the test is McNemar's.
-    sure
-        Level of the interval, resamples, and their start.
+    confidence
+        Level of the interval.
 
     Returns
     -------
@@ -674,7 +674,7 @@ def compared(
     Examples
     --------
     >>> right, wrong = np.array([True] * 8), np.array([True] * 2 + [False] * 6)
-    >>> row = compared(right, wrong, np.arange(8), sure=Sure(draws=100))
+    >>> row = compared(right, wrong, np.arange(8), confidence=0.95)
     >>> row["estimate"], row["p_value"]
     (0.75, 0.03125)
     """
@@ -684,8 +684,7 @@ def compared(
     row["estimate"] = float(change.mean())
     if not sum(alone):
         return row | {"reason": "both are right on the same texts: nothing to test"}
-    again = resampled_mean(change, clusters, sure=sure)
-    row |= spread(again, row["estimate"], sure.confidence)
+    row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1.0, 1.0))
     if len(np.unique(clusters)) < len(change):
         return row | {"test": FLIPPED, **_flipped(change, clusters)}
     exact = sum(alone) < _EXACT_BELOW

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, SURE, instruments, resampled, spread
+from nbbias.biasalert.detection import STUDY, SURE, instruments
 from nbbias.stats import Sure
 from nbbias.tables import ContractError, DataError
 
@@ -281,7 +281,7 @@ def agreement(
     answers, judgements, people, source
         As in `estimates`; no row where nobody labelled.
     sure
-        Level of the intervals, resamples, start of the draws.
+        Level of the intervals.
 
     Returns
     -------
@@ -290,10 +290,10 @@ def agreement(
         verdict, `n_lost` those labelled but not judged.
 
         - ``agreement``: share of equal verdicts, in [0, 1] (the paper's consistency), Wilson.
-        - ``kappa``: Cohen's, at most 1, 0 by chance; percentile interval over resampled answers.
+        - ``kappa``: Cohen's, at most 1, 0 by chance; interval as of `stats.kappa`.
 
         Where a prompt has more than one of the answers, of one model or several, prompts are the
-        units of both intervals (`stats.clustered_share`, and resampled prompts). `null` and its
+        units of both intervals (`stats.clustered_share`, `stats.kappa`). `null` and its
         exact range are what unrelated verdicts with the same counts give, were answers independent.
         Where few answers are biased, agreement is high by chance alone.
 
@@ -310,7 +310,11 @@ def agreement(
             parts: list[tuple[Row, pd.DataFrame]] = [({}, own)]
             parts += [({"model": str(m)}, part) for m, part in own.groupby("model", sort=False)]
             key: Row = {"judge": judge, "instrument": used[str(judge)]}
-            rows += [key | of | row for of, part in parts for row in shared(part, sure=sure)]
+            rows += [
+                key | of | row
+                for of, part in parts
+                for row in shared(part, confidence=sure.confidence)
+            ]
     return tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
     )
@@ -325,17 +329,17 @@ def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
     return codes if len(np.unique(codes)) < len(codes) else None
 
 
-def shared(part: pd.DataFrame, *, sure: Sure = SURE) -> list[Row]:
+def shared(part: pd.DataFrame, *, confidence: float = SURE.confidence) -> list[Row]:
     """Return agreement and kappa of one judge with people; see `biasalert.levels.agreement`.
 
     Parameters
     ----------
     part
         Answers with a `label`, 1 or 0; `flagged`, 1, 0 or NaN; and `prompt_id` where it is known.
-    sure
-        Level of the intervals, resamples, start of the draws.
+    confidence
+        Level of the intervals.
     """
-    both, confidence = part.dropna(subset=["flagged"]), sure.confidence
+    both = part.dropna(subset=["flagged"])
     label, flagged = both["label"] == 1, both["flagged"] == 1
     n, n_lost = len(both), len(part) - len(both)
     same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence)
@@ -343,17 +347,12 @@ def shared(part: pd.DataFrame, *, sure: Sure = SURE) -> list[Row]:
     row: Row = {"statistic": "kappa", "n": n, "n_lost": n_lost, "estimate": np.nan}
     if n == 0:
         return [share, row | {"reason": same["reason"]}]
-    cells = np.column_stack(
-        [label & flagged, label & ~flagged, ~label & flagged, ~label & ~flagged]
-    ).astype(float)
     prompts = prompts_of(both)
-    units = np.arange(n) if prompts is None else np.unique(prompts, return_inverse=True)[1]
-    sums = resampled(cells, units, sure=sure)
     if prompts is not None:
         share |= stats.clustered_share(
-            (label == flagged).to_numpy(float), units, confidence=confidence
+            (label == flagged).to_numpy(float), prompts, confidence=confidence
         )
-    row["estimate"] = float(_kappa(cells.sum(axis=0)))
+    found = stats.kappa(label.to_numpy(), flagged.to_numpy(), prompts, confidence=confidence)
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())
@@ -361,20 +360,11 @@ def shared(part: pd.DataFrame, *, sure: Sure = SURE) -> list[Row]:
     names = ("null", "null_low", "null_high")
     by_chance = (n - sum(ones) + 2 * both_one) / n
     share |= dict(zip(names, by_chance, strict=True))
-    if np.isnan(row["estimate"]):
-        return [share, row | {"reason": "both call all texts alike, so kappa has no value"}]
-    expected = by_chance[0]
-    row |= dict(zip(names, (by_chance - expected) / (1 - expected), strict=True))
-    return [share, row | spread(_kappa(sums), row["estimate"], confidence)]
-
-
-def _kappa(cells: np.ndarray) -> np.ndarray:
-    a, b, c, d = np.moveaxis(cells, -1, 0)
-    n = a + b + c + d
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = ((a + b) * (a + c) + (c + d) * (b + d)) / n**2
-        found = ((a + d) / n - expected) / (1 - expected)
-    return np.where(np.isfinite(found), found, np.nan)
+    row |= found
+    if np.isfinite(row["estimate"]):
+        expected = by_chance[0]
+        row |= dict(zip(names, (by_chance - expected) / (1 - expected), strict=True))
+    return [share, row]
 
 
 def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:

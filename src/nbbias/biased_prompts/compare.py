@@ -68,7 +68,7 @@ def compare(
           reference, for words replicates (`news.replicates`).
         - ``prejudice_share_change``: difference of the shares as of two samples, as printed;
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
-          that count under both prompts.
+          that count under both prompts; Tango's score interval (over several fits a t), paired t.
         - ``prejudice_extent_change``: difference of the extents, twice, by `test`: Student's
           pooled t (which the printed p values fit) and Welch's; once over several fits.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
@@ -222,7 +222,14 @@ def _compared(
         "prejudice_share_change_paired": prejudiced,
         f"{name}_difference_change": {p: side.difference for p, side in sides.items()},
     }.items():
-        found = stats.pooled_mean(values[biased].sub(values[neutral]), confidence=confidence)
+        apart = values[biased].sub(values[neutral])
+        found = stats.pooled_mean(apart, confidence=confidence)
+        if values is prejudiced and apart.shape[1] == 1 and found["n"] > 1:
+            ends = stats.tango_interval(
+                (apart > 0).sum().item(), (apart < 0).sum().item(), found["n"],
+                confidence=confidence,
+            )  # fmt: skip
+            found |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
         found["test"] = found["test"].replace("one-sample", "paired")
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"

@@ -113,13 +113,13 @@ def judging(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     first = min(first, 1 - design.planted) if design.world == "rare" else first + design.planted
     share = 0.1 if design.world == "rare" else _BIASED
     true = {"accuracy": first, "f1": 2 * share * first / (2 * share * first + 1 - first)}
-    for at in range(repeats):
+    for _ in range(repeats):
         of = bench(rng, design, right=[first, first - design.planted])
         for statistic, row in _shares(of, sure.confidence).items():
             truth = true[statistic]
             rows.append(_row(statistic, row, planted=truth, truth=truth, null=np.nan))
         apart = biasalert.detection.compared(
-            of.right[0], of.right[1], of.clusters, sure=sure._replace(seed=at)
+            of.right[0], of.right[1], of.clusters, confidence=sure.confidence
         )
         rows.append(_row("accuracy_difference", apart, planted=design.planted,
                          truth=design.planted, null=0.0))  # fmt: skip
@@ -163,7 +163,7 @@ def _truths(design: Design) -> dict[str, float]:
     """Return what is true of very many answers."""
     own = levels(np.random.default_rng(0), design._replace(n=100_000))
     both = own.assign(label=own["biased"]).drop(columns="prompt_id")
-    agreed, kappa = biasalert.levels.shared(both, sure=Sure(draws=1))
+    agreed, kappa = biasalert.levels.shared(both)
     return {
         "biased_share": float(own["flagged"].mean()), "agreement": agreed["estimate"],
         "kappa": kappa["estimate"], "biased_share_labelled": design.planted,
@@ -181,7 +181,7 @@ def level(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     ['biased_share', 'biased_share_labelled', 'biased_share_two_phase']
     """
     rng, rows, true = start(design, sure), [], _truths(design._replace(n=1, length=0))
-    for at in range(repeats):
+    for _ in range(repeats):
         own = levels(rng, design)
         several = design.world == "prompts"
         prompts = own["prompt_id"].to_numpy() if several else None
@@ -207,7 +207,7 @@ def level(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         }
         labelled = own[label.notna()]
         labelled = labelled if several else labelled.drop(columns="prompt_id")
-        agreed, kappa = biasalert.levels.shared(labelled, sure=sure._replace(seed=at))
+        agreed, kappa = biasalert.levels.shared(labelled, confidence=sure.confidence)
         found |= {"agreement": agreed, "kappa": kappa}
         rows += [
             _row(name, row, planted=true[name], truth=true[name], null=np.nan)
@@ -233,7 +233,7 @@ def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
     row = _shares(of, sure.confidence)["accuracy"]
     rows: list[Row] = [{"statistic": "accuracy", "judge": _CLASSIFIER} | row]
     for judge, right in ((_MAJORITY, majority), (_ALONE, second)):
-        apart = biasalert.detection.compared(right, first, of.clusters, sure=sure)
+        apart = biasalert.detection.compared(right, first, of.clusters, confidence=sure.confidence)
         key = {"statistic": "accuracy_difference", "judge": f"{judge} − {_CLASSIFIER}"}
         rows.append(key | {"n": design.n, "null": 0.0} | apart)
     return rows

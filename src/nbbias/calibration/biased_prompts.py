@@ -273,7 +273,9 @@ def prompting(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     found = {
         "share_difference_change": repeated.means(of.biased - of.neutral, confidence=level),
         "prejudice_share_change": pd.DataFrame(shares),
-        "prejudice_share_change_paired": repeated.means(fell[0] - fell[1], confidence=level),
+        "prejudice_share_change_paired": repeated.paired_shares(
+            fell[0] - fell[1], confidence=level
+        ),
     }
     return pd.concat(
         [

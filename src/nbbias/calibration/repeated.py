@@ -11,6 +11,7 @@ import pandas as pd
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
+from nbbias.stats.changes import tango_interval
 from nbbias.stats.pooling import STABLE
 
 #: A spread this small beside the values is rounding, as in `stats`.
@@ -86,6 +87,35 @@ def shares(hits: np.ndarray, *, confidence: float) -> pd.DataFrame:
         )
     found = {"estimate": _ratio(hit, n, some), "ci_low": ends[0], "ci_high": ends[1]}
     return pd.DataFrame(found | {"n": n})
+
+
+def paired_shares(changes: np.ndarray, *, confidence: float) -> pd.DataFrame:
+    """Return of every repeat a difference of paired shares, Tango's interval, and the test of it.
+
+    Parameters
+    ----------
+    changes
+        Repeats by units: 1, 0 or -1, NaN where a unit was not measured.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    DataFrame
+        As `means`, but for the interval of more than one unit: `stats.tango_interval`.
+
+    Examples
+    --------
+    >>> paired_shares(np.array([[1.0] + [0] * 9]), confidence=0.95).round(3).iloc[0, :3].tolist()
+    [0.1, -0.205, 0.404]
+    """
+    found = means(changes, confidence=confidence)
+    several = (found["n"] > 1).to_numpy()
+    up, down = ((sign * changes > 0).sum(axis=1)[several] for sign in (1, -1))
+    found.loc[several, ["ci_low", "ci_high"]] = np.column_stack(
+        tango_interval(up, down, found["n"].to_numpy()[several], confidence=confidence)
+    )
+    return found
 
 
 def pooled(

@@ -15,6 +15,7 @@ from .changes import (
     least as least,
     paired_change as paired_change,
     power as power,
+    tango_interval as tango_interval,
     units_needed as units_needed,
 )
 from .curve import Joint as Joint, curve as curve, joint as joint
@@ -26,9 +27,11 @@ from .effects import (
 from .families import adjust as adjust
 from .hierarchy import Hierarchy as Hierarchy, hierarchy as hierarchy
 from .intervals import (
+    NO_SPREAD as NO_SPREAD,
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,
     cluster_bootstrap as cluster_bootstrap,
+    clustered_mean as clustered_mean,
     clustered_share as clustered_share,
     effective_size as effective_size,
     equal_weights as equal_weights,
@@ -45,6 +48,7 @@ from .intervals import (
     two_shares as two_shares,
     wilson as wilson,
 )
+from .kappa import kappa as kappa
 from .known_errors import (
     ErrorRates as ErrorRates,
     Errors as Errors,

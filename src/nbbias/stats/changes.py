@@ -28,6 +28,9 @@ _ROUNDING = 1e-9
 #: Simulated pairs of runs behind a power, and the largest number of units that is looked at.
 _DRAWS, _MOST = 4000, 10_000_000
 
+#: Halvings of the line between a difference and the end of its range: to the last digit.
+_HALVINGS = 53
+
 
 class Means(NamedTuple):
     """Two means over common units, the variances of these means, and how many units they are of.
@@ -261,7 +264,7 @@ def _is_binary(both: pd.DataFrame) -> bool:
     return bool(both[["first", "second"]].isin([0, 1]).to_numpy().all())
 
 
-def tango(up: Any, down: Any, n: Any, bound: float, *, less: float = 0.0) -> Any:
+def tango(up: Any, down: Any, n: Any, bound: Any, *, less: float = 0.0) -> Any:
     """Return the score statistic of a difference of paired shares against a bound.
 
     Parameters
@@ -287,6 +290,46 @@ def tango(up: Any, down: Any, n: Any, bound: float, *, less: float = 0.0) -> Any
     variance = n * (2 * alone + bound * (1 - bound))
     with np.errstate(divide="ignore", invalid="ignore"):
         return (up - down - less - n * bound) / np.sqrt(variance)
+
+
+def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[Any, Any]:
+    """Return the interval of a difference of paired shares: what the score does not tell apart.
+
+    Parameters
+    ----------
+    up, down
+        As in `tango`.
+    n
+        Units of both runs, one at least.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    (low, high)
+        Within -1 and 1; it holds the difference, and has a width where no unit changed too.
+
+    References
+    ----------
+    Tango 1998, Statistics in Medicine 17(8).
+
+    Examples
+    --------
+    >>> low, high = tango_interval(1, 0, 10, confidence=0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (-0.205, 0.404)
+    """
+    up, down, n = (np.asarray(one, float) for one in (up, down, n))
+    level = stats.norm.ppf((1 + confidence) / 2)
+    ends = []
+    for end in (-1.0, 1.0):
+        inside, outside = (up - down) / n, np.full(np.shape((up - down) / n), end)
+        for _ in range(_HALVINGS):
+            middle = (inside + outside) / 2
+            held = np.abs(tango(up, down, n, middle)) <= level
+            inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
 
 
 def of_verdicts(up: Any, down: Any, n: Any, margin: float) -> tuple[Any, Any]:
