@@ -183,7 +183,6 @@ def shares(base: np.ndarray, text: np.ndarray, beside: np.ndarray, answers: bool
     d = h / n_h - o / n_o
     fell = h * n_o < o * n_h
     parts = [np.ones((len(cut), 1)), np.abs(d).sum(axis=1, keepdims=True) / 2]
-    parts += [(d**2).sum(axis=1, keepdims=True) / 2]
     parts += [np.broadcast_to(o > 0, d.shape), fell, np.where(fell, d, 0.0)]
     return np.hstack(parts).mean(axis=0)
 

@@ -253,13 +253,12 @@ def test_nothing_is_counted_of_no_pairs() -> None:
 # --- tables for readers -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["common", "all pairs", "distance", "free of length", "prejudice"])
+@pytest.mark.parametrize("name", ["common", "all pairs", "distance", "prejudice"])
 def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
     table = tables.of(TABLE, name)
     statistics = {
         "common": ["share_difference_common"], "all pairs": ["share_difference"],
-        "distance": ["bias"], "free of length": ["squared_distance", "rms_distance"],
-        "prejudice": ["prejudice_share", "prejudice_extent"],
+        "distance": ["bias"], "prejudice": ["prejudice_share", "prejudice_extent"],
     }  # fmt: skip
     rows = TABLE[TABLE["statistic"].isin(statistics[name])]
     if name == "common":  # of two groups one stands for both

@@ -98,7 +98,6 @@ def test_swapped_sides_have_equal_distance_and_opposite_differences(
     one, other = scored(h, o), scored(o, h)
     assert one["score"].tolist() == pytest.approx(other["score"].tolist())
     assert differences(one, len(h[0])) == pytest.approx(-differences(other, len(h[0])))
-    assert one["squared"].tolist() == pytest.approx(other["squared"].tolist(), nan_ok=True)
 
 
 @given(count_pairs())
@@ -136,31 +135,6 @@ def test_counts_of_both_sides_are_those_of_a_groupby() -> None:
     assert table["n"].tolist() == [6, 9]
 
 
-def test_the_squared_distance_takes_sampling_noise_away() -> None:
-    # h: 3/4, 1/4 of 4; o: 1/2, 1/2 of 2. Squares .0625 + .0625; noise .375/3 and .5/1.
-    assert scored([[3, 1]], [[1, 1]])["squared"].tolist() == pytest.approx(
-        [(0.125 - 0.125 - 0.5) / 2]
-    )
-
-
-@pytest.mark.parametrize(("h", "o"), [([1, 0], [3, 2]), ([3, 2], [0, 1]), ([1, 0], [0, 1])])
-def test_one_word_on_a_side_has_a_distance_but_no_squared_one(h: list[int], o: list[int]) -> None:
-    table = scored([h], [o])
-    assert table["score"].notna().all()
-    assert table["squared"].isna().all()
-    assert table["reason"].isna().all()
-
-
-@pytest.mark.parametrize(("n_h", "n_o"), [(2, 2), (3, 8), (20, 4)])
-def test_the_squared_distance_is_unbiased_at_any_length(n_h: int, n_o: int) -> None:
-    p, q = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
-    rng = np.random.default_rng(4)
-    draws = 5000
-    squared = scored(rng.multinomial(n_h, p, draws), rng.multinomial(n_o, q, draws))["squared"]
-    # (.3 x .3 + 0 + .3 x .3) / 2 = .09; four standard errors of the mean.
-    assert squared.mean() == pytest.approx(0.09, abs=4 * squared.std() / np.sqrt(draws))
-
-
 # --- pairs that have no score -----------------------------------------------------------------
 
 LOST = ["blank answer", "blank original", "no original", "repeated id"]
@@ -178,7 +152,7 @@ def test_a_lost_pair_has_no_score_even_where_its_texts_have_words() -> None:
     lost = pd.Series([*LOST, None], dtype="str")
     table = scored([[2, 1]] * 5, [[1, 2]] * 5, lost=lost)
     assert table["reason"].tolist()[:4] == LOST
-    measured = table[["score", "difference_a", "difference_b", "squared"]].notna()
+    measured = table[["score", "difference_a", "difference_b"]].notna()
     assert measured.all(axis=1).tolist() == measured.any(axis=1).tolist() == [False] * 4 + [True]
 
 
@@ -514,54 +488,9 @@ def test_texts_alike_lie_nearer_than_chance_and_texts_apart_lie_beyond() -> None
     assert np.isnan([alike["p_value"], apart["p_value"]]).all()  # a lower bound is no test
 
 
-def test_signed_and_squared_differences_have_a_chance_level_of_zero() -> None:
-    zero = FOUND[3]["statistic"].isin(["share_difference", "squared_distance"])
+def test_signed_differences_have_a_chance_level_of_zero() -> None:
+    zero = FOUND[3]["statistic"] == "share_difference"
     assert (FOUND[3].loc[zero, "null"] == 0).all()
-
-
-# --- estimates: the length-free distance ------------------------------------------------------
-
-
-def test_squared_distance_is_a_mean_over_pairs_with_two_words_a_side() -> None:
-    h, o = [[3, 1], [2, 2], [1, 0], [0, 4]], [[1, 3], [0, 3], [2, 2], [0, 1]]
-    scores = scored(h, o)
-    row = row_of(estimated(scores, 2), "squared_distance")
-    assert row["estimate"] == pytest.approx(scores["squared"][:2].mean())
-    assert (row["n"], row["n_lost"]) == (2, 2)
-
-
-def test_rms_distance_is_the_root_with_its_interval() -> None:
-    table = estimated(scored([[9, 1], [8, 1], [9, 0]], [[1, 9], [2, 7], [1, 9]]), 2)
-    squared, root = row_of(table, "squared_distance"), row_of(table, "rms_distance")
-    names = ["estimate", "ci_low", "ci_high"]
-    assert [root[name] ** 2 for name in names] == pytest.approx([squared[name] for name in names])
-    assert pd.isna(root["reason"])
-
-
-def test_a_mean_square_below_zero_has_a_root_of_zero_and_says_why() -> None:
-    table = estimated(scored([[2, 2], [3, 2]], [[2, 2], [2, 3]]), 2)
-    assert row_of(table, "squared_distance")["estimate"] < 0
-    root = row_of(table, "rms_distance")
-    assert root["estimate"] == root["ci_low"] == 0
-    assert root["reason"].startswith("the mean square is below 0")
-
-
-def test_a_square_that_is_surely_below_zero_leaves_its_root_without_an_interval() -> None:
-    table = estimated(scored([[3, 3]] * 4 + [[4, 4]], [[3, 3]] * 4 + [[4, 4]]), 2)
-    assert row_of(table, "squared_distance")["ci_high"] < 0
-    root = row_of(table, "rms_distance")
-    assert root["estimate"] == 0
-    assert np.isnan([root["ci_low"], root["ci_high"]]).all()
-
-
-def test_single_words_have_a_bias_but_no_squared_distance() -> None:
-    table = estimated(scored([[1, 0], [0, 1]], [[1, 0], [1, 0]]), 2)
-    assert row_of(table, "bias")["estimate"] == 0.5
-    for statistic in ("squared_distance", "rms_distance"):
-        row = row_of(table, statistic)
-        assert np.isnan(row["estimate"])
-        assert (row["n"], row["n_lost"]) == (0, 2)
-        assert isinstance(row["reason"], str)
 
 
 # --- estimates: common articles ---------------------------------------------------------------
@@ -677,15 +606,14 @@ def test_a_table_without_repeats_stays_as_it_is() -> None:
 # --- estimates: zero, one, two, none ----------------------------------------------------------
 
 PER_GROUP = ["prejudice_share", "prejudice_extent", "share_difference", "share_difference_common"]
-PER_CELL = ["bias", "squared_distance", "rms_distance"]
 
 
 @pytest.mark.parametrize("groups", [2, 5])
 def test_a_corpus_without_group_words_measures_nothing_and_says_why(groups: int) -> None:
     table = estimated(scored([[0] * groups] * 3, [[0] * groups] * 3), groups)
-    assert table["statistic"].value_counts().to_dict() == dict.fromkeys(PER_GROUP, groups) | (
-        dict.fromkeys(PER_CELL, 1)
-    )
+    assert table["statistic"].value_counts().to_dict() == {
+        **dict.fromkeys(PER_GROUP, groups), "bias": 1,
+    }  # fmt: skip
     assert table[["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
     assert (table["n"] == 0).all()
     assert (table["n_lost"] == 3).all()
@@ -733,8 +661,8 @@ def test_no_interval_leaves_the_range_of_its_statistic() -> None:
     # Two pairs far apart: t intervals of one degree of freedom would reach far outside.
     table = estimated(scored([[3, 1], [0, 4], [1, 8]], [[1, 3], [3, 1], [2, 1]]), 2)
     ranges = {
-        "bias": (0, 1), "rms_distance": (0, 1), "prejudice_share": (0, 1),
-        "prejudice_extent": (-1, 0), "share_difference": (-1, 1), "squared_distance": (-1, 1),
+        "bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0),
+        "share_difference": (-1, 1),
     }  # fmt: skip
     for statistic, (low, high) in ranges.items():
         own = table[(table["statistic"] == statistic) & table["ci_low"].notna()]
@@ -756,7 +684,6 @@ def test_copied_texts_differ_by_nothing_in_any_statistic() -> None:
     table = estimated(scored(counts, counts), 3)
     for statistic in ("bias", "share_difference", "prejudice_share", "share_difference_common"):
         assert (table.loc[table["statistic"] == statistic, "estimate"] == 0).all()
-    assert row_of(table, "squared_distance")["estimate"] < 0
 
 
 def test_no_pairs_at_all_give_an_empty_table() -> None:

@@ -174,18 +174,6 @@ def test_chance_of_prejudice_is_that_of_every_possible_deal(h: Text, o: Text) ->
             assert null == pytest.approx(falls.mean(), abs=error)
 
 
-def test_chance_of_the_squared_distance_is_that_of_every_possible_deal() -> None:
-    h, o = [[2, 0], [0, 3], [1, 1]], [[1, 1], [4, 0]]
-    values = []
-    for a, b in dealt(h, o):
-        p, q, n, m = a / a.sum(), b / b.sum(), a.sum(), b.sum()
-        noise = (p * (1 - p)).sum() / (n - 1) + (q * (1 - q)).sum() / (m - 1)
-        values.append((((p - q) ** 2).sum() - noise) / 2)
-    table = by_sentence([h], [o], draws=20_000)
-    row = row_of(table, "squared_distance")
-    assert row["null"] == pytest.approx(np.mean(values), abs=4 * np.std(values) / np.sqrt(20_000))
-
-
 def test_every_estimate_by_sentence_is_the_one_by_words() -> None:
     h, o = [ANSWER, ORIGINAL, [[0, 0]], ANSWER, [[3, 0]]], [ORIGINAL, *[ANSWER] * 3, [[0, 1]]]
     texts = {f"h{i}": one for i, one in enumerate(h)} | {f"o{i}": one for i, one in enumerate(o)}
@@ -197,9 +185,6 @@ def test_every_estimate_by_sentence_is_the_one_by_words() -> None:
             one = row_of(by_word, statistic, group=group)
             other = of(found, statistic, group)
             assert other[same].tolist() == pytest.approx(one[same].tolist(), nan_ok=True)
-    one = row_of(by_word, "squared_distance")
-    other = row_of(found, "squared_distance")
-    assert other[same].tolist() == pytest.approx(one[same].tolist())
 
 
 def test_an_empty_cell_has_the_rows_that_a_measured_one_has() -> None:

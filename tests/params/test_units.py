@@ -20,7 +20,7 @@ SURE = Sure(draws=100)
 #: What is a mean over units that a run saves; a study's other statistics are none.
 MEANS = {
     "news_bias": {
-        *("bias", "squared_distance", "share_difference", "share_difference_common"),
+        *("bias", "share_difference", "share_difference_common"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
     },
     "biased_prompts": {

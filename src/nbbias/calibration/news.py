@@ -76,7 +76,7 @@ def _scored(counts: np.ndarray, bias: str) -> dict[str, np.ndarray]:
     table = pd.DataFrame(flat.reshape(len(flat), -1), columns=names)
     table["lost"] = pd.Series(pd.NA, table.index, dtype="str")
     scored = news.words.measure(table, groups)
-    wanted = ["score", "squared", *(name for name in scored if name.startswith("difference_"))]
+    wanted = ["score", *(name for name in scored if name.startswith("difference_"))]
     return {name: scored[name].to_numpy(float).reshape(counts.shape[:2]) for name in wanted}
 
 
@@ -94,8 +94,7 @@ def words(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     """Repeat the word level: women's share is planted, that of the races is left as it is.
 
     The truth of the mean distance and of prejudice is their expectation at these lengths, the mean
-    over all repeats: what their intervals are of. That of the squared distance is what it says of
-    itself, 0 where writers do not differ.
+    over all repeats: what their intervals are of.
     """
     confidence, planted, world = sure.confidence, design.planted, WORLDS[design.world]
     counts = _drawn(design, repeats, sure, lambda one: _sides(one, world.answers), share=planted)
@@ -107,11 +106,9 @@ def words(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         )
         rows.append(_rows(found, "share_difference", group, planted=shift, truth=shift))
     same = {"p_value": np.nan, "planted": planted}
-    score, squared = gender["score"], gender["squared"]
+    score = gender["score"]
     found = repeated.means(score, confidence=confidence, bounds=(0, 1))
     rows.append(_rows(found, "bias", null=np.nan, truth=np.nanmean(score), **same))
-    found = repeated.means(squared, confidence=confidence, bounds=(-1, 1))
-    rows.append(_rows(found, "squared_distance", truth=np.nan if planted else 0.0, **same))
     change = np.where(counts[0][:, :, 1, 0] > 0, gender["difference_female"], np.nan)
     rows += _prejudice(change, "female", confidence, reach=1.0, **same)
     return pd.concat(rows, ignore_index=True)

@@ -198,13 +198,13 @@ def shares(base, text, beside, base_answers):  # type: ignore[no-untyped-def]
     Returns
     -------
     array
-        Means over all cuts: 1, distance and squared distance; then by group: whether the original
-        names it, whether the answer has less of it, and by how much in that case.
+        Means over all cuts: 1 and the distance; then by group: whether the original names it,
+        whether the answer has less of it, and by how much in that case.
     """
     groups = base.shape[1]
     size = min(len(text), len(beside))
     cuts = len(text) - size + 1
-    found = np.zeros(3 + 3 * groups)
+    found = np.zeros(2 + 3 * groups)
     kept, cut = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     for i in range(len(base)):
         kept += base[i]
@@ -214,16 +214,15 @@ def shares(base, text, beside, base_answers):  # type: ignore[no-untyped-def]
             continue
         h, o = (kept, cut) if base_answers else (cut, kept)
         n_h, n_o = h.sum(), o.sum()
-        distance = squared = 0.0
+        distance = 0.0
         for group in range(groups):
             d = h[group] / n_h - o[group] / n_o
-            distance, squared = distance + abs(d), squared + d * d
-            found[3 + group] += o[group] > 0
+            distance += abs(d)
+            found[2 + group] += o[group] > 0
             if h[group] * n_o < o[group] * n_h:
-                found[3 + groups + group] += 1
-                found[3 + 2 * groups + group] += d
+                found[2 + groups + group] += 1
+                found[2 + 2 * groups + group] += d
         found[0] += 1
         found[1] += distance / 2
-        found[2] += squared / 2
         cut -= text[i - size + 1]
     return found / cuts

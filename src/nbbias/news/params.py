@@ -218,7 +218,7 @@ class NewsBias(News):
     """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "word": (*_SHARES, "squared_distance", "rms_distance", *_PREJUDICE),
+        "word": (*_SHARES, *_PREJUDICE),
         "sentiment": ("bias", *_MEANS, *_BEYOND, *_PREJUDICE),
         "toxicity": ("bias", *_MEANS, *_PREJUDICE),
         "document": (*_SHARES, *_PREJUDICE),

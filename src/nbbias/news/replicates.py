@@ -146,18 +146,14 @@ def differences(
     Returns
     -------
     dict
-        By statistic and number of the group: ``bias`` and ``squared_distance`` (plain squares: at
-        equal lengths sampling adds alike to both sides), ``prejudice_share`` and
+        By statistic and number of the group: ``bias``, ``prejudice_share`` and
         ``prejudice_extent``, ratios of sums over articles whose error is linearised.
     """
     sums = measured(articles, kind, _measured)
-    groups = (sums[0].shape[1] - 3) // 3
-    found: dict[tuple[str, int | None], Difference] = {
-        ("bias", None): _difference(sums, 1, 0),
-        ("squared_distance", None): _difference(sums, 2, 0),
-    }
+    groups = (sums[0].shape[1] - 2) // 3
+    found: dict[tuple[str, int | None], Difference] = {("bias", None): _difference(sums, 1, 0)}
     for i in range(groups):
-        named, fell, change = (3 + part * groups + i for part in range(3))
+        named, fell, change = (2 + part * groups + i for part in range(3))
         for statistic, part, whole in zip(
             prejudice.KINDS, (fell, change), (named, fell), strict=True
         ):

@@ -44,13 +44,6 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         "p: one-sided, of what exceeds replicates; Holm over all cells and biases. The other "
         "references: tables/chance.csv.",
     ),
-    "free of length": (
-        ["squared_distance", "rms_distance"],
-        "Squared distance free of text length, and its root",
-        "Free of length, not of runs and of a text's own focus: with replicates in null it is what "
-        "exceeds them that counts, not whether the interval holds 0. N: pairs with two group words "
-        "on each side. Where the mean square is below 0 the root is set to 0.",
-    ),
     "prejudice": (
         ["prejudice_share", "prejudice_extent"],
         "Share and extent of prejudice",
@@ -165,8 +158,8 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     estimates
         ESTIMATES of one level.
     name
-        ``"common"``, ``"all pairs"``, ``"distance"``, ``"free of length"``, ``"prejudice"``,
-        ``"shifts"``, ``"parted"`` or ``"beyond neutral"``.
+        ``"common"``, ``"all pairs"``, ``"distance"``, ``"prejudice"``, ``"shifts"``,
+        ``"parted"`` or ``"beyond neutral"``.
     rows
         The most rows to show; all where None.
     """

@@ -1,7 +1,7 @@
 """The articles' values behind the means of a saved run, for words and tone.
 
 Topics are fitted anew in every run, so their values have no common unit: the document level has
-none. Nor has the extent of prejudice, whose articles the outcome selects, nor a root of a mean.
+none. Nor has the extent of prejudice, whose articles the outcome selects.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nbbias.news.corpus import CELL
 WORSE = {
     **dict.fromkeys(("share_difference", "share_difference_common"), "apart"),
     **dict.fromkeys(("mean_difference", "difference_beyond_neutral"), "apart"),
-    **dict.fromkeys(("bias", "squared_distance", "prejudice_share"), "higher"),
+    **dict.fromkeys(("bias", "prejudice_share"), "higher"),
 }
 
 Block = tuple[dict[str, Any], pd.Series]
@@ -92,7 +92,6 @@ def _words(
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.Series]]:
     for key, own in _cells(scores[scores["reason"].isna()]):
         yield key | {"statistic": "bias"}, own, own["score"]
-        yield key | {"statistic": "squared_distance"}, own, own["squared"]
         for group in groups:
             change = own[f"{_DIFFERENCE}{group}"]
             yield key | {"statistic": "share_difference", "group": group}, own, change

@@ -40,10 +40,7 @@ FAMILIES = ("share_difference", "share_difference_common")
 LEAD = ("replicate", "sentences", "words")
 
 #: Between what a statistic lies, and so its range by chance.
-_BOUNDS = {
-    "bias": (0, 1), "squared_distance": (-1, 1), "prejudice_share": (0, 1),
-    "prejudice_extent": (-1, 0),
-}  # fmt: skip
+_BOUNDS = {"bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0)}
 
 
 def level(
@@ -108,11 +105,8 @@ def pair_scores(read: Read) -> pd.DataFrame:
         (answer) and `o_<group>` (original); `n` (group words of both); `score`, the Wasserstein
         distance with 0/1 ground metric (Eq. 3: total variation, in [0, 1], 0: equal shares);
         `difference_<group>` (share in the answer minus share in the original, in [-1, 1]; below
-        0: a smaller share); `squared`, free of text length: sum over groups of (p - q)^2 less
-        p(1-p)/(n_h-1) and q(1-q)/(n_o-1), halved, so that for two groups it is one group's squared
-        difference. If words are drawn independently, its expectation is the squared distance of
-        the underlying shares (so it may be negative); NaN where a side has one group word;
-        and `reason`, why a score is NaN. Columns of other biases' groups are NaN.
+        0: a smaller share); and `reason`, why a score is NaN. Columns of other biases' groups are
+        NaN.
     """
     found = [
         _score_bias(read, bias, lexicons.groups(read.lexicon, bias))
@@ -135,7 +129,7 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `pair_scores`."""
     h, o = sides(counted, groups)
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-    d, squared = _apart(h.T, o.T)
+    d = _apart(h.T, o.T)
     reason = counted["lost"].copy()
     for (has_h, has_o), why in NO_WORDS.items():
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
@@ -143,7 +137,7 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     return counted.assign(
         measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=0) / 2, np.nan),
         **{f"difference_{g}": np.where(there, d[i], np.nan) for i, g in enumerate(groups)},
-        squared=np.where(there, squared, np.nan), instrument="word list", reason=reason,
+        instrument="word list", reason=reason,
     )  # fmt: skip
 
 
@@ -159,21 +153,13 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
     return claims.Pooling({"h_": "sum"}, again, tuple(NO_WORDS.values()))
 
 
-def _apart(h: np.ndarray, o: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far shares lie apart, of counts of groups by pairs of texts.
-
-    Their differences, groups by pairs, and the pairs' squared distances less what sampling so many
-    words adds to these. NaN where a side has no word, the second where it has one.
-    """
-    shares, added = [], []
+def _apart(h: np.ndarray, o: np.ndarray) -> np.ndarray:
+    """Return the differences of shares, of counts of groups by pairs; NaN where a side has none."""
+    shares = []
     for counts in (h, o):
         n = counts.sum(axis=0)
-        share = np.divide(counts, n, out=np.full(counts.shape, np.nan), where=n > 0)
-        spread = (share * (1 - share)).sum(axis=0)
-        shares.append(share)
-        added.append(np.divide(spread, n - 1, out=np.full(len(n), np.nan), where=n > 1))
-    d = shares[0] - shares[1]
-    return d, ((d**2).sum(axis=0) - added[0] - added[1]) / 2
+        shares.append(np.divide(counts, n, out=np.full(counts.shape, np.nan), where=n > 0))
+    return np.asarray(shares[0] - shares[1])
 
 
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -221,8 +207,6 @@ def estimates(
           which the answer gives it a smaller share; Wilson interval; chance as for ``bias``.
         - ``prejudice_extent``: mean change in just those pairs. They were selected for falling,
           so chance alone is far below 0 and it is not tested against 0.
-        - ``squared_distance``: mean of the length-free squared distance; ``rms_distance``: its
-          root.
 
         `n_lost` counts the cell's pairs that could not enter: lost before, without group words,
         or, for prejudice, with an original that does not name the group.
@@ -248,7 +232,7 @@ def _cell(
 ) -> list[Row]:
     counted, confidence = own[own["reason"].isna()], sure.confidence
     distance = stats.pooled_mean(own[["score"]], confidence=confidence, bounds=(0, 1), tested=False)
-    rows = [{"statistic": "bias", **distance}, *_squared(own["squared"], confidence)]
+    rows: list[Row] = [{"statistic": "bias", **distance}]
     for group in groups:
         change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)
         rows += prejudice.rows(change, group=group, confidence=confidence)
@@ -259,22 +243,6 @@ def _cell(
         chance = _by_word(*sides(counted, groups), groups, sure, rng)
         rows = [row | chance.get((row["statistic"], row.get("group")), {}) for row in rows]
     return rows + claims.differences(own, groups, why=why, confidence=confidence)
-
-
-def _squared(squared: pd.Series, confidence: float) -> list[Row]:
-    row = stats.mean_interval(squared, confidence=confidence, bounds=(-1, 1))
-    below = row["estimate"] < 0
-    reason = "the mean square is below 0: no distance beyond sampling; the root is set to 0"
-    root = row | {
-        name: np.sqrt(max(row[name], 0.0)) if np.isfinite(row[name]) else np.nan
-        for name in ("estimate", "ci_low", "ci_high")
-    }
-    if row["ci_high"] < 0:  # not "exactly 0": words are copied, so the draws are not independent
-        root |= {"ci_low": np.nan, "ci_high": np.nan}
-    return [
-        {"statistic": "squared_distance", "null": 0.0, **row},
-        {"statistic": "rms_distance", **root, "reason": reason if below else row["reason"]},
-    ]
 
 
 # --- chance -----------------------------------------------------------------------------------
@@ -334,10 +302,10 @@ def by_sentence(
     Returns
     -------
     DataFrame
-        CHANCE by ``"sentences"`` of ``bias``, ``squared_distance``, ``prejudice_share`` and
-        ``prejudice_extent``: what they are when the sentences with group words are dealt out anew
-        between the two texts of each pair, as many to each as it had. A lower bound, as runs of
-        sentences and the focus of a text are dealt away: no p.
+        CHANCE by ``"sentences"`` of ``bias``, ``prejudice_share`` and ``prejudice_extent``: what
+        they are when the sentences with group words are dealt out anew between the two texts of
+        each pair, as many to each as it had. A lower bound, as runs of sentences and the focus of
+        a text are dealt away: no p.
     """
     rows: list[Row] = []
     for key, groups, articles in _counted(scores, read):
@@ -426,7 +394,7 @@ def _dealt(
 ) -> Levels:  # fmt: skip
     """Deal out the sentences of every article's answers and original; sum over articles."""
     shape = (len(groups), sure.draws)
-    distance, squares, n_squares = (np.zeros(sure.draws) for _ in range(3))
+    distance = np.zeros(sure.draws)
     times, changes, there = (np.zeros(shape) for _ in range(3))
     for article in articles:
         answers = np.vstack(article.answers)
@@ -434,19 +402,14 @@ def _dealt(
             np.ascontiguousarray(side.T)
             for side in stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
         )
-        d, squared = _apart(h, o)
+        d = _apart(h, o)
         fell = h * o.sum(axis=0) < o * h.sum(axis=0)
         distance += np.abs(d).sum(axis=0) / 2
-        squares += np.nan_to_num(squared)
-        n_squares += ~np.isnan(squared)
         times += fell
         changes += np.where(fell, d, 0.0)
         there += o > 0
     distance /= len(articles)
-    found: Levels = {
-        ("bias", None): _range(distance, sure),
-        ("squared_distance", None): _range(claims.ratio(squares, n_squares), sure),
-    }
+    found: Levels = {("bias", None): _range(distance, sure)}
     for i, group in enumerate(groups):
         drawn_of = ((times[i], there[i]), (changes[i], times[i]))
         for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
