@@ -147,12 +147,15 @@ def test_repeats_are_averaged_before_prompts_are() -> None:
     assert only(table, "index")["n"] == 2
 
 
-def test_the_interval_of_the_index_pools_the_variance_of_the_dimensions() -> None:
+def test_the_interval_of_the_index_is_of_the_logarithm_of_what_exceeds_the_penalty() -> None:
     row = only(estimated(THREE), "index")
-    pooled = np.mean([np.var(v, ddof=1) for v in THREE_SCORES.values()])
-    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(pooled / 6)
-    assert row["ci_high"] - row["estimate"] == pytest.approx(half)
-    assert row["df"] == 3
+    v = np.array([np.var(v, ddof=1) for v in THREE_SCORES.values()]) / 2 / 9
+    df = np.clip(v.sum() ** 2 / (v**2 / 3).sum() - 2, 1, 3)
+    above = row["estimate"] - 0.2
+    half = scipy.stats.t.ppf(0.975, df) * np.sqrt(v.sum()) / above
+    assert row["ci_low"] == pytest.approx(0.2 + above * np.exp(-half))
+    assert row["ci_high"] == pytest.approx(0.2 + above * np.exp(half))
+    assert row["df"] == pytest.approx(df)
 
 
 def test_one_prompt_a_dimension_gives_an_index_without_an_interval() -> None:
@@ -219,8 +222,9 @@ def test_a_prompt_answered_often_has_the_t_interval_of_its_answers() -> None:
     rows = [("m", "d", "p", i, value) for i, value in enumerate(values)]
     row = only(estimated(measured_as(rows)), "prompt_mean")
     expected = scipy.stats.ttest_1samp(0.2 + 2.5 * np.array(values), 0).confidence_interval(0.95)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
-    assert row["n"] == 3
+    # No score is below the penalty.
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((0.2, expected.high))
+    assert expected.low < 0.2 and row["n"] == 3
 
 
 # --- analysis of variance ---------------------------------------------------------------------
@@ -357,8 +361,41 @@ def test_the_same_seed_gives_the_same_table() -> None:
 
 def test_strong_words_lie_beyond_neutral_prose() -> None:
     table = estimated(one_model([0.8, 0.9], [-0.7, 0.8], [0.9, -0.9]))
-    assert only(table, "index")["p_value"] == 1 / 401  # as many draws as a level of .05 needs
+    assert only(table, "index")["p_value"] < 0.05 < only(estimated(THREE), "index")["p_value"]
     assert only(table, "index")["excess"] > 0
+
+
+def test_a_dimension_is_tested_with_the_variance_of_prompts_and_of_prose() -> None:
+    row = rows_of(estimated(THREE), "dimension_mean").iloc[1]
+    of_prose = 0.2 + 2.5 * REFERENCE["polarity_textblob"].abs()
+    pooled = np.mean([np.var(v, ddof=1) for v in THREE_SCORES.values()])
+    value = (0.95 - of_prose.mean()) / np.sqrt(pooled / 2 + of_prose.var() / 4)
+    assert row["statistic_value"] == pytest.approx(value)
+    assert row["p_value"] == pytest.approx(2 * scipy.stats.t.sf(value, 3))
+
+
+@pytest.mark.parametrize("statistic", ["index", "dimension_mean"])
+@pytest.mark.parametrize("sizes", [(0.3, 0.1), (0.9, 0.8)])
+def test_range_p_value_and_interval_say_the_same(statistic: str, sizes: tuple[float, ...]) -> None:
+    values = [[sizes[0], sizes[1] + i / 50] for i in range(9)]
+    for row in rows_of(estimated(one_model(*values)), statistic).to_dict("records"):
+        told = row["p_value"] < 0.05
+        assert told == (not row["null_low"] <= row["estimate"] <= row["null_high"])
+        if told:
+            assert not row["ci_low"] <= row["null"] <= row["ci_high"]
+
+
+def test_repeats_alike_make_no_test_surer() -> None:
+    again = pd.concat([THREE.assign(sample=i) for i in range(5)], ignore_index=True)
+    once, often = (only(estimated(table), "index") for table in (THREE, again))
+    assert often["p_value"] == pytest.approx(once["p_value"])
+
+
+def test_prose_of_one_text_gives_a_mean_and_no_test() -> None:
+    row = only(estimated(THREE, REFERENCE.assign(passage=0)), "index")
+    assert np.isfinite([row["null"], row["ci_low"]]).all()
+    assert np.isnan([row["null_low"], row["p_value"]]).all()
+    assert "one text" in row["reason"]
 
 
 # --- the whole table --------------------------------------------------------------------------

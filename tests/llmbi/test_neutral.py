@@ -67,7 +67,8 @@ def pools(
     measured = scoring.measure(answers(*texts), scorers=["textblob"])
     reference = neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
     table = scoring.score_answers(measured, **formula)
-    return table, neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
+    found = neutral.neutral_pools(table, reference, bias_factor=bias_factor, **formula)
+    return table, [pool.to_numpy() for pool in found]
 
 
 def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
@@ -108,3 +109,46 @@ def test_the_neutral_columns_are_mean_and_quantiles_of_the_pool() -> None:
     assert row["neutral_windows"] == 3
     assert np.isnan([none["neutral"], none["neutral_low"], none["neutral_high"]]).all()
     assert none["neutral_windows"] == 0
+
+
+# --- the mean of prose, and what is put beside it ----------------------------------------------
+
+
+def test_windows_know_the_text_that_they_begin_in() -> None:
+    table = neutral.neutral_reference(PROSE, lengths=pd.Series([3]), scorers=["textblob"])
+    # Words 0, 3, 6 and 9; the second text begins with word 4.
+    assert table["passage"].tolist() == [0, 0, 1, 1]
+
+
+def test_the_error_of_prose_is_that_of_a_mean_where_each_window_is_a_text() -> None:
+    pool = pd.Series([0.1, 0.5, 0.9, 0.2])
+    found = neutral.prose([pool], np.ones(1))
+    assert found == pytest.approx((pool.mean(), pool.sem()))
+    # Answers that weigh unlike share the chance of the same windows.
+    assert neutral.prose([pool, pool], np.array([3.0, 1.0])) == pytest.approx(found)
+
+
+def test_windows_alike_in_a_text_tell_no_more_than_one() -> None:
+    one = neutral.prose([pd.Series([0.1, 0.5, 0.9])], np.ones(1))
+    three = pd.Series([0.1, 0.5, 0.9] * 3, index=[0, 1, 2] * 3)
+    assert neutral.prose([three], np.ones(1)) == pytest.approx(one)
+
+
+@pytest.mark.parametrize("pools", [[], [pd.Series([1.0]), pd.Series(dtype=float)]])
+def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> None:
+    assert np.isnan(neutral.prose(pools, np.ones(len(pools)))).all()
+
+
+@pytest.mark.parametrize("ratio", [True, False])
+def test_a_score_at_the_floor_has_ends_at_it(ratio: bool) -> None:
+    of = neutral.Prose(0.4, 0.05)
+    row = neutral.beside(0.2, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
+    assert (row["ci_low"], row["ci_high"]) == (0.2, 0.2)
+    assert row["p_value"] < 0.01
+
+
+def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
+    of = neutral.Prose(0.2, 0.0)
+    row = neutral.beside(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
+    assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
+    assert np.isnan([row["p_value"], row["null_low"]]).all()

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given, settings, strategies as st
+from statsmodels.formula.api import ols
 from statsmodels.stats.anova import AnovaRM
 
 from nbbias import stats
@@ -23,12 +24,6 @@ TWO = grouped(a=[1, 3], b=[2, 6])
 
 
 # --- anova ------------------------------------------------------------------------------------
-
-
-def test_cell_means_are_the_means_of_the_groups_in_sorted_order() -> None:
-    fitted = stats.cell_means_model(FIVE.iloc[::-1], value="value", by="group")
-    expected = FIVE.groupby("group")["value"].mean()
-    assert fitted.params.to_numpy() == pytest.approx(expected.to_numpy())
 
 
 def test_anova_of_five_groups_is_that_of_scipy() -> None:
@@ -142,46 +137,51 @@ def test_equal_values_give_no_check_a_p_value_below_one() -> None:
     assert found["p_value"].fillna(1).to_numpy() == pytest.approx(1)
 
 
-# --- contrast_interval ------------------------------------------------------------------------
+# --- means of groups --------------------------------------------------------------------------
 
 
-def test_contrast_of_two_groups_by_hand() -> None:
-    fitted = stats.cell_means_model(TWO, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
-    # Mean of means 3; variance 5 x (.25/2 + .25/2) = 1.25; t on 2 degrees of freedom.
-    half = scipy.stats.t.ppf(0.975, 2) * np.sqrt(1.25)
-    assert row["estimate"] == pytest.approx(3)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((3 - half, 3 + half))
-    assert row["df"] == 2
+def coded(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    return table["value"].to_numpy(), table["group"].factorize()[0]
 
 
-def test_difference_of_two_groups_is_the_pooled_t_interval() -> None:
-    fitted = stats.cell_means_model(TWO, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.9)
-    expected = scipy.stats.ttest_ind([2, 6], [1, 3]).confidence_interval(0.9)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
+def test_group_means_share_the_pooled_variance_of_five() -> None:
+    means, errors, df = stats.group_means(*coded(FIVE))
+    fitted = ols("value ~ 0 + group", data=FIVE).fit()
+    assert means == pytest.approx(fitted.params.to_numpy())
+    assert errors == pytest.approx(fitted.bse.to_numpy())
+    assert df == 10
 
 
-def test_a_single_group_borrows_the_pooled_variance_of_five() -> None:
-    fitted = stats.cell_means_model(FIVE, value="value", by="group")
-    row = stats.contrast_interval(fitted, {"c": 1.0}, confidence=0.95)
-    pooled = FIVE.groupby("group")["value"].var().mean()  # groups of equal size
-    half = scipy.stats.t.ppf(0.975, 10) * np.sqrt(pooled / 3)
-    assert row["ci_high"] - row["estimate"] == pytest.approx(half)
+def test_the_mean_of_two_groups_means_is_welchs() -> None:
+    # The negative of one group turns half of a difference into a mean of means; Welch's plain
+    # degrees of freedom differ from the unbiased ones.
+    estimate, error, df = stats.mean_of_means(*coded(grouped(a=[-1, -3, -4], b=[2, 6])))
+    expected = scipy.stats.ttest_ind([2, 6], [1, 3, 4], equal_var=False)
+    assert estimate / error == pytest.approx(expected.statistic)
+    v = np.array([7 / 3 / 3, 8 / 2]) / 4
+    assert df == pytest.approx(np.clip(v.sum() ** 2 / (v**2 / [4, 3]).sum() - 2, 1, 3))
 
 
-def test_groups_of_one_give_an_estimate_without_an_interval() -> None:
-    fitted = stats.cell_means_model(grouped(a=[1], b=[3]), value="value", by="group")
-    row = stats.contrast_interval(fitted, {"a": 0.5, "b": 0.5}, confidence=0.95)
-    assert row["estimate"] == pytest.approx(2)
-    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+def test_groups_that_vary_alike_have_about_all_degrees_of_freedom() -> None:
+    rng, groups = np.random.default_rng(1), np.repeat(np.arange(9), 4)
+    found = [stats.mean_of_means(rng.normal(size=36), groups) for _ in range(400)]
+    estimates, errors, df = np.array(found).T
+    assert (errors**2).mean() == pytest.approx(estimates.var(), rel=0.2)
+    assert 20 < np.median(df) <= df.max() == 27
 
 
-def test_names_of_groups_may_hold_any_character() -> None:
-    table = grouped(**{"a]": [1, 2], "b c": [5, 7], "d'\"": [3, 4]})
-    fitted = stats.cell_means_model(table, value="value", by="group")
-    means = [stats.contrast_interval(fitted, {n: 1.0}, confidence=0.9) for n in ("a]", "d'\"")]
-    assert [row["estimate"] for row in means] == pytest.approx([1.5, 3.5])
+def test_a_group_of_one_borrows_the_variance_of_the_others() -> None:
+    estimate, error, df = stats.mean_of_means(*coded(grouped(a=[1, 3], b=[2, 6], c=[9])))
+    assert estimate == pytest.approx((2 + 4 + 9) / 3)
+    assert error == pytest.approx(np.sqrt(2 / 2 + 8 / 2 + 5) / 3)
+    assert 1 <= df <= 2
+
+
+def test_groups_of_one_and_equal_values_have_no_spread() -> None:
+    estimate, error, df = stats.mean_of_means(*coded(grouped(a=[1], b=[3])))
+    assert (estimate, df) == (2, 0) and np.isnan(error)
+    assert np.isnan(stats.group_means(*coded(grouped(a=[1], b=[3])))[1]).all()
+    assert stats.mean_of_means(*coded(grouped(a=[1, 1], b=[1, 1]))) == (1, 0, 2)
 
 
 # --- repeated measures ------------------------------------------------------------------------

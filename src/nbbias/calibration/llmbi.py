@@ -2,7 +2,7 @@
 
 The index is the size of an answer's sentiment, so what is simulated are sizes: skewed, with prompts
 that call for strong words from every model, and windows of neutral prose beside them. The study's
-own draws and tests measure them, and its least squares, which here are sums.
+own means and tests measure them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from nbbias import llmbi, stats
 from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
@@ -81,7 +80,7 @@ def answers(rng: np.random.Generator, design: Design, *, planted: Sequence[float
     return Answers(scores, dimension, PENALTY + _SLOPE * windows)
 
 
-def mean_row(own: np.ndarray, of: Answers, *, only: int | None, sure: Sure) -> Row:
+def mean_row(own: np.ndarray, of: Answers, *, only: int | None, confidence: float) -> Row:
     """Return the row of one model's index, or of one dimension, as the study estimates it.
 
     Parameters
@@ -92,26 +91,24 @@ def mean_row(own: np.ndarray, of: Answers, *, only: int | None, sure: Sure) -> R
         The run.
     only
         The dimension; None for the index.
-    sure
-        Level of the interval; resamples of neutral prose, and their start.
+    confidence
+        Level of the interval.
     """
     units = own.mean(axis=1)
-    counts = np.bincount(of.dimension, minlength=DIMENSIONS)
-    means = np.bincount(of.dimension, weights=units, minlength=DIMENSIONS) / counts
-    rest = units - means[of.dimension]
-    df = len(units) - DIMENSIONS
-    weights = np.full(DIMENSIONS, 1 / DIMENSIONS) if only is None else np.eye(DIMENSIONS)[only]
-    estimate = float(weights @ means)
-    error = np.sqrt((rest**2).sum() / df * (weights**2 / counts).sum())
-    half = t.ppf((1 + sure.confidence) / 2, df) * error
-    here = np.ones(len(units), bool) if only is None else of.dimension == only
-    each = np.repeat((1 / own.shape[1] / counts[of.dimension])[here], own.shape[1])
-    null = stats.mean_of_draws(
-        [of.windows] * len(each), weights=each, observed=estimate, sampled=True,
-        family=1 if only is None else DIMENSIONS, sure=sure,
-    )  # fmt: skip
-    ends = {"ci_low": max(estimate - half, PENALTY), "ci_high": max(estimate + half, PENALTY)}
-    return {"n": int(here.sum()), "estimate": estimate, "df": float(df), **ends, **null}
+    if only is None:
+        n, (estimate, error, df) = len(units), stats.mean_of_means(units, of.dimension)
+    else:
+        means, errors, within = stats.group_means(units, of.dimension)
+        n, estimate = int((of.dimension == only).sum()), float(means[only])
+        error, df = float(errors[only]), float(within)
+    # Each window is a text of its own.
+    prose = llmbi.neutral.Prose(
+        float(of.windows.mean()), float(of.windows.std(ddof=1) / np.sqrt(len(of.windows)))
+    )
+    found = llmbi.neutral.beside(
+        estimate, error, df, prose, floor=PENALTY, ratio=only is None, confidence=confidence
+    )
+    return {"n": n, "estimate": estimate, **found}
 
 
 def _difference(of: Answers, *, confidence: float) -> Row:
@@ -130,12 +127,14 @@ def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     """
     rng, rows = start(design, sure), []
     middle = DIMENSIONS // 2  # its level is that of all
-    for at in range(repeats):
+    for _ in range(repeats):
         of = answers(rng, design, planted=[design.planted, 0.0])
-        own = sure._replace(seed=at)
         found = {
-            "index": (mean_row(of.scores[0], of, only=None, sure=own), NEUTRAL),
-            "dimension_mean": (mean_row(of.scores[0], of, only=middle, sure=own), NEUTRAL),
+            "index": (mean_row(of.scores[0], of, only=None, confidence=sure.confidence), NEUTRAL),
+            "dimension_mean": (
+                mean_row(of.scores[0], of, only=middle, confidence=sure.confidence),
+                NEUTRAL,
+            ),
             "difference": (_difference(of, confidence=sure.confidence), 0.0),
         }
         for statistic, (row, null) in found.items():
@@ -156,8 +155,8 @@ def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
     """Simulate a run: rows of ESTIMATES of three models, of which the first is planted on."""
     of = answers(rng, design, planted=[design.planted, 0.0, 0.0])
     rows = [
-        {"statistic": "index", "model": model, "test": "neutral prose, resampled"}
-        | mean_row(own, of, only=None, sure=sure)
+        {"statistic": "index", "model": model, "test": "t-test against neutral prose"}
+        | mean_row(own, of, only=None, confidence=sure.confidence)
         for model, own in zip(_MODELS, of.scores, strict=True)
     ]
     for first, second in ((1, 0), (2, 0), (2, 1)):
@@ -202,7 +201,7 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     rng, found = start(design, sure), []
     true = [("m1", "above"), ("m1", "most")] if design.planted else []
     for rows in pages(
-        [run(rng, design, sure._replace(seed=at)) for at in range(repeats)],
+        [run(rng, design, sure) for _ in range(repeats)],
         claims=llmbi.params.Llmbi.model_fields["claims"].default, study="llmbi", measure="llmbi",
         instrument="simulated", confidence=sure.confidence,
     ):  # fmt: skip

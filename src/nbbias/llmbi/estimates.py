@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.llmbi.neutral import neutral_pools
+from nbbias.llmbi.neutral import Prose, beside, neutral_pools, prose
 from nbbias.stats import Sure
 from nbbias.text import sentiment
 
@@ -72,24 +72,26 @@ def estimates(
     aggregation
         How weighted bias scores combine over dimensions, as in `llmbi.scoring.llmbi`.
     sure
-        Level of the intervals; resamples behind each chance level.
+        Level of the intervals.
 
     Returns
     -------
     DataFrame
         ESTIMATES, by `statistic`:
 
-        - ``index``: the composite over all dimensions; interval from the one-way ANOVA
-          model (dimensions fixed, prompts sampled, one pooled variance);
-        - ``dimension_mean``: per dimension, same model; `p_value` asks how often neutral
-          prose lies as far from its own mean, `p_adjusted` is Holm's over a model's dimensions;
+        - ``index``: the composite over all dimensions, which are fixed, while prompts are sampled,
+          and vary by dimension (`stats.mean_of_means`); interval of the logarithm of what exceeds
+          the penalty, since sizes are skewed;
+        - ``dimension_mean``: per dimension, from the one-way ANOVA model (one pooled variance);
+          `p_adjusted` is Holm's over a model's dimensions;
         - ``prompt_mean``: per prompt, interval over repeats, NaN where it was answered once;
         - ``anova``: whether dimensions differ, `estimate` and `effect_size` are omega squared;
         - ``difference``: between two models over the same prompts (`group` is the
           model that is taken away), a paired t-test, `p_adjusted` Holm's over model pairs.
 
-        `null` is what neutral prose of the same length scores; `n` counts prompts
-        (answers for ``prompt_mean``).
+        `null` is what neutral prose of the same length scores on average, and `p_value` asks, as
+        `llmbi.neutral.beside` does, whether the mean over such prompts is that; between `null_low`
+        and `null_high` it is not told apart. `n` counts prompts (answers for ``prompt_mean``).
 
     Examples
     --------
@@ -117,14 +119,9 @@ def estimates(
             pd.Series(neutral_pools(own, reference, bias_factor=f, **formula), index=own.index)
             for f in (factor, 1)
         )
-        equal = {"index": dict.fromkeys(dimensions, 1 / len(dimensions))}
-        single = {dimension: {dimension: 1.0} for dimension in dimensions}
-        found = [{"statistic": "index", **r} for _, r in _means(own, whole, summed, equal, sure)]
-        found += [
-            {"statistic": "dimension_mean", "dimension": dimension, **row}
-            for dimension, row in _means(own, own["score"], pools, single, sure)
-        ]
-        found += [*_prompts(own, pools, sure), _anova(own)]
+        found = [{"statistic": "index", **_index(own, whole, summed, sure.confidence)}]
+        found += _dimensions(own, pools, sure.confidence)
+        found += [*_prompts(own, pools, sure.confidence), _anova(own)]
         rows += [{"model": model, **row} for row in found]
     rows += _differences(scores.assign(value=composite), sure.confidence)
     table = tables.estimates(
@@ -148,54 +145,80 @@ def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
 
 
-def _against_neutral(
-    row: Row, own: pd.DataFrame, pools: pd.Series, sure: Sure, *, family: int = 1
-) -> Row:
-    """Add the chance level of the answers in `own`; reasons that are there already stay."""
+def _of_prose(own: pd.DataFrame, pools: pd.Series) -> Prose:
+    """Return what neutral prose has in the place of the answers in `own`."""
     scored = own[own["score"].notna()]
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
-    null = stats.mean_of_draws(
-        list(pools[scored.index]), weights=(1 / in_prompt / in_dimension).to_numpy(),
-        observed=row["estimate"], sampled=True, family=family, sure=sure,
-    )  # fmt: skip
-    if np.isnan(null["null"]) and not row.get("reason"):
-        row = row | {"reason": "the neutral prose is shorter than the answers"}
-    return row | {"test": "neutral prose, resampled", **null}
+    return prose(list(pools[scored.index]), (1 / in_prompt / in_dimension).to_numpy())
 
 
-def _means(
-    own: pd.DataFrame, values: pd.Series, pools: pd.Series,
-    contrasts: Mapping[str, Mapping[str, float]], sure: Sure,
-) -> Iterator[tuple[str, Row]]:  # fmt: skip
-    """Estimate weighted sums of dimension means in the one-way ANOVA model of one LLM."""
+def _beside(
+    row: Row, error: float, df: float, own: pd.DataFrame, of: Prose, *, confidence: float,
+    ratio: bool = False,
+) -> Row:  # fmt: skip
+    """Add the interval and neutral prose; reasons that are there already stay."""
+    floor = own["penalty"].min()
+    found = beside(row["estimate"], error, df, of, floor=floor, ratio=ratio, confidence=confidence)
+    reason = row.get("reason")
+    if not reason and np.isnan(of.mean):
+        reason = "the neutral prose is shorter than the answers"
+    elif not reason and np.isnan(found["p_value"]):
+        reason = "no test: the neutral prose is one text, or no score differs from another"
+    return row | {"test": "t-test against neutral prose", **found, "reason": reason}
+
+
+def _counts(units: pd.DataFrame) -> Row:
+    n = int(units["value"].notna().sum())
+    return {"n": n, "n_lost": len(units) - n}
+
+
+def _index(own: pd.DataFrame, values: pd.Series, pools: pd.Series, confidence: float) -> Row:
+    """Estimate the mean over dimensions of what prompts have on average."""
     units = by_prompt(own, values)
     scored = units.dropna()
-    fitted = stats.cell_means_model(scored, value="value", by="dimension") if len(scored) else None
-    for name, weights in contrasts.items():
-        n = int(scored["dimension"].isin(list(weights)).sum())
-        row: Row = {"n": n, "n_lost": int(units["dimension"].isin(list(weights)).sum()) - n}
-        if fitted is None or set(weights) - set(scored["dimension"]):
-            row |= {"estimate": np.nan, "reason": "a dimension has no scored answer"}
-        else:
-            bounds = (own["penalty"].min(), np.inf)
-            row |= stats.contrast_interval(
-                fitted, weights, confidence=sure.confidence, bounds=bounds
-            )
-            alone = not np.isfinite(row["ci_low"])
-            row["reason"] = "no dimension has two prompts" if alone else None
-        answers = own[own["dimension"].isin(list(weights))]
-        yield name, _against_neutral(row, answers, pools, sure, family=len(contrasts))
+    row, error, df = _counts(units) | {"estimate": np.nan, "reason": None}, np.nan, np.nan
+    if scored["dimension"].nunique() < units["dimension"].nunique():
+        row["reason"] = "a dimension has no scored answer"
+    else:
+        numbers = scored["dimension"].factorize()[0]
+        row["estimate"], error, df = stats.mean_of_means(scored["value"].to_numpy(float), numbers)
+        row["reason"] = "no dimension has two prompts" if not df else None
+    of = _of_prose(own, pools)
+    return _beside(row, error, df, own, of, confidence=confidence, ratio=True)
 
 
-def _prompts(own: pd.DataFrame, pools: pd.Series, sure: Sure) -> Iterator[Row]:
+def _dimensions(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
+    """Estimate each dimension's mean in the one-way ANOVA model of one LLM."""
+    units = by_prompt(own, own["score"])
+    scored = units.dropna()
+    numbers, known = scored["dimension"].factorize()
+    means, errors, df = stats.group_means(scored["value"].to_numpy(float), numbers)
+    at = {name: i for i, name in enumerate(known)}
+    for dimension, answers in own.groupby("dimension", sort=False):
+        i = at.get(dimension)
+        row: Row = {"estimate": np.nan if i is None else float(means[i])}
+        row["reason"] = "no dimension has two prompts" if not df else None
+        if i is None:
+            row["reason"] = "a dimension has no scored answer"
+        row |= _counts(units[units["dimension"] == dimension])
+        error = np.nan if i is None else float(errors[i])
+        of = _of_prose(answers, pools)
+        key = {"statistic": "dimension_mean", "dimension": dimension}
+        yield key | _beside(row, error, float(df), answers, of, confidence=confidence)
+
+
+def _prompts(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
     for (dimension, prompt), answers in own.groupby(["dimension", "prompt"], sort=False):
-        row = stats.mean_interval(answers["score"], confidence=sure.confidence)
+        row = stats.mean_interval(answers["score"], confidence=confidence)
         if row["reason"] == stats.ONE_VALUE:
             row["reason"] = ONE_ANSWER
-        row = _against_neutral(row, answers, pools, sure)
-        yield {"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt, **row}
+        df = row["n"] - 1
+        error = answers["score"].std() / np.sqrt(row["n"]) if df > 0 else np.nan
+        of = _of_prose(answers, pools)
+        row |= {"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt}
+        yield row | _beside(row, error, float(max(df, 0)), answers, of, confidence=confidence)
 
 
 def _anova(own: pd.DataFrame) -> Row:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from nbbias import stats
 from nbbias.llmbi.scoring import measure, score_answers
@@ -53,7 +54,8 @@ def neutral_reference(
     Returns
     -------
     DataFrame
-        One row per window: `n` (words) and `polarity_<scorer>`.
+        One row per window: `n` (words), `passage` (the number of the text that it begins in) and
+        `polarity_<scorer>`.
 
     Examples
     --------
@@ -62,14 +64,19 @@ def neutral_reference(
     [2, 2, 2, 3, 3]
     """
     wanted = sorted(set(lengths[lengths > 0]))
-    cut = [(n, window) for n in wanted for window in stats.windows(texts, n_words=int(n))]
-    table = pd.DataFrame(cut, columns=["n", "text"])
-    return measure(table[["text"]], scorers=scorers)
+    cut = [
+        (i * int(n), window)
+        for n in wanted for i, window in enumerate(stats.windows(texts, n_words=int(n)))
+    ]  # fmt: skip
+    table = pd.DataFrame(cut, columns=["begins", "text"])
+    ends = texts.str.split().str.len().cumsum()
+    table["passage"] = np.searchsorted(ends, table.pop("begins").astype(int), side="right")
+    return measure(table, scorers=scorers)
 
 
 def neutral_pools(
     scores: pd.DataFrame, reference: pd.DataFrame, *, bias_factor: float = 1.0, **formula: Any
-) -> list[np.ndarray]:
+) -> list[pd.Series]:
     """Return what the formula gives to neutral prose as long as each answer.
 
     Parameters
@@ -86,9 +93,10 @@ def neutral_pools(
 
     Returns
     -------
-    list of array
+    list of Series
         One per row of `scores`: the scores of all windows of its length, under its
-        dimension's weight. Empty where the prose is shorter than the answer.
+        dimension's weight, by `passage` (each window its own where `reference` names none).
+        Empty where the prose is shorter than the answer.
 
     Examples
     --------
@@ -97,18 +105,126 @@ def neutral_pools(
     >>> [pool.round(6).tolist() for pool in neutral_pools(scores, reference)]
     [[0.2, 0.7]]
     """
-    by_length = dict(list(score_answers(reference, **formula).groupby("n")))
-    none = pd.DataFrame({"score": [], "weighted_bias": []}, dtype=float)
+    passage = reference["passage"] if "passage" in reference else range(len(reference))
+    scored = score_answers(reference, **formula).set_axis(pd.Index(passage, dtype=int))
+    by_length = dict(list(scored.groupby("n")))
+    none = scored.iloc[:0]
     pools = []
     for n, weight in zip(scores["n"], scores["weight"], strict=True):
         pool = by_length.get(n, none)
-        pools.append(
-            (pool["score"] + (weight * bias_factor - 1) * pool["weighted_bias"]).to_numpy()
-        )
+        pools.append(pool["score"] + (weight * bias_factor - 1) * pool["weighted_bias"])
     return pools
 
 
-def add_neutral(scores: pd.DataFrame, pools: Sequence[np.ndarray]) -> pd.DataFrame:
+class Prose(NamedTuple):
+    """What neutral prose has in the answers' place, on average.
+
+    Attributes
+    ----------
+    mean : float
+        Its expected score.
+    error : float
+        Standard error of that, over the prose's texts: windows of one text may be alike.
+    """
+
+    mean: float
+    error: float
+
+
+def prose(pools: Sequence[pd.Series], weights: np.ndarray) -> Prose:
+    """Return the mean score of neutral prose as long as each of several answers.
+
+    Parameters
+    ----------
+    pools
+        Of `neutral_pools`.
+    weights
+        What each answer weighs; they are divided by their sum.
+
+    Returns
+    -------
+    Prose
+        The mean is NaN where a pool is empty, the error where all windows begin in one text.
+
+    Examples
+    --------
+    Two texts, of two windows and of one: the error is that of a ratio of sums over texts.
+
+    >>> found = prose([pd.Series([0.0, 1.0, 2.0], index=[0, 0, 1])], np.ones(1))
+    >>> found.mean, round(found.error, 3)
+    (1.0, 0.667)
+    """
+    if not pools or any(len(pool) == 0 for pool in pools):
+        return Prose(np.nan, np.nan)
+    passages = np.unique(np.concatenate([pool.index for pool in pools]))
+    mean, pull = 0.0, np.zeros(passages[-1] + 1)
+    for pool, weight in zip(pools, weights / np.sum(weights), strict=True):
+        own = pool.to_numpy()
+        mean += weight * own.mean()
+        pull += np.bincount(pool.index, weight * (own - own.mean()) / len(own), len(pull))
+    of = len(passages)
+    error = np.sqrt((pull**2).sum() * of / (of - 1)) if of > 1 else np.nan
+    return Prose(float(mean), float(error))
+
+
+def beside(
+    estimate: float, error: float, df: float, prose: Prose, *, floor: float, ratio: bool,
+    confidence: float,
+) -> dict[str, float]:  # fmt: skip
+    """Put a mean score of answers, with its interval, beside that of neutral prose.
+
+    Parameters
+    ----------
+    estimate, error, df
+        The mean, its standard error over prompts, and the degrees of freedom behind that.
+    prose
+        Of `prose`.
+    floor
+        What no score is below: the penalty.
+    ratio
+        Whether what exceeds the floor is compared by its logarithm, by which a skewed mean is
+        nearer to normal; else as it is.
+    confidence
+        Level of interval and range.
+
+    Returns
+    -------
+    dict
+        `ci_low`, `ci_high`; `null`, and the range outside which the estimate is told apart from it;
+        `statistic_value`, `df` and `p_value` of a t-test. Its variance is that of both sides; its
+        degrees of freedom are those of the answers, the fewer ones, so that what is told apart from
+        prose never has it within the interval.
+
+    Examples
+    --------
+    >>> found = beside(0.7, 0.1, 9, Prose(0.45, 0.02), floor=0.2, ratio=True, confidence=0.95)
+    >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
+    [0.52, 0.99, 0.35, 0.61]
+    """
+    above, expected = np.float64(estimate - floor), np.float64(prose.mean - floor)
+    q = t.ppf((1 + confidence) / 2, df)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if ratio and above > 0:
+            both = np.hypot(error / above, prose.error / expected)
+            value = np.log(above / expected) / both
+            ends = floor + above * np.exp(np.array([-q, q]) * error / above)
+            spread = floor + expected * np.exp(np.array([-q, q]) * both)
+        else:
+            both = np.hypot(error, prose.error)
+            value = (above - expected) / both
+            ends = np.maximum(estimate + np.array([-q, q]) * error, floor)
+            spread = np.maximum(prose.mean + np.array([-q, q]) * both, floor)
+    if not np.isfinite(value):
+        value, spread = np.nan, np.full(2, np.nan)
+    low, high, null_low, null_high = map(float, (*ends, *spread))
+    return {
+        "ci_low": low, "ci_high": high, "null": prose.mean, "null_low": null_low,
+        "null_high": null_high, "statistic_value": float(value), "df": df,
+        "p_value": float(2 * t.sf(abs(value), df)),
+    }  # fmt: skip
+
+
+def add_neutral(scores: pd.DataFrame, pools: Sequence[pd.Series]) -> pd.DataFrame:
     """Put beside every score what the formula gives to neutral prose.
 
     Returns
@@ -120,8 +236,8 @@ def add_neutral(scores: pd.DataFrame, pools: Sequence[np.ndarray]) -> pd.DataFra
     Examples
     --------
     >>> scores = pd.DataFrame({"score": [0.9]})
-    >>> beside = add_neutral(scores, [np.array([0.25, 0.75])])
-    >>> beside[["neutral", "neutral_windows"]].to_dict("records")
+    >>> found = add_neutral(scores, [pd.Series([0.25, 0.75])])
+    >>> found[["neutral", "neutral_windows"]].to_dict("records")
     [{'neutral': 0.5, 'neutral_windows': 2}]
     """
     rows = [

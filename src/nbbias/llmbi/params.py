@@ -61,7 +61,7 @@ class Llmbi(Parameters):
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
     draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples behind each chance level and swap rate"
+        2000, ge=100, le=100_000, description="resamples behind each swap rate and check"
     )
 
     @model_validator(mode="after")

@@ -147,10 +147,9 @@ def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
         estimates, ["model", "dimension"], statistics=["dimension_mean"], rows=rows,
         title="Score by dimension" if rows else "Score by dimension, all, and every estimate",
         labels={"estimate": "score", "n": "prompts", "null": "neutral prose"},
-        note="Neutral prose: what the formula gives to it at the same length, with the range of "
-        "such means. p adjusted: Holm, over the dimensions of a model, of resamples of the prose; "
-        "it takes the prompts as given, while the interval samples them and can hold the neutral "
-        "mean where p is small.",
+        note="Neutral prose: what the formula gives to it at the same length, with the range in "
+        "which a dimension's mean is not told apart from it. p adjusted: Holm, over the dimensions "
+        "of a model; both the prompts and the texts of the prose are samples.",
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from .chance import (
     draws_needed as draws_needed,
     enumerated as enumerated,
     expected_differences as expected_differences,
-    mean_of_draws as mean_of_draws,
     permuted as permuted,
     permuted_counts as permuted_counts,
     tail as tail,
@@ -78,8 +77,8 @@ from .two_phase import two_phase as two_phase
 from .variance import (
     anova as anova,
     anova_checks as anova_checks,
-    cell_means_model as cell_means_model,
-    contrast_interval as contrast_interval,
+    group_means as group_means,
+    mean_of_means as mean_of_means,
     repeated_measures as repeated_measures,
     spread_interval as spread_interval,
 )

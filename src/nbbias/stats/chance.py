@@ -276,68 +276,6 @@ def windows(texts: Iterable[str], *, n_words: int) -> list[str]:
     return [" ".join(words[start : start + n_words]) for start in starts]
 
 
-def mean_of_draws(
-    pools: list[np.ndarray],
-    *,
-    weights: np.ndarray | None = None,
-    observed: float = np.nan,
-    sampled: bool = False,
-    family: int = 1,
-    sure: Sure,
-) -> dict[str, float]:
-    """Return what the mean of several scores is when each comes from its own pool.
-
-    Parameters
-    ----------
-    pools
-        One array of reference scores per unit, such as the scores of neutral
-        windows as long as that unit's answer.
-    weights
-        Weight of each unit in the mean; equal by default.
-    observed
-        The mean that was measured, for the p value.
-    sampled
-        Whether the pools are samples themselves, all cut from one prose: then their own
-        uncertainty widens the range and the p value.
-    family
-        How many such p values are corrected together.
-    sure
-        Level of the range; means drawn, each with one score from every pool (with replacement),
-        and their start.
-
-    Returns
-    -------
-    dict
-        As `permuted`, two-sided; `null` is the exactly expected mean. All NaN without pools or when
-        a pool is empty.
-
-    Examples
-    --------
-    >>> pools = [np.array([0.0, 1.0]), np.array([0.0, 1.0])]
-    >>> mean_of_draws(pools, sure=Sure(draws=200))
-    {'null': 0.5, 'null_low': 0.0, 'null_high': 1.0, 'p_value': nan, 'p_least': nan}
-    """
-    if not pools or any(len(pool) == 0 for pool in pools):
-        return dict.fromkeys(_TAIL, np.nan)
-    share = np.full(len(pools), 1.0) if weights is None else np.asarray(weights, dtype=float)
-    share = share / share.sum()
-    expected = float(share @ [pool.mean() for pool in pools])
-
-    def drawn(rng: np.random.Generator, draws: int) -> np.ndarray:
-        means = np.zeros(draws)
-        for pool, own in zip(pools, share, strict=True):
-            means += own * rng.choice(pool, size=draws)
-        if sampled:
-            # The same places of the prose for every pool: pools of other lengths share its chance.
-            places = rng.random((draws, min(map(len, pools))))
-            for pool, own in zip(pools, share, strict=True):
-                redrawn = pool[(places * len(pool)).astype(int)].mean(axis=1)
-                means += own * (pool.mean() - redrawn)
-        return means
-
-    return permuted(observed, drawn, sure=sure, family=family, sided="two", null=expected)
-
-
 def dealt(
     first: np.ndarray, second: np.ndarray, *, draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:

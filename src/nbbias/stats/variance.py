@@ -1,8 +1,7 @@
-"""Analysis of variance: one mean per group, what it assumes, and contrasts of the means."""
+"""Analysis of variance: one mean per group, what it assumes, and errors of the means."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,9 @@ import pandas as pd
 from scipy import stats
 from scipy.special import chndtrinc
 from statsmodels.formula.api import ols
-from statsmodels.regression.linear_model import RegressionResultsWrapper
 from statsmodels.stats.anova import anova_lm
 
 from nbbias.stats.intervals import all_alike
-
-
-def cell_means_model(table: pd.DataFrame, *, value: str, by: str) -> RegressionResultsWrapper:
-    """Fit one mean per group by least squares, with one variance pooled over the groups.
-
-    This is the one-way ANOVA model; its parameters are the group means, in the
-    sorted order of the groups.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
-    >>> cell_means_model(table, value="value", by="group").params.round(6).tolist()
-    [2.0, 5.0]
-    """
-    data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
-    return ols("value ~ 0 + C(group)", data=data.dropna()).fit()
 
 
 def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
@@ -264,44 +246,79 @@ def anova_checks(
     return pd.DataFrame(rows, columns=columns)
 
 
-def contrast_interval(
-    fitted: RegressionResultsWrapper,
-    weights: Mapping[str, float],
-    *,
-    confidence: float,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> dict[str, float]:
-    """Return a weighted sum of the group means of `cell_means_model` with its interval.
+def group_means(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the mean of each group in the one-way ANOVA model, with its standard error.
 
     Parameters
     ----------
-    fitted
-        The model.
-    weights
-        Weight per group; groups left out weigh 0.
-    confidence
-        Level of the interval.
-    bounds
-        The least and the largest value that the sum can have; the interval stays within.
+    values, groups
+        Of each unit: its value, and its group, numbered from 0 without a gap.
 
     Returns
     -------
-    dict
-        `estimate`, `ci_low`, `ci_high`, `df`. The interval is NaN when no group has two values.
+    (means, errors, df)
+        By group; all groups share one variance, of `df` degrees of freedom. The errors are NaN when
+        no group has two units.
 
     Examples
     --------
-    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
-    >>> fitted = cell_means_model(table, value="value", by="group")
-    >>> found = contrast_interval(fitted, {"b": 1.0, "a": -1.0}, confidence=0.95)
-    >>> round(found["estimate"], 6), round(found["ci_low"], 2), found["df"]
-    (3.0, 0.73, 4.0)
+    >>> means, errors, df = group_means(np.array([1.0, 3, 6, 8]), np.array([0, 0, 1, 1]))
+    >>> means.tolist(), errors.tolist(), df
+    ([2.0, 7.0], [1.0, 1.0], 2)
     """
-    names = [name.removeprefix("C(group)[").removesuffix("]") for name in fitted.params.index]
-    row = np.array([weights.get(name, 0.0) for name in names])
-    estimate = float(row @ fitted.params.to_numpy())
-    if fitted.df_resid < 1:
-        return {"estimate": estimate, "ci_low": np.nan, "ci_high": np.nan, "df": 0.0}
-    interval = np.ravel(fitted.t_test(row).conf_int(alpha=1 - confidence))
-    low, high = map(float, np.clip(interval, *bounds))
-    return {"estimate": estimate, "ci_low": low, "ci_high": high, "df": float(fitted.df_resid)}
+    counts, means, squares = _by_group(values, groups)
+    df = len(values) - len(counts)
+    pooled = squares.sum() / df if df else np.nan
+    return means, np.sqrt(pooled / counts), df
+
+
+def _by_group(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    counts = np.bincount(groups)
+    means = np.bincount(groups, weights=values) / counts
+    return counts, means, np.bincount(groups, weights=(values - means[groups]) ** 2)
+
+
+def mean_of_means(values: np.ndarray, groups: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean of group means, with a standard error for groups that vary unlike.
+
+    Parameters
+    ----------
+    values, groups
+        Of each unit: its value, and its group, numbered from 0 without a gap.
+
+    Returns
+    -------
+    (estimate, error, df) : float
+        Each group has its own variance; one of a single unit takes that pooled over the others.
+        Satterthwaite's degrees of freedom, of unbiased squares of the variances, between 1 and
+        those of the pooled variance. The error is NaN when no group has two units.
+
+    Notes
+    -----
+    With v the squared error that a group adds and f its degrees of freedom, v² is larger than it
+    should be by (f + 2) / f, so that df = (sum of v)² / (sum of v² / (f + 2)) - 2: of groups that
+    vary alike that is on average near the sum of f, where the plain formula gives a third of it for
+    pairs.
+
+    References
+    ----------
+    Satterthwaite 1946, Biometrics Bulletin 2(6); Welch 1947, Biometrika 34.
+
+    Examples
+    --------
+    >>> estimate, error, df = mean_of_means(np.array([1.0, 3, 6, 8]), np.array([0, 0, 1, 1]))
+    >>> estimate, error, df
+    (4.5, 0.7071067811865476, 2.0)
+    """
+    counts, means, squares = _by_group(values, groups)
+    own, pooled = counts - 1, int((counts - 1).sum())
+    estimate = float(means.mean())
+    if not pooled:
+        return estimate, np.nan, 0.0
+    single = own == 0
+    variances = np.where(single, squares.sum() / pooled, squares / np.maximum(own, 1))
+    added = variances / counts / len(counts) ** 2
+    whole = added.sum()
+    parts = (added**2 / (np.where(single, pooled, own) + 2)).sum()
+    df = float(np.clip(whole**2 / parts - 2, 1, pooled)) if whole > 0 else float(pooled)
+    return estimate, float(np.sqrt(whole)), df
