@@ -93,7 +93,8 @@ def shown(markdown: str) -> str:
 def test_an_estimate_is_written_with_all_that_stands_behind_it() -> None:
     assert shown(sentence()) == (
         f"The index is {MINUS}0.46 (95% CI {MINUS}0.90 to {MINUS}0.10; N = 18 prompts; 2 lost; "
-        "TextBlob 0.20.1). Neutral prose gives 0.30, from which 0.21 to 0.40 is not told apart (at 95%)."
+        "TextBlob 0.20.1). Neutral prose gives 0.30, from which 0.21 to 0.40 is not told apart "
+        "(at 95%)."
     )
 
 
