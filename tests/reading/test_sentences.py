@@ -93,7 +93,8 @@ def shown(markdown: str) -> str:
 def test_an_estimate_is_written_with_all_that_stands_behind_it() -> None:
     assert shown(sentence()) == (
         f"The index is {MINUS}0.46 (95% CI {MINUS}0.90 to {MINUS}0.10; N = 18 prompts; 2 lost; "
-        "TextBlob 0.20.1). Neutral prose gives 0.30, and 95% of its means lie in 0.21 to 0.40."
+        "TextBlob 0.20.1). Neutral prose gives 0.30, from which 0.21 to 0.40 is not told apart "
+        "(at 95%)."
     )
 
 
@@ -189,7 +190,7 @@ def test_the_level_is_the_rows_own_where_none_is_given() -> None:
     row = ROW | {"confidence": 0.9}
     assert reading.interval(row) == f"90% CI {MINUS}0.90 to {MINUS}0.10"
     told = reading.estimate_sentence(row, subject="It is", unit="prompts", null="Chance")
-    assert "90% CI" in told and "90% of its means" in told
+    assert "90% CI" in told and "(at 90%)" in told
 
 
 def test_a_p_at_its_floor_is_at_most_that() -> None:

@@ -90,7 +90,7 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         )),
         figures.caption(
             of_dimension, "mean score of a dimension", of="prompts",
-            band="what neutral prose of the same length gives",
+            band="what is not told apart from neutral prose of the same length",
         ) + (" Rings: single prompts." if len(of_prompt) else ""),
     )  # fmt: skip
 

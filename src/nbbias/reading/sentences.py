@@ -105,8 +105,8 @@ def estimate_sentence(
     if np.isfinite(row["null_low"]):
         low, high = number(row["null_low"]), number(row["null_high"])
         text += (
-            f" {null} gives {number(row['null'])}, and {_level(row, confidence):.0%} of its means "
-            f"lie in {low} to {high}."
+            f" {null} gives {number(row['null'])}, from which {low} to {high} is not told apart "
+            f"(at {_level(row, confidence):.0%})."
         )
     return text
 
