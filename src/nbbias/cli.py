@@ -172,8 +172,8 @@ def curve_command(
         list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
     ] = None,
     draws: Annotated[
-        int, typer.Option("--draws", min=100, help="Times that sides are swapped.")
-    ] = running.curve.DRAWS,
+        int | None, typer.Option("--draws", min=100, help="Times that sides are swapped.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder of all curves.")] = Path("curves"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what is declared, and its hash; read nothing.")
@@ -193,7 +193,7 @@ def curve_command(
         return
     if told := tables.unwritable(out):
         raise NbbiasError(str(out), told)
-    found = running.curve.measure(declared, draws=draws)
+    found = running.curve.measure(declared, draws=draws or running.curve.DRAWS)
     folder = running.curve.save(declared, found, out=out)
     for sentence in running.curve.told(declared, found):
         out_console.print(sentence, markup=False)

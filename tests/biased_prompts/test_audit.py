@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import refusals
 from nbbias.biased_prompts import audit, refusing, sentences, tables
+from nbbias.refusals import detector
 from nbbias.text import lexicons
 from tests.biased_prompts.test_refusing import answers_of
 
@@ -35,7 +35,7 @@ def hears_men(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         told = ["man" in text.split() for text in texts]
         return pd.DataFrame({"refused": pd.array(told, dtype="boolean")}, index=texts.index)
 
-    monkeypatch.setattr(refusals, "detect", detect)
+    monkeypatch.setattr(detector, "detect", detect)
     return seen
 
 

@@ -14,6 +14,7 @@ import pytest
 from nbbias import cogs, params, studies
 from nbbias.params import Parameters
 from nbbias.running import plan as run_plan
+from nbbias.running.labelled import lay_out
 from nbbias.tables import NbbiasError, data_path
 from tests.conftest import ROOT, Command
 
@@ -383,6 +384,13 @@ def _news(folder: Path) -> dict[str, Any]:
     return news(folder) | lists | own | {"names_path": "names.csv"}
 
 
+def _labelled(folder: Path) -> dict[str, Any]:
+    values = _news(folder)
+    (folder / "own.yaml").write_text(params.as_yaml({"study": "news_bias"} | values))
+    sheet = lay_out(folder / "own.yaml", out=folder / "s.csv", words=4, sentences=4).path
+    return values | {"labels_path": sheet.name}
+
+
 def _two_prompts(folder: Path) -> dict[str, Any]:
     values = _news(folder)
     both = [articles(model="m", prompt=prompt) for prompt in ("neutral", "biased")]
@@ -425,7 +433,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
 
 
 FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
-    "news_bias": _news, "biased_prompts": _two_prompts, "llmbi": _llmbi, "cogs": _cogs,
+    "news_bias": _labelled, "biased_prompts": _two_prompts, "llmbi": _llmbi, "cogs": _cogs,
     "biasalert": _biasalert, "calibration": lambda _: {},
 }  # fmt: skip
 
@@ -434,7 +442,7 @@ FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
 def test_every_file_that_parameters_name_is_read_before_a_run(stem: str, tmp_path: Path) -> None:
     values = FILES[stem](tmp_path)
     path = tmp_path / "mine.yaml"
-    path.write_text(f"study: {stem}\n" + params.as_yaml(values))
+    path.write_text(params.as_yaml({"study": stem} | values))
     (run,) = run_plan.plan([path], out=tmp_path / "runs")
     named = params.written_files(run.parameters)
     model: type[Parameters] = studies.study(stem).parameters

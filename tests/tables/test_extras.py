@@ -142,7 +142,7 @@ def test_a_run_that_needs_an_extra_is_refused_in_a_sentence(
 
 def test_all_samples_are_those_that_can_be_run() -> None:
     chosen, lacking = run_plan.able(studies.samples())
-    assert [path.parent.name for path in chosen] == ["news_bias", "llmbi"]
+    assert [path.parent.name for path in chosen] == ["news_bias", "llmbi", "calibration"]
     assert [Path(one.where).parent.name for one in lacking] == [
         *("biased_prompts", "cogs", "biasalert")
     ]

@@ -17,7 +17,6 @@ from nbbias import refusals, stats, tables
 from nbbias.biased_prompts import refusing
 from nbbias.biased_prompts.corpus import EVERY
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, STUDY
-from nbbias.text import audit
 
 SWAPPED, INSTRUMENT = "_swapped", "_instrument"
 #: What stands of swapped answers, and by the detector alone, too.
@@ -55,23 +54,8 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFram
     if (answers["reason"] == RECORDED).all():
         return pd.DataFrame(np.nan, index=answers.index, columns=["named", "swap"])
     texts, told = (answers[name].reset_index(drop=True) for name in ("text", "refused"))
-    found = _swap_effects(texts, told.astype("boolean"), lexicon, refusals.instrument())
+    found = refusals.swapped_answers(texts, told.astype("boolean"), lexicon, refusals.instrument())
     return found.set_axis(answers.index)
-
-
-@tables.stage
-def _swap_effects(
-    texts: pd.Series, told: pd.Series, lexicon: pd.DataFrame, version: str
-) -> pd.DataFrame:
-    known = dict(zip(texts, told, strict=True))  # what is not exchanged is not read again
-
-    def refused(texts: pd.Series) -> pd.Series:
-        new = texts[~texts.isin(list(known))]
-        read = refusals.detect(new, progress=False)["refused"]
-        every = known | dict(zip(new, read, strict=True))
-        return texts.map(every.get).astype("boolean").astype("Float64").astype(float)
-
-    return audit.of_texts(texts, lexicon=lexicon, scores={"swap": refused})
 
 
 def estimates(

@@ -23,7 +23,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias import news, tables, text
+from nbbias import news, tables
+from nbbias.calibration.counted import counted
 from nbbias.calibration.trials import Design
 
 #: The groups that are counted, by bias.
@@ -338,19 +339,5 @@ def sentences() -> pd.DataFrame:
         groups = [f"n_{group}" for own in GROUPS.values() for group in own]
         return pd.DataFrame(columns=["text_id", "words", *groups, "tone"])
     articles = news.corpus.read_originals(tables.datasets.folder() / _ARTICLES)
-    return _read(articles["text"].drop_duplicates().reset_index(drop=True))
-
-
-@tables.stage
-def _read(texts: pd.Series) -> pd.DataFrame:
-    lexicon = news.lexicon([*GROUPS], paths={}, names_path=tables.SAMPLE)
-    found, matches = text.annotate.annotate(texts, lexicon)
-    keys = ["text_id", "sentence_id"]
-    places = zip(found["text_id"], found["start"], found["end"], strict=True)
-    said = pd.Series([texts[one][start:end] for one, start, end in places])
-    table = found[keys].assign(words=said.str.split().str.len())
-    for bias, groups in GROUPS.items():
-        own = text.annotate.count(matches[matches["bias"] == bias], by=keys, groups=groups)
-        table = table.merge(own, on=keys, how="left")
-    table = table.drop(columns="sentence_id").fillna(0).astype(int)
-    return table.assign(tone=text.sentiment.score(said)["polarity"].to_numpy())
+    texts = articles["text"].drop_duplicates().reset_index(drop=True)
+    return counted(texts, news.lexicon([*GROUPS], paths={}, names_path=tables.SAMPLE), GROUPS)

@@ -12,4 +12,4 @@ from .detector import (
     unseen as unseen,
 )
 from .features import hits as hits, sentences as sentences, sign as sign, table as table
-from .swaps import swap_effects as swap_effects
+from .swaps import swap_effects as swap_effects, swapped_answers as swapped_answers

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 import pandas as pd
 
+from nbbias import tables
 from nbbias.refusals import detector
 from nbbias.text import audit
 
@@ -54,3 +55,43 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
         score=lambda texts: detector.detect(texts, progress=False)["score"],
     )
     return effects.assign(instrument=detector.instrument())
+
+
+@tables.stage
+def swapped_answers(
+    texts: pd.Series, told: pd.Series, lexicon: pd.DataFrame, version: str
+) -> pd.DataFrame:
+    """Read answers that name a group once more with each group of the list in its place.
+
+    Parameters
+    ----------
+    texts, told
+        Answers, and whether each is told as refused (nullable bool); what is not exchanged is not
+        read again.
+    lexicon
+        Expanded terms of several lists.
+    version
+        Of the detector (`instrument`), by which what is read is kept.
+
+    Returns
+    -------
+    DataFrame
+        Of `text.audit.of_texts`, with the score `swap` in [-1, 1].
+
+    Examples
+    --------
+    >>> from nbbias.text import lexicons
+    >>> lexicon = lexicons.expand(lexicons.load("gender"))
+    >>> told = pd.Series([False], dtype="boolean")
+    >>> swapped_answers(pd.Series(["She won."]), told, lexicon, "v").to_numpy().tolist()
+    [[1.0, 0.0]]
+    """
+    known = dict(zip(texts, told, strict=True))
+
+    def refused(texts: pd.Series) -> pd.Series:
+        new = texts[~texts.isin(list(known))]
+        read = detector.detect(new, progress=False)["refused"]
+        every = known | dict(zip(new, read, strict=True))
+        return texts.map(every.get).astype("boolean").astype("Float64").astype(float)
+
+    return audit.of_texts(texts, lexicon=lexicon, scores={"swap": refused})
