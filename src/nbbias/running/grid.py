@@ -59,6 +59,8 @@ def combinations(
 
 def of_file(path: Path, assignments: Sequence[str]) -> list[dict[str, Any]]:
     """Return the combinations for a params file; one, as it is, where the file cannot be read."""
+    if not assignments:
+        return [{}]
     try:
         model = studies.study(studies.read(path)[0]).parameters
     except NbbiasError:  # told where the run is planned
