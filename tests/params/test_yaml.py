@@ -196,6 +196,9 @@ MERGES = "a0: &a0 {x: 1}\n" + "\n".join(
     f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], k{n}: 1}}" for n in range(1, 40)
 )
 
+#: Processor time of a refusal, at most: what grows with the square of its input takes minutes.
+SECONDS = 4
+
 #: A name: what the file holds, and what its refusal says.
 HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "billion laughs": (laughs(levels=9, width=10), "line 5: more than 10,000 values"),
@@ -266,14 +269,14 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_hostile_is_refused_in_under_a_second(name: str, tmp_path: Path) -> None:
+def test_what_is_hostile_is_refused_in_seconds(name: str, tmp_path: Path) -> None:
     content, told = HOSTILE[name]
     (tmp_path / "llmbi").mkdir()
     path = write(tmp_path / "llmbi", content)
     started = time.process_time()
     with pytest.raises(ParameterError) as caught:
         run_plan.plan([path])
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < SECONDS
     assert told in str(caught.value)
     assert len(str(caught.value)) < 60_000
     assert str(path) in str(caught.value)
@@ -340,7 +343,7 @@ def test_a_hostile_suite_is_refused_as_a_params_file_is(name: str, tmp_path: Pat
     started = time.process_time()
     with pytest.raises(DataError) as caught:
         suite.load([path])
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < SECONDS
     assert str(path) in str(caught.value)
 
 
