@@ -111,7 +111,9 @@ def _variants(
             yield from ((kind, name, text) for name, text in dict(texts).items())
             continue
         for text in texts:
-            if kind == MASKED:
+            if isinstance(text, dict):
+                yield from ((kind, name, said) for name, said in text.items())
+            elif kind == MASKED:
                 yield kind, None, text
             elif not _SLOT.search(text):
                 yield kind, named[0], text
