@@ -62,7 +62,7 @@ def twins(*, part: Part | None = None) -> pd.DataFrame:
     ['claim', 'swapped']
     """
     if part not in (None, *PARTS):
-        raise ParameterError(f"part is one of {', '.join(PARTS)}, but is {part!r}")
+        raise ParameterError("part", f"must be train or test, not {part!r}")
     table = _filled()
     return table if part is None else table[table["part"] == part].reset_index(drop=True)
 
