@@ -24,6 +24,7 @@ from . import (
     split as split,
     swaps as swaps,
     tables as tables,
+    twins as twins,
     units as units,
     unseen as unseen,
 )
