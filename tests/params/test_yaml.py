@@ -196,15 +196,12 @@ MERGES = "a0: &a0 {x: 1}\n" + "\n".join(
     f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}], k{n}: 1}}" for n in range(1, 40)
 )
 
-#: Processor time of a refusal, at most: what grows with the square of its input takes minutes.
-SECONDS = 4
-
 #: A name: what the file holds, and what its refusal says.
 HOSTILE: dict[str, tuple[str | bytes, str]] = {
-    "billion laughs": (laughs(levels=9, width=10), "line 5: more than 10,000 values"),
-    "more laughs": (laughs(levels=60, width=2), "line 12: more than 10,000 values"),
-    "laughs in flow": ("{a: &a [x,x,x], b: &b [*a,*a," + "*a," * 5000 + "]}", "more than 10,000"),
-    "merged laughs": (MERGES, "more than 10,000 values"),
+    "billion laughs": (laughs(levels=9, width=10), "line 5: more than 5,000 values"),
+    "more laughs": (laughs(levels=60, width=2), "line 11: more than 5,000 values"),
+    "laughs in flow": ("{a: &a [x,x,x], b: &b [*a,*a," + "*a," * 5000 + "]}", "more than 5,000"),
+    "merged laughs": (MERGES, "more than 5,000 values"),
     "chain of aliases": (chain(200), "more than 50 lists or mappings"),
     "self": ("a: &a [*a]\n", "line 1: *a stands within what it stands for"),
     "self as value": ("seed: 1\na: &a {b: {c: *a}}\n", "line 2: *a stands within"),
@@ -216,9 +213,9 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "deep dashes": ("- " * 100_000, "more than 50 lists or mappings"),
     "deep names": ("? " * 100_000, "more than 50 lists or mappings"),
     "deep lines": ("\n".join(" " * n + "a:" for n in range(600)), "more than 50 lists"),
-    "many values": ("a: [" + "1," * 50_000 + "]", "more than 10,000 values"),
-    "many names": ("\n".join(f"k{n}: 1" for n in range(20_000)), "line 5000: more than 10,000"),
-    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(4_900)), "and 4,881 more mistakes"),
+    "many values": ("a: [" + "1," * 50_000 + "]", "more than 5,000 values"),
+    "many names": ("\n".join(f"k{n}: 1" for n in range(20_000)), "line 2500: more than 5,000"),
+    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(2_400)), "and 2,381 more mistakes"),
     "Python": ("a: !!python/object/apply:os.system [x]\n", "line 1: no parameter is of the kind"),
     "Python's module": ("a: !!python/module:os\n", "no parameter is of the kind"),
     "binary": ("a: !!binary aGVsbG8=\n", "no parameter is of the kind 'binary'"),
@@ -269,14 +266,14 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_what_is_hostile_is_refused_in_seconds(name: str, tmp_path: Path) -> None:
+def test_what_is_hostile_is_refused_in_under_a_second(name: str, tmp_path: Path) -> None:
     content, told = HOSTILE[name]
     (tmp_path / "llmbi").mkdir()
     path = write(tmp_path / "llmbi", content)
     started = time.process_time()
     with pytest.raises(ParameterError) as caught:
         run_plan.plan([path])
-    assert time.process_time() - started < SECONDS
+    assert time.process_time() - started < 1
     assert told in str(caught.value)
     assert len(str(caught.value)) < 60_000
     assert str(path) in str(caught.value)
@@ -343,7 +340,7 @@ def test_a_hostile_suite_is_refused_as_a_params_file_is(name: str, tmp_path: Pat
     started = time.process_time()
     with pytest.raises(DataError) as caught:
         suite.load([path])
-    assert time.process_time() - started < SECONDS
+    assert time.process_time() - started < 1
     assert str(path) in str(caught.value)
 
 
@@ -372,8 +369,8 @@ def test_halves_of_a_character_side_by_side_are_one(tmp_path: Path) -> None:
 
 
 def test_a_file_as_large_as_may_be_is_read(tmp_path: Path) -> None:
-    text = "weights: {" + "".join(f"k{n}: 1.0, " for n in range(4_990)) + "}"
-    assert len(params.read_yaml(write(tmp_path, text))["weights"]) == 4_990
+    text = "weights: {" + "".join(f"k{n}: 1.0, " for n in range(2_490)) + "}"
+    assert len(params.read_yaml(write(tmp_path, text))["weights"]) == 2_490
     deep = "a: " + "[" * 48 + "]" * 48
     assert params.read_yaml(write(tmp_path, deep))["a"][0][0] is not None
     long = "a: " + "x" * (reader.LARGEST - 3)

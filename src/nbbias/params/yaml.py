@@ -29,8 +29,9 @@ from nbbias.tables import ParameterError
 
 #: Bytes of a file; the longest that is shipped has 7,000.
 LARGEST = 250_000
-#: Values, names and lists in it, those that aliases stand for counted each time.
-NODES = 10_000
+#: Values, names and lists in it, those that aliases stand for counted each time; the longest that
+#: is shipped has 393.
+NODES = 5_000
 #: Lists or mappings within one another.
 DEPTH = 50
 #: Characters of a name, and of a number.
