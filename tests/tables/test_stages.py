@@ -173,13 +173,16 @@ def _key(root: Path) -> str:
         ("text/topics.py", True),
         ("stats/chance.py", True),
         ("refusals/features.py", True),
+        ("data/refusals/head.csv", True),
+        ("data/audit/counterparts.csv", True),
+        ("data/words/cards.yaml", False),
     ],
 )
 def test_a_stage_is_made_anew_when_a_measure_changes_and_not_when_a_label_does(
     tmp_path: Path, touched: str, another: bool
 ) -> None:
     root = tmp_path / "nbbias"
-    shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("data", "__pycache__"))
+    shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("__pycache__"))
     before = _key(root)
     with (root / touched).open("a", encoding="utf-8") as file:
         file.write("# another word\n")
