@@ -101,6 +101,16 @@ def test_a_world_without_its_data_is_said_to_be_left_out(monkeypatch: pytest.Mon
     assert grid.left_out(designs, [simulated(made().query("world == 'tails'"))]).shape[0] == 12
 
 
+def test_real_articles_that_are_not_here_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NBBIAS_DATA", raising=False)
+    monkeypatch.setattr(measures, "_found", {})  # the package's own
+    every = grid.designs([], n=[10], repeats=2, lead_n=[10], lead_repeats=2)
+    halves = every[(every["world"] == "halves") & (every["size"] == 0)]
+    assert set(halves["of"]) == {"trial", "lead"}
+    for of, own in halves.groupby("of"):
+        assert grid.simulate(own, sure=SURE).empty, of
+
+
 def test_a_right_measure_is_right_and_a_narrow_one_is_not() -> None:
     found = simulated(made(repeats=400, n=(30,)))
     of = calibration.estimates.estimates(found, pd.DataFrame(), confidence=0.95)

@@ -104,6 +104,8 @@ def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     >>> [float(found[name].round(3)) for name in ("coverage", "told", "wrong_sign", "exaggeration")]
     [0.5, 0.5, 0.0, 2.0]
     """
+    if trials.empty:  # a world that cannot be had
+        return pd.DataFrame()
     rows = []
     for key, own in trials.groupby(list(KEYS), dropna=False, sort=False):
         rows.append(dict(zip(KEYS, key, strict=True)) | _outcome(own, confidence))
@@ -171,6 +173,8 @@ def false_leads(sayings: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     >>> false_leads(said, confidence=0.95)[["told", "false", "false_of_told"]].iloc[0].tolist()
     [0.25, 0.25, 1.0]
     """
+    if sayings.empty:
+        return pd.DataFrame()
     rows = []
     for planted, own in sayings.groupby("planted", sort=False):
         row = {"planted": planted, "repeats": len(own)}
