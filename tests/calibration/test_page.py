@@ -48,6 +48,15 @@ def test_the_lead_of_what_was_not_declared_is_no_other(made: dict[str, pd.DataFr
     assert "1 holds the truth less often than it says" in lead.plain[0]
 
 
+def test_what_so_few_studies_leave_open_is_said_at_once(made: dict[str, pd.DataFrame]) -> None:
+    wide = made["estimates"].assign(ci_low=-0.5, ci_high=0.5)
+    first, second, third = sentences.lead(wide, texts=STUDY.sample).plain
+    told = "none is told to miss its level by more than 2 points, nor to keep to it"
+    assert first == f"Of 2 intervals, {told}, by so few studies."
+    assert told in second
+    assert "full.yaml" in third
+
+
 def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> None:
     nothing = sentences.lead(made["estimates"].iloc[:0], texts=STUDY.sample)
     assert nothing.plain == ("Nothing was measured.",)

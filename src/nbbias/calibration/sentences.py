@@ -47,6 +47,10 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         said, numbers = [f"Nothing was measured{why}."], pd.DataFrame()
     else:
         said = [_coverage(of["coverage_error"]), _errors(of)]
+        if 2 * _of(own, "open") > len(own):
+            said.append(
+                "More is told by a run of params/calibration/full.yaml, which simulates enough."
+            )
         numbers = _numbers(of)
     return Lead(
         plain=tuple(said), technical=_technical(numbers), figure="errors", numbers=numbers,
@@ -118,6 +122,11 @@ def _errors(of: dict[str, pd.DataFrame]) -> str:
 
 def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> str:
     """Say how many stand how to their level, with those furthest off it, and how many stay open."""
+    if (n := _of(own, "open")) == len(own):
+        off = f"by more than {100 * BAND:.0f} points"
+        return (
+            f"none is told to miss its level {off}, nor to keep to it, by so few simulated studies"
+        )
     said: list[str] = []
     for which, told in parts.items():
         some = own[own["kind"] == which]
@@ -130,7 +139,7 @@ def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> 
             furthest = some.loc[some["estimate"].abs().idxmax()]
             text += f" (the furthest, {furthest['what']}, in {level + furthest['estimate']:.1%})"
         said.append(text)
-    if n := _of(own, "open"):
+    if n:
         said.append(f"{n} {'is' if n == 1 else 'are'} left open by so few simulated studies")
     return plain.listed(said, most=len(said))
 
