@@ -52,7 +52,7 @@ def test_what_so_few_studies_leave_open_is_said_at_once(made: dict[str, pd.DataF
     wide = made["estimates"].assign(ci_low=-0.5, ci_high=0.5)
     first, second, third = sentences.lead(wide, texts=STUDY.sample).plain
     told = "none is told to miss its level by more than 2 points, nor to keep to it"
-    assert first == f"Of 2 intervals, {told}, by so few studies."
+    assert first == f"Of 2 intervals, {told}, by so few simulated studies."
     assert told in second
     assert "full.yaml" in third
 
