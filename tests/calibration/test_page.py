@@ -50,11 +50,19 @@ def test_the_lead_of_what_was_not_declared_is_no_other(made: dict[str, pd.DataFr
 
 def test_what_so_few_studies_leave_open_is_said_at_once(made: dict[str, pd.DataFrame]) -> None:
     wide = made["estimates"].assign(ci_low=-0.5, ci_high=0.5)
-    first, second, third = sentences.lead(wide, texts=STUDY.sample).plain
+    first, second = sentences.lead(wide, texts=STUDY.sample).plain
     told = "none is told to miss its level by more than 2 points, nor to keep to it"
-    assert first == f"Of 2 intervals, {told}, by so few simulated studies."
-    assert told in second
-    assert "full.yaml" in third
+    assert first.startswith("Of 2 intervals and ")
+    assert f"{told}, by so few simulated studies: params/calibration/full.yaml" in first
+    assert second.startswith("Where nothing is planted")
+    tests = wide["statistic"] == "false_positive_error"
+    half = sentences.lead(
+        wide.assign(ci_low=wide["ci_low"].where(~tests, -0.01),
+                    ci_high=wide["ci_high"].where(~tests, 0.01)),
+        texts=STUDY.sample,
+    ).plain  # fmt: skip
+    assert half[0] == f"Of 2 intervals, {told}."
+    assert "as often" in half[1] and "full.yaml" not in " ".join(half)
 
 
 def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> None:

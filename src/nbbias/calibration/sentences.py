@@ -47,10 +47,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         said, numbers = [f"Nothing was measured{why}."], pd.DataFrame()
     else:
         said = [_coverage(of["coverage_error"]), _errors(of)]
-        if 2 * _of(own, "open") > len(own):
-            said.append(
-                "More is told by a run of params/calibration/full.yaml, which simulates enough."
-            )
+        parts = own[own["statistic"] != "false_lead_error"]
+        if len(parts) and _of(parts, "open") == len(parts):
+            said = [_all_open(of), _false_leads(of["false_lead_error"])]
         numbers = _numbers(of)
     return Lead(
         plain=tuple(said), technical=_technical(numbers), figure="errors", numbers=numbers,
@@ -110,23 +109,37 @@ def _errors(of: dict[str, pd.DataFrame]) -> str:
         }
         said = f"Of {_count(own, 'test')}, {_told(own, level, parts, 'tell{s} what is not there')}"
     if len(leads):
-        level = 1 - leads["confidence"].iloc[0]
-        share = float(np.average(leads["estimate"], weights=leads["n"])) + level
-        about = (
-            f"where nothing is planted, the first sentence of a page is false in {share:.1%} of "
-        )
-        about += f"{int(leads['n'].sum()):,} simulated pages"
-        said = f"{said}; {about}" if said else plain.capital(about)
+        about = _false_leads(leads)
+        said = f"{said}; {about[0].lower()}{about[1:-1]}" if said else about[:-1]
     return f"{said}." if said else "No test was calibrated."
+
+
+def _all_open(of: dict[str, pd.DataFrame]) -> str:
+    """Say that nothing is told of any interval or test, and where more is."""
+    counted = {"interval": of["coverage_error"], "test": of["false_positive_error"]}
+    names = [_count(own, what) for what, own in counted.items() if len(own)]
+    return (
+        f"Of {plain.listed(names)} none is told to miss its level by more than {100 * BAND:.0f} "
+        "points, nor to keep to it, by so few simulated studies: "
+        "params/calibration/full.yaml simulates enough."
+    )
+
+
+def _false_leads(own: pd.DataFrame) -> str:
+    if own.empty:
+        return "No first sentence was calibrated."
+    share = float(np.average(own["estimate"], weights=own["n"])) + 1 - own["confidence"].iloc[0]
+    return (
+        f"Where nothing is planted, the first sentence of a page is false in {share:.1%} of "
+        f"{int(own['n'].sum()):,} simulated pages."
+    )
 
 
 def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> str:
     """Say how many stand how to their level, with those furthest off it, and how many stay open."""
     if (n := _of(own, "open")) == len(own):
         off = f"by more than {100 * BAND:.0f} points"
-        return (
-            f"none is told to miss its level {off}, nor to keep to it, by so few simulated studies"
-        )
+        return f"none is told to miss its level {off}, nor to keep to it"
     said: list[str] = []
     for which, told in parts.items():
         some = own[own["kind"] == which]
@@ -213,10 +226,10 @@ def worst(estimates: pd.DataFrame) -> str:
     row = off.loc[off["estimate"].idxmin()]
     share = row["confidence"] + row["estimate"]
     what = called(off.loc[[row.name]]).iloc[0]
+    narrow, of = (len(one.drop_duplicates(["source", "dimension", "task"])) for one in (off, own))
     return (
-        f"{len(off.drop_duplicates(['source', 'dimension', 'task']))} of "
-        f"{len(own.drop_duplicates(['source', 'dimension', 'task']))} intervals are too narrow at "
-        f"some number of units: the most, {what}, holds the truth in {share:.0%} at {row['topic']}"
+        f"{narrow} of {of} intervals {'is' if narrow == 1 else 'are'} too narrow at some number of "
+        f"units: the most, {what}, holds the truth in {share:.0%} at {row['topic']}"
     )
 
 
