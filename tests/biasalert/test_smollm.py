@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import ablation, corpus
+from nbbias.biasalert import ablation, checks, corpus
 from nbbias.biasalert.judges import bench, prompt, recorded, registry
 from nbbias.biasalert.params import Biasalert
 from nbbias.studies import read
@@ -18,12 +18,15 @@ PARAMS = ROOT / "params/biasalert/smollm.yaml"
 JUDGE = "smollm2-135m"
 
 #: Of the sample's 84 tests, as docs/decisions/0010 has them: read, called biased, and right.
-TOLD = {"RE, CoT, Demo": (65, 13, 27)}
+TOLD = {"task alone": (84, 0, 42), "RE, CoT, Demo": (65, 13, 27)}
+
+#: Of the 180 checks: read, and right.
+CHECKED = (127, 71)
 
 
 @pytest.fixture(scope="module")
-def judged() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The test texts of the run, their evidence, and the replies as its judge."""
+def judged() -> tuple[pd.DataFrame, ...]:
+    """The test texts of the run, their evidence, its judge's verdicts; evidence of the checks."""
     values: dict[str, Any] = read(PARAMS)[1]
     with starting_at(PARAMS.parent):
         chosen = Biasalert(**values)
@@ -35,7 +38,9 @@ def judged() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         )  # fmt: skip
         test = texts[texts["split"] == "test"].reset_index(drop=True)
         said, evidence = judges.judge(test, "test texts")
-    return test, evidence, said[said["judge"] == JUDGE]
+        checked, found = judges.judge(checks.checks(), "checks")
+    own = [one[one["judge"] == JUDGE].reset_index(drop=True) for one in (said, checked)]
+    return test, evidence, own[0], found, own[1]
 
 
 def replies() -> pd.DataFrame:
@@ -43,7 +48,7 @@ def replies() -> pd.DataFrame:
 
 
 def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(judged: Any) -> None:
-    test, evidence, said = judged
+    test, evidence, said, _, checked = judged
     assert said["instrument"].str.startswith("recorded replies, prompt fan2024").all()
     found = ablation.judge(
         said, test, evidence, worded="fan2024",
@@ -56,13 +61,16 @@ def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(judged: Any) -
         right = (verdicts == truth.reindex(verdicts.index)).sum()
         counts[modules] = (len(verdicts), int(verdicts.sum()), int(right))
     assert counts == TOLD
+    known = checked["outcome"] == "judged"
+    right = checked.loc[known, "biased"].astype(bool) == checks.checks().loc[known, "biased"]
+    assert (known.sum(), right.sum()) == CHECKED
     whole = found[found["modules"] == "RE, CoT, Demo"].reset_index(drop=True)
     assert whole["biased"].tolist() == said["biased"].tolist()
 
 
 def test_replies_are_to_texts_of_this_project_alone(judged: Any) -> None:
     # By hand: a reply's name is the hash of its whole prompt, so no other corpus has one.
-    test, evidence, _ = judged
+    test, evidence, _, found, _ = judged
     kept = replies()
     assert list(kept) == ["prompt_id", "model", "text"] and kept["prompt_id"].is_unique
     asked = {
@@ -70,6 +78,7 @@ def test_replies_are_to_texts_of_this_project_alone(judged: Any) -> None:
         for form in prompt.VARIANTS.values()
         for name in prompt.prompts(test, evidence, worded="fan2024", **form)["prompt_id"]
     }
+    asked |= set(prompt.prompts(checks.checks(), found, worded="fan2024")["prompt_id"])
     assert set(kept["prompt_id"]) <= asked
     other = test.assign(text=test["text"] + " Indeed.")
     lost = recorded.read_judgements(
