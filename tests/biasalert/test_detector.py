@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import biasalert
-from nbbias.biasalert import corpus, detector as room, guard
+from nbbias.biasalert import corpus, detector as room, guard, twins
 from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, Detector, detect, detector
 from nbbias.biasalert.judges import classifier
 from nbbias.tables import NbbiasError, ParameterError
@@ -195,8 +196,39 @@ def test_too_few_texts_to_hold_some_out_are_told(tmp_path: Path) -> None:
     few = pd.concat([table[table["biased"]][:10], table[~table["biased"]][:10]])
     few[["text", "biased"]].to_csv(tmp_path / "few.csv", index=False)
     used = detector(labelled=str(tmp_path / "few.csv"))
-    assert used.errors.empty and "too few texts" in used.told[1]
+    assert set(used.errors["statistic"]) == set(room.ELSEWHERE)
+    assert "too few texts" in used.told[1] and "claims" in used.told[2]
     assert detect(TEXTS, used)["verdict"].iloc[2] == NOT_JUDGED
+
+
+def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
+    used = detector("keywords")
+    rows = used.errors.set_index("statistic")
+    tested = twins.twins(part="test")
+    flagged = detect(tested["text"], used)["verdict"] == BIASED
+    of = {
+        "claims_found": tested["kind"].isin(["claim", "swapped", "endorsed"]),
+        "prose_false_alarms": tested["kind"].isin(["everyday", "encyclopedic"]),
+    }
+    for name, which in of.items():
+        assert rows.loc[name, "estimate"] == pytest.approx(flagged[which].mean())
+        assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
+        assert rows.loc[name, "ci_low"] < rows.loc[name, "estimate"] < rows.loc[name, "ci_high"]
+        assert f"{rows.loc[name, 'estimate']:.2f}" in used.told[-1]
+    # Prose stands alone: its interval is Wilson's. Claims come in sets, which widens theirs.
+    for name, n in (("prose_false_alarms", 160), ("claims_found", 372)):
+        hits = round(rows.loc[name, "estimate"] * n)
+        width = rows.loc[name, "ci_high"] - rows.loc[name, "ci_low"]
+        low, high = proportion_confint(hits, n, method="wilson")
+        assert width == pytest.approx(high - low) if n == 160 else width >= high - low - 1e-9
+
+
+def test_it_tells_how_many_twins_it_learnt_from() -> None:
+    for name, n in (("classifier", len(twins.beside())), ("keywords", 0)):
+        used = detector(name)
+        assert used.about["n_twins"] == n
+        assert (f"{n:,} twins" in used.told[0]) == (n > 0)
+    assert "twins learnt" in detector().about["instrument"]
 
 
 # --- around a stream --------------------------------------------------------------------------
