@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -197,6 +200,36 @@ def test_too_few_texts_to_hold_some_out_are_told(tmp_path: Path) -> None:
     used = detector(labelled=str(tmp_path / "few.csv"))
     assert used.errors.empty and "too few texts" in used.told[1]
     assert detect(TEXTS, used)["verdict"].iloc[2] == NOT_JUDGED
+
+
+#: What takes seconds to load, and no kept judge needs.
+SLOW = {"torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels"}
+
+
+@pytest.mark.parametrize("drops", [False, True], ids=["sample", "own texts"])
+def test_a_kept_judge_loads_little_and_judges_64_texts(
+    drops: bool, labelled: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.csv"
+    said = [f"Women are too emotional to lead {number} companies." for number in range(64)]
+    pd.DataFrame({"text": said}).to_csv(path, index=False)
+    own = ["--labelled", labelled] if drops else []
+    detector(labelled=labelled) if drops else detector()  # is kept from here on
+    code = (
+        "import sys, nbbias.cli\n"
+        f"sys.argv = {['nbbias', 'detect', str(path), *own]!r}\n"
+        "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
+        f"print('loaded:', sorted({SLOW!r} & set(sys.modules)))"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    *lines, last = done.stdout.splitlines()
+    assert last == "loaded: []", done.stderr
+    assert len(lines) == 65 and all("biased" in line for line in lines[1:])
+    # Two to four, by what else runs; with PyTorch and scikit-learn fourteen where it is four.
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 8
 
 
 # --- around a stream --------------------------------------------------------------------------

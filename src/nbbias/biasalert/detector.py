@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert import corpus, detection, knowledge as entries, retrieval, sources, split
+from nbbias.biasalert import corpus, knowledge as entries, retrieval, sources, split
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
@@ -172,7 +172,8 @@ def detector(
         raise ParameterError("judge", f"no judge called {judge!r}; {meant(judge, JUDGES)}")
     known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
-    stamps = tuple(_stamp(path) for path in (labelled, known))
+    stamp = {path: _stamp(path) for path in (labelled, known)}
+    stamps: tuple[str, ...] = (stamp[labelled], stamp[known])
     if JUDGES[judge].learns or JUDGES[judge].reads_evidence:
         stamps = (*stamps, embeddings.instrument(embedding_model), tables.stamp(embedding_model))
     return _open(_Of(judge, labelled, known, settings), stamps)
@@ -200,7 +201,7 @@ def _open(of: _Of, stamps: tuple[str, ...]) -> Detector:
         return Detector(judge, retrieve, about, errors)
     kept = _fitted(of, stamps)
     about = kept.about["told"] | ({"unmeasured": _TOO_FEW} if errors.empty else {})
-    fitted = classifier.taught(kept.learnt, kept.about["classifier"])
+    fitted = classifier.Fitted(kept.learnt, kept.about["classifier"])
     judge = partial(classifier.judge, fitted=fitted, name=of.name, progress=False)
     if not JUDGES[of.name].reads_evidence:
         return Detector(lambda texts, _: judge(texts), None, about, errors)
@@ -269,7 +270,7 @@ def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
     )  # fmt: skip
     about = _about(of, train, known, fitted.about["instrument"])
     both = {"told": about, "classifier": fitted.about}
-    return _Kept(known, base.vectors, base.floor, classifier.learnt(fitted), both)
+    return _Kept(known, base.vectors, base.floor, fitted.learnt, both)
 
 
 @tables.stage(always=True)
@@ -279,6 +280,8 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     The sample's two sides, which share no stereotype and no template, judge each other; other texts
     are dealt into parts that share no near-duplicate.
     """
+    from nbbias.biasalert import detection  # with statsmodels: not to judge by what is kept
+
     if of.name in SLOW:
         return tables.estimates([], study=detection.STUDY)
     labelled = classifier.with_texts(_labelled(of))
