@@ -421,9 +421,7 @@ def test_numbers_that_cannot_be_are_made_anew(
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
     monkeypatch.setattr(embeddings, "_known", {})
-    monkeypatch.setattr(
-        embeddings, "_encoder", lambda *_: lambda texts, **_: np.eye(4)[: len(texts)]
-    )
+    monkeypatch.setattr(embeddings.minilm, "encode", lambda texts, _: np.eye(4)[: len(texts)])
     for wrong in (np.eye(4)[:1], np.full((2, 4), np.nan), np.ones(2), np.full((2, 4), np.inf)):
         embeddings._known.clear()
         embeddings.embed(["a", "b"], model="offline")

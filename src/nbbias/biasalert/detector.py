@@ -14,16 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
-from nbbias.biasalert import (
-    corpus,
-    detection,
-    knowledge as entries,
-    retrieval,
-    sources,
-    split,
-    twins,
-)
+from nbbias import tables
+from nbbias.biasalert import corpus, knowledge as entries, retrieval, sources, split, twins
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
@@ -199,7 +191,8 @@ def detector(
         raise ParameterError("judge", f"no judge called {judge!r}; {meant(judge, JUDGES)}")
     known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
-    stamps = tuple(_stamp(path) for path in (labelled, known))
+    stamp = {path: _stamp(path) for path in (labelled, known)}
+    stamps: tuple[str, ...] = (stamp[labelled], stamp[known])
     if JUDGES[judge].learns or JUDGES[judge].reads_evidence:
         stamps = (*stamps, embeddings.instrument(embedding_model), tables.stamp(embedding_model))
     return _open(_Of(judge, labelled, known, settings), stamps)
@@ -233,7 +226,7 @@ def _ready(of: _Of, stamps: tuple[str, ...]) -> tuple[Judge, Retrieve | None, di
     if of.name not in KEPT:
         return _make(of, _labelled(of))
     kept = _fitted(of, stamps)
-    fitted = classifier.taught(kept.learnt, kept.about["classifier"])
+    fitted = classifier.Fitted(kept.learnt, kept.about["classifier"])
     judge = partial(classifier.judge, fitted=fitted, name=of.name, progress=False)
     if not JUDGES[of.name].reads_evidence:
         return lambda texts, _: judge(texts), None, kept.about["told"]
@@ -304,7 +297,7 @@ def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
     )  # fmt: skip
     about = _about(of, train, known, fitted.about["instrument"])
     both = {"told": about, "classifier": fitted.about}
-    return _Kept(known, base.vectors, base.floor, classifier.learnt(fitted), both)
+    return _Kept(known, base.vectors, base.floor, fitted.learnt, both)
 
 
 @tables.stage(always=True)
@@ -314,6 +307,8 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     The sample's two sides, which share no stereotype and no template, judge each other; other texts
     are dealt into parts that share no near-duplicate.
     """
+    from nbbias.biasalert import detection  # with statsmodels: not to judge by what is kept
+
     if of.name in SLOW:
         return tables.estimates([], study=detection.STUDY)
     labelled = classifier.with_texts(_labelled(of))
@@ -339,6 +334,9 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
 @tables.stage(always=True)
 def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     """Estimate how a judge does on texts of another kind, which no judge learns from."""
+    from nbbias import stats
+    from nbbias.biasalert import detection  # with statsmodels: not to judge by what is kept
+
     judge, retrieve, about = _ready(of, stamps)
     tested = twins.twins(part="test")
     tested["text_id"] = tested.index.astype("str")

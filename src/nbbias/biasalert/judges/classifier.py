@@ -3,12 +3,14 @@
 Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
 they were not fitted on, and what the evidence says. So its probabilities are calibrated. In a run
 the two learn from `biasalert.twins`, too, where the same name stands in what is biased and in what
-is not; the third does not, so that a probability means what it means among the labelled texts.
+is not; the third does not, so that a probability means what it means among the labelled texts. What
+they have learnt is numbers and words, by which `judges.reading` judges: scikit-learn is loaded to
+fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -16,17 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from nbbias import tables
-from nbbias.biasalert import twins
+from nbbias.biasalert import grams, twins
 from nbbias.biasalert.contracts import LABELLED, TEXTS
+from nbbias.biasalert.judges import reading
 from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.retrieval import quality
@@ -42,7 +39,6 @@ READ = 10_000
 
 #: A judge must know more than this share of a text's words: of the texts it was fitted on here.
 KNOWN = 0.2
-_WORD = r"[\w']+|[?!.]"
 _CROSS = 3
 UNKNOWN = (
     "no more than a fifth of its words stand in the texts that the judge was fitted on; "
@@ -58,12 +54,13 @@ _NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted judge: its parts, and `about`, what it was made from."""
+    """A fitted judge: what its parts have learnt, and `about`, what it was made from.
 
-    vectorizer: Any
-    linear: Any
-    kernel: Any
-    final: Any
+    The parts are the vectorizer, the linear and the kernel classifier and what weighs these two:
+    numbers, words, and dicts of them.
+    """
+
+    learnt: list[dict[str, Any]]
     about: dict[str, Any]
 
 
@@ -139,7 +136,7 @@ def fit(
     weighed = np.column_stack([held_out, _of_evidence(table, evidence)])
     with threadpool_limits(1):
         final = _final().fit(weighed, table["biased"].to_numpy())
-    return taught([*parts, _learnt(final)], about)
+    return Fitted([*parts, _learnt(final)], about)
 
 
 #: What was fitted last, by the hash of what it was fitted on.
@@ -203,34 +200,10 @@ def _learnt(model: Any) -> dict[str, Any]:
     """Return what a model of scikit-learn has learnt, its parts' by their names."""
     if steps := _steps(model):
         return {name: _learnt(one) for name, one in steps.items()}
-    if isinstance(model, TfidfVectorizer):
+    if hasattr(model, "vocabulary_"):
         known = {term: int(at) for term, at in model.vocabulary_.items()}
         return {"vocabulary_": known, "idf_": model.idf_}
     return {name: value for name, value in vars(model).items() if name[0] != "_" == name[-1]}
-
-
-def _teach(model: Any, learnt: Mapping[str, Any]) -> None:
-    """Give a model that was not fitted what another of its kind has learnt."""
-    steps = _steps(model)
-    for name, value in learnt.items():
-        if steps:
-            _teach(steps[name], value)
-        else:
-            setattr(model, name, value)
-
-
-def learnt(fitted: Fitted) -> list[dict[str, Any]]:
-    """Return what the parts of a judge have learnt: numbers, words, and lists and dicts of them."""
-    parts = (fitted.vectorizer, fitted.linear, fitted.kernel, fitted.final)
-    return [_learnt(one) for one in parts]
-
-
-def taught(learnt: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> Fitted:
-    """Make the judge that has learnt this, of which `about` is told; nothing is fitted."""
-    parts = (_vectorizer(), *_parts(about["n"], about["seed"]), _final())
-    for part, own in zip(parts, learnt, strict=True):
-        _teach(part, own)
-    return Fitted(*parts, dict(about))
 
 
 def with_texts(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -262,25 +235,34 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _vectorizer() -> FeatureUnion:
-    words = TfidfVectorizer(ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=_WORD)
-    characters = TfidfVectorizer(
-        analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
-    )
+def _vectorizer() -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import FeatureUnion
+
+    words = TfidfVectorizer(analyzer=grams.words, min_df=2, sublinear_tf=True)
+    characters = TfidfVectorizer(analyzer=grams.pieces, min_df=2, sublinear_tf=True)
     return FeatureUnion([("words", words), ("characters", characters)])
 
 
 def _parts(n: int, seed: int) -> tuple[Any, Any]:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     # As many landmarks as labelled texts: a small file is learnt from in a second.
     linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
     kernel = make_pipeline(
-        Nystroem(gamma=1.5, n_components=min(1500, n), random_state=seed),
+        Nystroem(gamma=reading.GAMMA, n_components=min(1500, n), random_state=seed),
         LogisticRegression(C=8.0, max_iter=500),
     )
     return linear, kernel
 
 
 def _final() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
 
 
@@ -295,7 +277,9 @@ def _fit_parts(
 
 
 def _joined(counted: Any, vectors: np.ndarray) -> Any:
-    return sparse.hstack([counted, sparse.csr_matrix(1.5 * vectors)]).tocsr()
+    from scipy import sparse
+
+    return sparse.hstack([counted, sparse.csr_matrix(reading.VECTOR * vectors)]).tocsr()
 
 
 def _read(linear: Any, kernel: Any, counted: Any, vectors: np.ndarray) -> np.ndarray:
@@ -319,8 +303,8 @@ def probabilities(
     where = {"model": fitted.about["model"], "device": fitted.about["device"]}
     vectors = embeddings.embed(read, **where, progress=progress)
     with threadpool_limits(1):
-        own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
-        return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
+        own = reading.scores(fitted.learnt, read, vectors)
+        return reading.probability(fitted.learnt[3], np.column_stack([own, evidence]))
 
 
 def judge(
@@ -379,18 +363,17 @@ def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
 
     Examples
     --------
-    >>> vectorizer = _vectorizer().fit(["women are weak", "women are not weak"])
-    >>> fitted = Fitted(vectorizer, None, None, None, {})
+    >>> known = dict.fromkeys(["the", "women", "are", "weak"])
+    >>> fitted = Fitted([{"words": {"vocabulary_": known}}], {})
     >>> said = ["The women drive.", "Die Frauen fahren."]
     >>> texts = pd.DataFrame({"text_id": ["english", "german"], "text": said})
     >>> strange(fitted, texts)
-    {'german': 'no more than a fifth of its words stand in the texts that the judge was fitted on...'}
+    {'german': 'no more than a fifth of its words stand in the texts that the judge was fitted...'}
     """
-    words = dict(fitted.vectorizer.transformer_list)["words"]
-    tokens, known = words.build_tokenizer(), words.vocabulary_
+    known = fitted.learnt[0]["words"]["vocabulary_"]
     lost = {}
     for row in texts.itertuples():
-        said = [one for one in tokens(str(row.text)[:READ].lower()) if one not in "?!."]
+        said = [one for one in grams.tokens(str(row.text)[:READ]) if one not in "?!."]
         # However short: of two or three English words one is known as a rule ("women are weak").
         if not said or np.mean([one in known for one in said]) <= KNOWN:
             lost[str(row.text_id)] = UNKNOWN
