@@ -76,6 +76,17 @@ def spare_grammar() -> None:
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
+def spare_examples() -> None:
+    """Let this process not load hypothesis, by which pandera can make tables up, and none does.
+
+    Examples
+    --------
+    >>> spare_examples()
+    >>> import pandera
+    """
+    sys.modules.setdefault("hypothesis", None)  # type: ignore[arg-type]
+
+
 @contextlib.contextmanager
 def sparing(package: str) -> Iterator[None]:
     """In a run, let what is imported meanwhile do without a package that it only looks for.
