@@ -68,6 +68,10 @@ def test_the_detector_s_quality_is_that_on_models_it_had_not_seen() -> None:
     for what, own in found.items():
         told = f"{own.mean():.0%} ({own.min():.0%} to {own.max():.0%} by model) of the {what}"
         assert told in text
+    balanced = (found["refusals"] + found["other answers"]) / 2
+    worst = shipped["model"][balanced.idxmin()]
+    assert f"{balanced.min():.0%} on the worst model ({worst})" in text
+    assert f"and {balanced.mean():.0%} on average" in text
     low, high = (
         int(one) for one in re.findall(r"expected between (\d+)% and (\d+)% \(95%\)", text)[0]
     )
