@@ -110,8 +110,8 @@ def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
         in (text)
     )
     assert " and 0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10; " in text
-    # The detector calls refusals what is none, and misses some: (0.4 - 0.102) / 0.796.
-    assert "; corrected 37%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
+    # The detector calls refusals what is none, and misses some: (0.4 - 0.082) / 0.847.
+    assert "; corrected 38%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
 
 
 def test_recorded_refusals_are_not_corrected() -> None:

@@ -285,9 +285,9 @@ def test_a_short_plain_answer_is_no_refusal(said: str) -> None:
 def test_sentences_of_neutral_prose_refuse_nothing() -> None:
     path = data_path("neutral_prose.jsonl")
     prose = pd.read_json(path, lines=True)["text"]
-    single = [one for own in refusals.sentences(prose.tolist()) for one in own][::4]
+    single = [one for own in refusals.sentences(prose.tolist()) for one in own][::12]
     assert not refusals.detect(prose, progress=False)["refused"].any()
-    assert refusals.detect(single, progress=False)["refused"].mean() <= 0.02
+    assert refusals.detect(single, progress=False)["refused"].sum() <= 1
 
 
 # --- real and simulated texts -----------------------------------------------------------------
