@@ -213,7 +213,8 @@ def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
 
 def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
     """By hand: vectors of single sentences, averaged, times 3 L / (L + 600)."""
-    said = [f"The {what} of the town is open on Monday." for what in "pool bank park hall".split()]
+    halls = ("pool", "bank", "park", "hall")
+    said = [f"The {what} of the town is open on Monday." for what in halls]
     short, long = " ".join(said[:2]), " ".join(said)
     table = refusals.table([short, long], progress=False)
     vectors = embeddings.embed(said, model=features.MODEL, progress=False)
