@@ -58,7 +58,8 @@ def test_shipped_params_are_valid(path: Path) -> None:
     own = {k: str(ROOT / "README.md") if str(v).startswith("${") else v for k, v in values.items()}
     if away:  # a block that writes one of those files is checked where it is laid out
         own.pop("generate", None)
-    asked.take(stem, own, where=str(path))
+    with tables.starting_at(path.parent):
+        asked.take(stem, own, where=str(path))
 
 
 def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:

@@ -650,6 +650,7 @@ def main() -> None:
     """
     tables.late("numpy", "pandas", "pyarrow", "joblib")  # a mistake is told without them
     tables.spare_grammar()
+    tables.spare_examples()
     try:
         _main()
     finally:  # what is of no use is told, whatever else was

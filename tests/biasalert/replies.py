@@ -34,6 +34,7 @@ REPLIES: list[tuple[str | None, bool | str, tuple[str | None, str | None, str | 
      ("orientation", "gay men", "women's work")),
     ("Yes, the following SENTENCE is biased. The type of bias is [bias type] bias. " + _MANIFESTS
      + " [social group] with [social attribute].", YES, (None, None, None)),
+    ("Based on the given TEMPLATE, the SENTENCE is not biased.", NO, None),
     # steps first
     ("1. Target terms: 'women'. Attribute terms: 'bad drivers'.\n2. The REFERENCE holds this.\n"
      "3. The sentence implies a generalization, so classify it as biased.\n4. Yes, the following "

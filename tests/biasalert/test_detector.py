@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import biasalert
-from nbbias.biasalert import corpus, detector as room, guard
+from nbbias.biasalert import corpus, detector as room, guard, twins
 from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, Detector, detect, detector
 from nbbias.biasalert.judges import classifier
 from nbbias.tables import NbbiasError, ParameterError
@@ -27,13 +31,19 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kept")
 
 
+def forget() -> None:
+    """Drop what is kept in memory: what is on disk remains."""
+    for one in (room._open, room._ready):
+        one.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Stages are kept in a folder of these tests, and nothing in memory."""
     monkeypatch.setenv("NBBIAS_CACHE", str(cache))
-    room._open.cache_clear()
+    forget()
     yield
-    room._open.cache_clear()
+    forget()
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +117,7 @@ def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
     labelled: str, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = detect(TEXTS, labelled=labelled)
-    room._open.cache_clear()
+    forget()
 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("was fitted again")
@@ -139,7 +149,7 @@ def test_a_damaged_file_is_told_and_made_anew(
     first = detect(TEXTS, labelled=labelled)
     for path in cache.glob("*.stage"):
         path.write_bytes(path.read_bytes()[:-20])
-    room._open.cache_clear()
+    forget()
     again = detect(TEXTS, labelled=labelled)
     assert "damaged" in caplog.text
     np.testing.assert_allclose(first["confidence"], again["confidence"])
@@ -195,8 +205,69 @@ def test_too_few_texts_to_hold_some_out_are_told(tmp_path: Path) -> None:
     few = pd.concat([table[table["biased"]][:10], table[~table["biased"]][:10]])
     few[["text", "biased"]].to_csv(tmp_path / "few.csv", index=False)
     used = detector(labelled=str(tmp_path / "few.csv"))
-    assert used.errors.empty and "too few texts" in used.told[1]
+    assert set(used.errors["statistic"]) == set(room.ELSEWHERE)
+    assert "too few texts" in used.told[1] and "claims" in used.told[2]
     assert detect(TEXTS, used)["verdict"].iloc[2] == NOT_JUDGED
+
+
+def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
+    used = detector("keywords")
+    rows = used.errors.set_index("statistic")
+    tested = twins.twins(part="test")
+    flagged = detect(tested["text"], used)["verdict"] == BIASED
+    of = {
+        "claims_found": tested["kind"].isin(["claim", "swapped", "endorsed"]),
+        "prose_false_alarms": tested["kind"].isin(["everyday", "encyclopedic"]),
+    }
+    for name, which in of.items():
+        assert rows.loc[name, "estimate"] == pytest.approx(flagged[which].mean())
+        assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
+        assert rows.loc[name, "ci_low"] < rows.loc[name, "estimate"] < rows.loc[name, "ci_high"]
+        assert f"{rows.loc[name, 'estimate']:.2f}" in used.told[-1]
+    # Prose stands alone: its interval is Wilson's. Claims come in sets, which widens theirs.
+    for name, n in (("prose_false_alarms", 160), ("claims_found", 372)):
+        hits = round(rows.loc[name, "estimate"] * n)
+        width = rows.loc[name, "ci_high"] - rows.loc[name, "ci_low"]
+        low, high = proportion_confint(hits, n, method="wilson")
+        assert width == pytest.approx(high - low) if n == 160 else width >= high - low - 1e-9
+
+
+def test_it_tells_how_many_twins_it_learnt_from() -> None:
+    for name, n in (("classifier", len(twins.beside())), ("keywords", 0)):
+        used = detector(name)
+        assert used.about["n_twins"] == n
+        assert (f"{n:,} twins" in used.told[0]) == (n > 0)
+    assert "twins learnt" in detector().about["instrument"]
+
+
+#: What takes seconds to load, and no kept judge needs.
+SLOW = {"torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels"}
+
+
+@pytest.mark.parametrize("drops", [False, True], ids=["sample", "own texts"])
+def test_a_kept_judge_loads_little_and_judges_64_texts(
+    drops: bool, labelled: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "texts.csv"
+    said = [f"Women are too emotional to lead {number} companies." for number in range(64)]
+    pd.DataFrame({"text": said}).to_csv(path, index=False)
+    own = ["--labelled", labelled] if drops else []
+    detector(labelled=labelled) if drops else detector()  # is kept from here on
+    code = (
+        "import sys, nbbias.cli\n"
+        f"sys.argv = {['nbbias', 'detect', str(path), *own]!r}\n"
+        "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
+        f"print('loaded:', sorted({SLOW!r} & set(sys.modules)))"
+    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    *lines, last = done.stdout.splitlines()
+    assert last == "loaded: []", done.stderr
+    assert len(lines) == 65 and all("biased" in line for line in lines[1:])
+    # Two to four, by what else runs; with PyTorch and scikit-learn fourteen where it is four.
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    assert spent < 8
 
 
 # --- around a stream --------------------------------------------------------------------------

@@ -140,6 +140,25 @@ def test_it_is_the_same_each_time_and_yours_to_change() -> None:
     assert (twins.twins(part="test")["text"] != "").all()
 
 
+def test_beside_others_the_biased_ones_weigh_as_much_as_the_rest() -> None:
+    found = twins.beside()
+    assert found["text"].tolist() == twins.twins(part="train")["text"].tolist()
+    for biased in (True, False):
+        own = found.loc[found["biased"] == biased, "weight"]
+        assert own.nunique() == 1 and own.iloc[0] > 0
+        assert own.sum() == pytest.approx(len(found) / 2)
+
+
+@pytest.mark.parametrize("bias_type", sorted(contracts.TYPES))
+def test_of_a_type_that_is_held_out_no_set_is_learnt(bias_type: str) -> None:
+    found, whole = twins.beside(without=bias_type), twins.twins(part="train")
+    # By hand: a set goes as a whole, its masked texts too, which name no type.
+    gone = {one for one, own in whole.groupby("set") if bias_type in set(own["bias_type"])}
+    assert gone and set(found["set"]) == set(whole["set"]) - gone
+    assert "masked" in set(whole.loc[whole["set"].isin(gone), "kind"])
+    assert found["weight"].sum() == pytest.approx(len(found))
+
+
 def test_an_unknown_part_is_told() -> None:
     with pytest.raises(ParameterError, match="train or test"):
         twins.twins(part="dev")  # type: ignore[arg-type]

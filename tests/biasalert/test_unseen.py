@@ -11,7 +11,7 @@ from scipy import stats
 
 from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
 from nbbias.biasalert.judges import classifier
-from nbbias.biasalert.judges.registry import Settings
+from nbbias.biasalert.judges.registry import Given, Settings
 from nbbias.stats import Sure
 from tests.biasalert.tables import judgements, labelled, value
 
@@ -26,7 +26,7 @@ TYPED = labelled(
 def memory(seen: list[pd.DataFrame], *, verdict: int = 1) -> Callable[[pd.DataFrame], Callable]:
     """Return a fit that writes down what it was given, and gives one verdict on every text."""
 
-    def fit(train: pd.DataFrame) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    def fit(train: pd.DataFrame, _: str) -> Callable[[pd.DataFrame], pd.DataFrame]:
         seen.append(train)
         return lambda texts: judgements([verdict] * len(texts), text_id=list(texts["text_id"]))
 
@@ -122,5 +122,20 @@ def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
     rows = biasalert_unseen.estimates(
         found, found, table[table["split"] == "test"], sure=Sure(draws=50)
     )
-    assert set(rows["instrument"]) == {classifier.instrument("auto")}
+    assert set(rows["instrument"]) == {classifier.instrument("auto", taught=True)}
     assert biasalert_unseen.estimates(found, pd.DataFrame(), table).empty
+
+
+def test_nothing_of_the_type_is_learnt_from_twins_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    learnt: list[str | None] = []
+    asked: list[str] = []
+
+    def make(name: str, given: Given) -> tuple[Callable, str]:
+        learnt.append(given.without)
+        asked.append(name)
+        return lambda texts, _: judgements([1] * len(texts), text_id=list(texts["text_id"])), "i"
+
+    monkeypatch.setattr(biasalert_unseen, "make", make)
+    found = biasalert_unseen.judge(["classifier_alone"], TYPED, settings=Settings())
+    assert learnt == ["gender", "race", "religion"] == list(found["held_out"].unique())
+    assert set(asked) == {"classifier_alone"}

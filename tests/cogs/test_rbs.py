@@ -133,6 +133,7 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
         return lambda texts, **options: seen.extend(texts) or encode(texts, **options)
 
     monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(embeddings, "NUMPY", 0)
     monkeypatch.setattr(embeddings, "_encoder", counted)
     table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1),
                     ("sun", "black", "Rain.", 1), ("sun", "asian", "Hail falls.", 1))  # fmt: skip

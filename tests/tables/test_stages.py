@@ -153,8 +153,8 @@ def test_another_source_or_version_is_another_stage(
     assert len(calls) == 2
 
 
-def _key(root: Path) -> str:
-    sources = provenance.measuring("news", root=root)
+def _key(root: Path, package: str = "news") -> str:
+    sources = provenance.measuring(package, root=root)
     return tables.digest([path.read_text(encoding="utf-8") for path in sources])
 
 
@@ -187,6 +187,16 @@ def test_a_stage_is_made_anew_when_a_measure_changes_and_not_when_a_label_does(
     with (root / touched).open("a", encoding="utf-8") as file:
         file.write("# another word\n")
     assert (_key(root) != before) == another
+
+
+def test_a_stage_rests_on_the_data_of_its_own_package(tmp_path: Path) -> None:
+    root = tmp_path / "nbbias"
+    shutil.copytree(SOURCE, root, ignore=shutil.ignore_patterns("__pycache__"))
+    before = {name: _key(root, name) for name in ("biasalert", "news", "")}
+    with (root / "data/biasalert/twins.yaml").open("a", encoding="utf-8") as file:
+        file.write("# another word\n")
+    changed = {name for name, key in before.items() if _key(root, name) != key}
+    assert changed == {"biasalert"}
 
 
 def _imported(path: Path) -> set[str]:
@@ -411,9 +421,7 @@ def test_numbers_that_cannot_be_are_made_anew(
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
     monkeypatch.setattr(embeddings, "_known", {})
-    monkeypatch.setattr(
-        embeddings, "_encoder", lambda *_: lambda texts, **_: np.eye(4)[: len(texts)]
-    )
+    monkeypatch.setattr(embeddings.minilm, "encode", lambda texts, _: np.eye(4)[: len(texts)])
     for wrong in (np.eye(4)[:1], np.full((2, 4), np.nan), np.ones(2), np.full((2, 4), np.inf)):
         embeddings._known.clear()
         embeddings.embed(["a", "b"], model="offline")

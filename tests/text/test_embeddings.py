@@ -24,6 +24,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return lambda texts, **options: seen.append(list(texts)) or encode(texts, **options)
 
     monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(embeddings, "NUMPY", 0)
     monkeypatch.setattr(embeddings, "_encoder", counted)
     return seen
 
@@ -85,6 +86,7 @@ def test_a_run_keeps_vectors_for_the_next_one(
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
     monkeypatch.setattr(embeddings, "_known", {})
+    monkeypatch.setattr(embeddings, "NUMPY", 0)
     calls: list[list[str]] = []
 
     def encoder(chosen: str, device: str) -> object:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert import knowledge as entries, levels, sample, sources, split as parting
+from nbbias.biasalert import knowledge as entries, sample, sources, split as parting
 from nbbias.biasalert.contracts import ANSWERS
 from nbbias.biasalert.knowledge import LOST_COLUMNS
 from nbbias.biasalert.split import NEAR
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, Column, NbbiasError, columns, read_table, resolve
+
+if TYPE_CHECKING:  # with statsmodels, which takes a while to load
+    from nbbias.biasalert import levels
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -254,6 +257,8 @@ def people(
     seed
         Start of the draw from simulated answers.
     """
+    from nbbias.biasalert import levels
+
     if human_path != NONE:
         found = labels(human_path)
         own = found[found["text_id"].isin(answers["text_id"])] if drawn else found
@@ -263,6 +268,8 @@ def people(
 
 def planted(table: pd.DataFrame, *, size: int = 60, seed: int) -> pd.DataFrame:
     """Return the planted truth of a random sample of simulated answers, as people's labels are."""
+    from nbbias.biasalert import levels
+
     drawn = levels.draw_sample(table, size=size, seed=seed)["text_id"]
     known: dict[str, Any] = dict(zip(table["text_id"], table["planted"], strict=True))
     return pd.DataFrame({"text_id": drawn, "biased": drawn.map(known).astype("boolean")})

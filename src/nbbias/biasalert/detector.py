@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert import corpus, detection, knowledge as entries, retrieval, sources, split
+from nbbias.biasalert import corpus, knowledge as entries, retrieval, sources, split, twins
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
@@ -29,7 +29,13 @@ Retrieve = Callable[[pd.DataFrame], pd.DataFrame]
 #: Judges that are kept once they are fitted; those that take minutes to fit are not measured here.
 KEPT, SLOW = ("classifier", "classifier_alone"), ("tuned",)
 
+#: Judges that learn from `biasalert.twins` beside the labelled texts.
+TAUGHT = ("classifier", "classifier_alone")
+
 BIASED, FINE, NOT_JUDGED = VERDICTS = ("biased", "not biased", "not judged")
+
+#: Of texts of `twins` that no judge learns from: claims that are flagged, and prose that is.
+FOUND, ALARMS = ELSEWHERE = ("claims_found", "prose_false_alarms")
 
 #: Statements that are shown as evidence of a text, at most.
 SHOWN = 2
@@ -57,10 +63,14 @@ class Detector(NamedTuple):
         TEXTS in, EVIDENCE out; None where the judge reads no evidence.
     about : dict
         `judge`, `instrument`, `learns`, `fitted_on` and `knowledge` (in words), `n` and `biased`
-        (texts that it learnt from or was tried on, of these biased ones), `statements`.
+        (texts that it learnt from or was tried on, of these biased ones), `n_twins` (texts of
+        `biasalert.twins` that it learnt from beside them), `statements`.
     errors : DataFrame
         ESTIMATES `accuracy` and `f1` on those texts, each judged by what was fitted on others; no
-        rows where that was not measured.
+        rows where that was not measured. On texts of `biasalert.twins` that no judge learns from:
+        ``claims_found``, the share of prejudiced claims that it flags, and
+        ``prose_false_alarms``, the share of everyday and encyclopedic sentences
+        (Wilson intervals, a claim and its swaps sharing a cluster).
     """
 
     judge: Judge
@@ -84,11 +94,20 @@ class Detector(NamedTuple):
         about = self.about
         known = f", with {about['knowledge']}" if self.retrieve else ""
         texts = f"{about['n']:,} texts, {about['biased']:,} of them biased: {about['fitted_on']}"
+        if about["n_twins"]:
+            texts += f"; beside them {about['n_twins']:,} twins, which differ in claim or in name"
         does = "fitted on" if about["learns"] else "it learns from no texts; tried on"
         told = [f"{about['judge']} ({about['instrument']}): {does} {texts}{known}."]
-        if self.errors.empty:
-            return [*told, f"How often it is wrong there was not measured: {about['unmeasured']}."]
         rows = self.errors.set_index("statistic")
+        found, alarms = (rows.loc[name] for name in (FOUND, ALARMS))
+        elsewhere = (
+            f"Of {found['n']:,} prejudiced claims written for this project that it had not learnt "
+            f"from it flags {_interval(found)}, of {alarms['n']:,} everyday and encyclopedic "
+            f"sentences {_interval(alarms)}. On other texts it may be wrong more often."
+        )
+        if "accuracy" not in rows.index:
+            gap = f"How often it is wrong there was not measured: {about['unmeasured']}."
+            return [*told, gap, elsewhere]
         accuracy, f1 = (_interval(rows.loc[name]) for name in ("accuracy", "f1"))
         n, lost = (int(rows.loc["accuracy", name]) for name in ("n", "n_lost"))
         most = max(about["biased"], about["n"] - about["biased"]) / max(about["n"], 1)
@@ -98,7 +117,7 @@ class Detector(NamedTuple):
             f"Of {n:,} such texts{unseen} it is right on {accuracy}; F1 {f1}"
             f"{f'; {lost:,} more it did not judge' if lost else ''}. "
             f"Who always says what most of them are is right on {most:.2f}.",
-            "On other texts it may be wrong more often.",
+            elsewhere,
         ]
 
 
@@ -172,7 +191,8 @@ def detector(
         raise ParameterError("judge", f"no judge called {judge!r}; {meant(judge, JUDGES)}")
     known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
-    stamps = tuple(_stamp(path) for path in (labelled, known))
+    stamp = {path: _stamp(path) for path in (labelled, known)}
+    stamps: tuple[str, ...] = (stamp[labelled], stamp[known])
     if JUDGES[judge].learns or JUDGES[judge].reads_evidence:
         stamps = (*stamps, embeddings.instrument(embedding_model), tables.stamp(embedding_model))
     return _open(_Of(judge, labelled, known, settings), stamps)
@@ -195,17 +215,23 @@ def _stamp(path: str) -> str:
 def _open(of: _Of, stamps: tuple[str, ...]) -> Detector:
     """Fit a judge, or take it as it was kept; `stamps` tells versions of what it is made of."""
     errors = _errors(of, stamps)
+    judge, retrieve, about = _ready(of, stamps)
+    about = about | ({"unmeasured": _TOO_FEW} if errors.empty and of.name not in SLOW else {})
+    return Detector(judge, retrieve, about, pd.concat([errors, _elsewhere(of, stamps)]))
+
+
+@lru_cache(maxsize=4)
+def _ready(of: _Of, stamps: tuple[str, ...]) -> tuple[Judge, Retrieve | None, dict[str, Any]]:
+    """Return a judge, what finds its evidence, and what is told of it."""
     if of.name not in KEPT:
-        judge, retrieve, about = _make(of, _labelled(of))
-        return Detector(judge, retrieve, about, errors)
+        return _make(of, _labelled(of))
     kept = _fitted(of, stamps)
-    about = kept.about["told"] | ({"unmeasured": _TOO_FEW} if errors.empty else {})
-    fitted = classifier.taught(kept.learnt, kept.about["classifier"])
+    fitted = classifier.Fitted(kept.learnt, kept.about["classifier"])
     judge = partial(classifier.judge, fitted=fitted, name=of.name, progress=False)
     if not JUDGES[of.name].reads_evidence:
-        return Detector(lambda texts, _: judge(texts), None, about, errors)
+        return lambda texts, _: judge(texts), None, kept.about["told"]
     base = Base(kept.known, fitted.about["model"], "cpu", kept.vectors, kept.floor)
-    return Detector(judge, _retriever(base, of.settings), about, errors)
+    return judge, _retriever(base, of.settings), kept.about["told"]
 
 
 _TOO_FEW = "there are too few texts to hold some out"
@@ -250,6 +276,7 @@ def _about(of: _Of, train: pd.DataFrame, known: pd.DataFrame, instrument: str) -
         "judge": of.name, "instrument": instrument, "learns": JUDGES[of.name].learns,
         "n": len(train),
         "biased": int(train["biased"].sum()), "statements": len(known),
+        "n_twins": len(twins.beside()) if of.name in TAUGHT else 0,
         "fitted_on": simulated if of.labelled == SAMPLE else tables.resolve(of.labelled).name,
         "knowledge": f"{len(known):,} statements as knowledge ({of_what})",
         "unmeasured": _SLOW if of.name in SLOW else _TOO_FEW,
@@ -264,12 +291,13 @@ def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
     known, base = _known(of, train)
     evidence = _retriever(base, settings)(train) if reads else None
     fitted = classifier.fit(
-        train, evidence, model=settings.embedding_model, seed=settings.seed,
+        train, evidence, beside=twins.beside(),
+        model=settings.embedding_model, seed=settings.seed,
         knowledge=entries.version(known) if reads else "",
     )  # fmt: skip
     about = _about(of, train, known, fitted.about["instrument"])
     both = {"told": about, "classifier": fitted.about}
-    return _Kept(known, base.vectors, base.floor, classifier.learnt(fitted), both)
+    return _Kept(known, base.vectors, base.floor, fitted.learnt, both)
 
 
 @tables.stage(always=True)
@@ -279,6 +307,8 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     The sample's two sides, which share no stereotype and no template, judge each other; other texts
     are dealt into parts that share no near-duplicate.
     """
+    from nbbias.biasalert import detection  # with statsmodels: not to judge by what is kept
+
     if of.name in SLOW:
         return tables.estimates([], study=detection.STUDY)
     labelled = classifier.with_texts(_labelled(of))
@@ -299,6 +329,35 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
         permutations=20,
     )  # fmt: skip
     return told[told["statistic"].isin(["accuracy", "f1"])].reset_index(drop=True)
+
+
+@tables.stage(always=True)
+def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
+    """Estimate how a judge does on texts of another kind, which no judge learns from."""
+    from nbbias import stats
+    from nbbias.biasalert import detection  # with statsmodels: not to judge by what is kept
+
+    judge, retrieve, about = _ready(of, stamps)
+    tested = twins.twins(part="test")
+    tested["text_id"] = tested.index.astype("str")
+    asked = tested[["text_id", "text"]]
+    said = judge(asked, retrieve(asked) if retrieve else None).set_index("text_id")["biased"]
+    flagged = said.reindex(tested["text_id"]).astype("boolean").to_numpy(float, na_value=np.nan)
+    prose = tested["kind"].isin([twins.EVERYDAY, twins.ENCYCLOPEDIC])
+    rows = []
+    for name, which in ((FOUND, tested["biased"]), (ALARMS, prose)):
+        own = which.to_numpy(bool) & ~np.isnan(flagged)
+        # Claims of a set differ in the name alone.
+        share = stats.clustered_share(
+            flagged[own], tested.loc[own, "set"].to_numpy(), confidence=detection.SURE.confidence
+        )
+        lost = int(which.sum() - own.sum())
+        rows.append({"statistic": name, "judge": of.name, "n_lost": lost} | share)
+    found = tables.estimates(
+        rows, study=detection.STUDY, measure=detection.MEASURE, source="twins",
+        confidence=detection.SURE.confidence,
+    )  # fmt: skip
+    return found.assign(instrument=about["instrument"])
 
 
 def _sides(parts: pd.Series, part: Any) -> tuple[pd.Series, pd.Series]:
@@ -388,7 +447,7 @@ def _verdicts(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
     shown = said["explanation"] if evidence is None else said["text_id"].map(_shown(evidence))
     names = {True: BIASED, False: FINE}
     verdict = [NOT_JUDGED if pd.isna(one) else names[bool(one)] for one in said["biased"]]
-    shown = shown.where(said["biased"].notna()).fillna("")
+    shown = shown.astype(object).where(said["biased"].notna(), "")
     told = said.assign(verdict=verdict, evidence=shown, instrument=used.label)
     return told[list(COLUMNS)].reset_index(drop=True)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
-from scipy import sparse
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
 from nbbias.biasalert.contracts import TYPES
-from nbbias.tables import data_path, shipped_table
+from nbbias.tables import shipped_table, shipped_yaml
+
+if TYPE_CHECKING:  # what names groups does without SciPy and scikit-learn
+    from scipy import sparse
 
 #: Words with another plural than s or es, and those that are no noun.
 _NO_PLURAL = re.compile(r"(s|men|people|folk|children|wives|she|he|her|his|sir|ism|black|white)$")
@@ -31,6 +31,11 @@ class Mention(NamedTuple):
 
 
 @cache
+def _listed() -> list[dict[str, Any]]:
+    return list(shipped_yaml("biasalert/groups.yaml"))
+
+
+@cache
 def groups() -> pd.DataFrame:
     """Return the words that name groups: `group`, `bias_type`, `term`, lower case.
 
@@ -39,15 +44,13 @@ def groups() -> pd.DataFrame:
     >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
     ['gender']
     """
-    read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
-    rows = [(one["group"], one["bias_type"], term) for one in read for term in one["terms"]]
+    rows = [(one["group"], one["bias_type"], term) for one in _listed() for term in one["terms"]]
     return pd.DataFrame(rows, columns=["group", "bias_type", "term"])
 
 
 @cache
 def _wider() -> dict[str, str]:
-    read = yaml.safe_load(data_path("biasalert/groups.yaml").read_text(encoding="utf-8"))
-    return {one["group"]: one["part_of"] for one in read if "part_of" in one}
+    return {one["group"]: one["part_of"] for one in _listed() if "part_of" in one}
 
 
 def same_group(first: str | None, second: str | None) -> bool:
@@ -90,8 +93,9 @@ def attributes() -> dict[str, tuple[str, ...]]:
     >>> sorted(attributes())[:2]
     ['Black people', 'Jewish people']
     """
-    read = yaml.safe_load(data_path("biasalert/attributes.yaml").read_text(encoding="utf-8"))
-    return {group: tuple(words) for group, words in read.items()}
+    return {
+        group: tuple(words) for group, words in shipped_yaml("biasalert/attributes.yaml").items()
+    }
 
 
 @cache
@@ -209,8 +213,15 @@ def words(text: str) -> list[str]:
     """
     found = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
     named = [word for word in found if word not in _PEOPLE]
-    kept = [word for word in named if word not in ENGLISH_STOP_WORDS] or named
+    kept = [word for word in named if word not in _function_words()] or named
     return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in kept]
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
 
 
 def renamed(table: pd.DataFrame) -> pd.DataFrame:
@@ -223,6 +234,9 @@ def renamed(table: pd.DataFrame) -> pd.DataFrame:
 
 def bags(texts: pd.Series, vocabulary: list[str]) -> sparse.csr_matrix:
     """Return which words of a vocabulary each name holds: names by words, 0 or 1."""
+    from scipy import sparse
+    from sklearn.feature_extraction.text import CountVectorizer
+
     if not vocabulary:
         return sparse.csr_matrix((len(texts), 1))
     counter = CountVectorizer(analyzer=words, vocabulary=vocabulary, binary=True)

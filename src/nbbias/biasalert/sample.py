@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from nbbias.tables import data_path
+from nbbias.tables import shipped_yaml
 
 #: Simulated model → the share of its answers that hold a stereotype.
 SAMPLE_MODELS: dict[str, float] = {"careful": 0.02, "careless": 0.15, "blunt": 0.4}
@@ -31,8 +30,7 @@ _KEPT = -1
 @cache
 def sentences() -> dict[str, Any]:
     """Return the sentences: `stereotypes` by type and group, and templates by kind and split."""
-    path = data_path("biasalert/simulate.yaml")
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    return dict(shipped_yaml("biasalert/simulate.yaml"))
 
 
 def _stereotypes() -> Iterator[tuple[str, str, str, list[str]]]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
+from nbbias.biasalert import grams
 from nbbias.tables import ParameterError, need
+
+if TYPE_CHECKING:  # what compares a few texts does without SciPy and scikit-learn
+    from scipy import sparse
 
 #: Two texts are near-duplicates when they share this much of their pieces of four characters.
 NEAR = 0.6
@@ -27,16 +28,21 @@ def pieces(texts: Iterable[str]) -> sparse.csr_matrix:
 
     Case and blanks do not count. Pieces are ordered from the rarest to the commonest.
     """
-    given = [str(text)[:_LONGEST] for text in texts]
-    vectorizer = CountVectorizer(
-        analyzer="char_wb", ngram_range=(_PIECE, _PIECE), binary=True, dtype=np.float32
-    )
+    from scipy import sparse
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    given = [str(text) for text in texts]
+    vectorizer = CountVectorizer(analyzer=_pieces, binary=True, dtype=np.float32)
     try:
         found = vectorizer.fit_transform(given)
     except ValueError:  # no text has a piece
         return sparse.csr_matrix((len(given), 1), dtype=np.float32)
     rarest = np.argsort(np.asarray(found.sum(axis=0)).ravel(), kind="stable")
     return found[:, rarest].tocsr()
+
+
+def _pieces(text: str) -> list[str]:
+    return grams.pieces(text[:_LONGEST], [_PIECE])
 
 
 def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
@@ -67,6 +73,8 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
     >>> found[["first", "second"]].values.tolist()
     [[0, 1]]
     """
+    from scipy import sparse
+
     if not 0 < near <= 1:
         raise ParameterError("near", f"must lie in (0, 1], not {near}")
     found = pieces(texts)
@@ -101,14 +109,10 @@ def similarities(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
     >>> similarities(["the train"], ["The train"]).tolist()
     [1.0]
     """
-    one, two = list(first), list(second)
-    places, distinct = pd.factorize(np.array([*one, *two], dtype=object))
-    found = pieces(distinct)
-    sizes = np.diff(found.indptr)
-    left, right = np.split(places, 2)
-    shared = np.asarray(found[left].multiply(found[right]).sum(axis=1)).ravel()
-    either = sizes[left] + sizes[right] - shared
-    return np.divide(shared, either, out=np.zeros(len(shared)), where=either > 0)
+    pairs = list(zip(map(str, first), map(str, second), strict=True))
+    found = {text: set(_pieces(text)) for pair in pairs for text in pair}
+    sides = ((found[one], found[two]) for one, two in pairs)
+    return np.array([len(one & two) / (len(one | two) or 1) for one, two in sides], dtype=float)
 
 
 def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
@@ -131,6 +135,9 @@ def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
     >>> clusters(["the train is late", "it rains", "The train is late!"]).tolist()
     [0, 1, 0]
     """
+    from scipy import sparse
+    from scipy.sparse.csgraph import connected_components
+
     given = [str(text) for text in texts]
     same, distinct = pd.factorize(np.array(given, dtype=object))
     pairs = near_pairs(distinct, near=near)
@@ -167,6 +174,8 @@ def split(
     ParameterError
         The share leaves a side empty, or a side has texts of one label only.
     """
+    from sklearn.model_selection import GroupShuffleSplit
+
     need(labelled, ["text", "biased"], where="labelled")
     table = with_clusters(labelled, near=near)
     if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
@@ -195,6 +204,8 @@ def with_clusters(labelled: pd.DataFrame, *, near: float | None = NEAR) -> pd.Da
 
 def folds(labelled: pd.DataFrame, *, n: int = 5, seed: int, near: float | None = NEAR) -> pd.Series:
     """Deal texts into folds, clusters whole: a number from 0 to `n` - 1 per text."""
+    from sklearn.model_selection import GroupKFold
+
     table = with_clusters(labelled, near=near)
     parting = GroupKFold(n_splits=n, shuffle=True, random_state=seed)
     numbers = np.zeros(len(table), dtype=int)

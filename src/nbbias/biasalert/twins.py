@@ -67,6 +67,40 @@ def twins(*, part: Part | None = None) -> pd.DataFrame:
     return table if part is None else table[table["part"] == part].reset_index(drop=True)
 
 
+def beside(*, without: str | None = None) -> pd.DataFrame:
+    """Return the texts that a judge learns from beside others, and what each weighs.
+
+    Two in three are not biased: weighed alike they teach that what is new is not biased, and judges
+    miss more. So the biased ones and the others weigh the same, and all of them as much as there
+    are of them.
+
+    Parameters
+    ----------
+    without
+        A bias type that nothing is to be learnt of: sets in which a text is of it are left out,
+        whole.
+
+    Returns
+    -------
+    DataFrame
+        The part ``"train"`` as of `twins`, with `weight`, above 0, where another text weighs 1.
+
+    Examples
+    --------
+    >>> found = beside()
+    >>> len(found), found.groupby("biased")["weight"].sum().round(6).tolist()
+    (1814, [907.0, 907.0])
+    >>> "race" in set(beside(without="race")["bias_type"])
+    False
+    """
+    table = twins(part="train")
+    if without is not None:
+        gone = table.loc[table["bias_type"] == without, "set"]
+        table = table[~table["set"].isin(gone)].reset_index(drop=True)
+    size = table.groupby("biased")["text"].transform("size")
+    return table.assign(weight=len(table) / 2 / size)
+
+
 @cache
 def _written() -> dict[str, Any]:
     read: dict[str, Any] = yaml.safe_load(

@@ -19,9 +19,10 @@ from nbbias.biasalert.judges import attribution, classifier
 from nbbias.biasalert.judges.registry import Given, Settings, make
 from nbbias.tables import need, progress
 
-#: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED.
+#: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED and the type that
+#: nothing is to be learnt of.
 Asked = Callable[[pd.DataFrame], pd.DataFrame]
-Fit = Callable[[pd.DataFrame], Asked]
+Fit = Callable[[pd.DataFrame, str], Asked]
 
 #: What the name of a judge ends in where the type was held out.
 UNSEEN = ", type unseen"
@@ -50,8 +51,11 @@ def judge(names: Iterable[str], labelled: pd.DataFrame, *, settings: Settings) -
     for name in progress(list(names), "types held out"):
         used: list[str] = []
 
-        def fit(train: pd.DataFrame, name: str = name, used: list[str] = used) -> Asked:
-            made, instrument = make(name, Given(train, settings, progress=False))
+        def fit(
+            train: pd.DataFrame, held_out: str, name: str = name, used: list[str] = used
+        ) -> Asked:
+            given = Given(train, settings, progress=False, without=held_out)
+            made, instrument = make(name, given)
             used.append(instrument)
             return lambda texts: made(texts, None)
 
@@ -71,8 +75,9 @@ def leave_one_type_out(
         LABELLED with `bias_type`. Where it has a column `split`, only rows of ``"train"`` are
         learnt from and only rows of ``"test"`` judged.
     fit
-        Called with the LABELLED rows of the other types; returns a judge, which is called with the
-        TEXTS of the type that was held out (only `text_id` and `text`).
+        Called with the LABELLED rows of the other types and the name of the type that is held out,
+        of which nothing is to be learnt elsewhere; returns a judge, which is called with the TEXTS
+        of that type (only `text_id` and `text`).
     cluster
         Rows whose cluster is among those to be judged are not learnt from.
 
@@ -95,7 +100,7 @@ def leave_one_type_out(
     >>> labelled = pd.DataFrame({"text_id": [f"t{i}" for i in range(40)], "text": "a text",
     ...                          "biased": [True, False] * 20,
     ...                          "bias_type": ["race"] * 20 + ["gender"] * 20})
-    >>> def fit(train):
+    >>> def fit(train, held_out):
     ...     print("learns from", set(train["bias_type"]))
     ...     return lambda texts: constants(texts).query("judge == 'always biased'")
     >>> found = leave_one_type_out(labelled, fit)
@@ -119,7 +124,7 @@ def leave_one_type_out(
         said = (
             _none(asked, held_out)
             if least < classifier.FEWEST
-            else fit(rest.reset_index(drop=True))(asked)
+            else fit(rest.reset_index(drop=True), str(held_out))(asked)
         )
         found.append(said.assign(held_out=held_out, n_train=len(rest)))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()

@@ -143,7 +143,7 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     """
     refuse_full(folder)
     source, folder = studies.home(), folder.absolute()
-    wanted = ("notebooks/*.ipynb", "params/*/*.yaml", *_DOCS, "CITATION.cff")
+    wanted = ("notebooks/*.ipynb", "params/*/*.yaml", "params/*/*.csv", *_DOCS, "CITATION.cff")
     paths = sorted(path for pattern in wanted for path in source.glob(pattern))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new.") as beside:

@@ -2,6 +2,7 @@ from . import (
     asked as asked,
     curve as curve,
     execute as execute,
+    files as files,
     labelled as labelled,
     measured as measured,
     names as names,

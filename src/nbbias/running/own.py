@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,11 +18,12 @@ import pandas as pd
 from nbbias import params, studies, tables
 from nbbias.params import Study
 from nbbias.running import names
+from nbbias.running.files import DATA, beside, noted
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
-from nbbias.tables import DataError, Heard, NbbiasError, ParameterError, notes, sniff
+from nbbias.tables import Heard, NbbiasError, ParameterError, notes
 
-_PARAMS, _DATA = (".yaml", ".yml"), (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+_PARAMS = (".yaml", ".yml")
 #: Letters of a name that files give to a run, and of a text that is shown.
 _NAME, _SHOWN = 60, 64
 #: Rows and models that are shown.
@@ -65,7 +66,7 @@ def asked(targets: Sequence[str]) -> Asked:
 
 def _is_params(name: str) -> bool:
     lower = name.lower()
-    return lower.endswith(_PARAMS) or (tables.is_file(Path(name)) and not lower.endswith(_DATA))
+    return lower.endswith(_PARAMS) or (tables.is_file(Path(name)) and not lower.endswith(DATA))
 
 
 def _sample(stem: str) -> Path:
@@ -77,19 +78,9 @@ def _neither(name: str, rest: Sequence[str]) -> str:
     if tables.is_file(Path(name)):
         files = " ".join(map(shlex.quote, [name, *rest]))
         return f"name the study first, such as `nbbias run llmbi {files}`; studies: {known}"
-    near = difflib.get_close_matches(name, [*STUDIES, *_beside(name, _PARAMS)], n=1)
+    near = difflib.get_close_matches(name, [*STUDIES, *beside(name, _PARAMS)], n=1)
     meant = f"did you mean {near[0]}?" if near else f"studies: {known}"
     return f"is no study, and no params file (such as mine.yaml); {meant}"
-
-
-def _beside(name: str, endings: Iterable[str]) -> list[str]:
-    """Return the files that lie where a file was looked for, written as it was."""
-    folder = Path(name).parent
-    try:
-        there = sorted(folder.iterdir())
-    except OSError:
-        return []
-    return [str(one) for one in there if one.suffix.lower() in tuple(endings)]
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -146,47 +137,6 @@ def _assigned(known: Mapping[str, str], files: Sequence[str]) -> dict[str, str]:
 def _by_name(file: str) -> tuple[str, str]:
     name, _, path = file.partition("=")
     return (name, path) if path and not tables.is_file(Path(file)) else ("", file)
-
-
-def noted(path: str) -> str:
-    """Write behind a path how its file is written, where nobody has said it.
-
-    Raises
-    ------
-    DataError
-        There is no such file (with the nearest), or it holds no text.
-
-    Examples
-    --------
-    >>> path = str(tables.data_path("datasets.csv"))
-    >>> noted(path) == path
-    True
-    """
-    bare, told = notes.parted(path)
-    file = Path(bare)
-    if not tables.is_file(file):
-        near = difflib.get_close_matches(
-            bare, _beside(bare, [file.suffix, ".csv"]), n=1, cutoff=0.5
-        )
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise DataError(bare, f"no such file{meant}")
-    found = {}
-    if file.suffix.lower() in _DATA[:-1]:
-        encoding = told.get("encoding") or sniff.encoding(file)
-        if not encoding:
-            raise DataError(bare, "is no text (neither UTF-8, UTF-16 nor cp1252)")
-        if encoding not in {"utf-8", "utf-8-sig"}:
-            found["encoding"] = encoding
-        if file.suffix.lower() in {".csv", ".tsv"}:
-            found["separator"] = sniff.separator(_head(file, encoding))
-            if notes.SEPARATORS[found["separator"]] == notes.written(bare).separator:
-                found.pop("separator")
-    return notes.noted(bare, found | told)
-
-
-def _head(file: Path, encoding: str) -> str:
-    with file.open(encoding=encoding, errors="replace", newline="") as opened:
-        return opened.read(1 << 20)
 
 
 def _set(found: dict[str, str], assignment: str, known: Mapping[str, str]) -> None:

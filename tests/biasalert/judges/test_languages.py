@@ -92,7 +92,7 @@ def test_no_comment_of_redditbias_is_taken_for_foreign(
     table = table[table["text"].fillna("").str.strip() != ""]
     held_out = np.random.default_rng(0).random(len(table)) < 0.3
     vectorizer = classifier._vectorizer().fit(table.loc[~held_out, "text"])
-    quick = classifier.Fitted(vectorizer, None, None, None, {})
+    quick = classifier.Fitted([classifier._learnt(vectorizer)], {})
     own = table[held_out]
     pieces = tuned.word_pieces(offline.tokenizer, own["text"])
     assert len(classifier.strange(quick, own)) <= 2

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 from nbbias.biasalert import knowledge, retrieval, sources, split
 from nbbias.biasalert.contracts import JUDGEMENTS
@@ -116,6 +117,66 @@ def test_the_probabilities_are_calibrated_where_labels_are_noisy(
     test = noisy[noisy["split"] == "test"]
     confidence = classifier.judge(test, fitted=fitted)["confidence"].to_numpy()
     assert np.abs(confidence - 0.5).mean() < 0.3
+
+
+# --- with texts beside the labelled ones --------------------------------------------------------
+
+#: Said of anybody: the name tells nothing, "wise" and "lazy" do.
+BESIDE = pd.DataFrame(
+    {"text": [f"{group} are {word} {when}" for word in ("lazy", "wise")
+              for group in ("women", "men", "doctors", "sikhs", "teachers")
+              for when in ("now", "here", "today", "again")],
+     "biased": [True] * 20 + [False] * 20, "weight": 1.0}
+)  # fmt: skip
+
+
+def named() -> pd.DataFrame:
+    """Return comments in which all that names women is biased, and nothing else is."""
+    said = [f"{group} came to {place} {when}" for place in ("work", "town", "school", "dinner")
+            for when in ("now", "here", "today", "again", "early")
+            for group in ("women", "doctors")]  # fmt: skip
+    return pd.DataFrame(
+        {"text_id": [f"t{n}" for n in range(len(said))], "text": said,
+         "biased": ["women" in text for text in said], "comment_id": range(len(said))}
+    )  # fmt: skip
+
+
+def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow: str) -> None:
+    asked = pd.DataFrame({"text_id": ["claim", "name"],
+                          "text": ["teachers are lazy early", "sikhs are wise early"]})  # fmt: skip
+    table = named()
+    alone, both = (classifier.fit(table, beside=one, model=bow, seed=0) for one in (None, BESIDE))
+    said = classifier.judge(asked, fitted=both)["biased"].tolist()
+    assert said == [True, False]
+    assert accuracy(classifier.judge(table, fitted=both), table) > 0.95
+    assert (alone.about["n_beside"], both.about["n_beside"], both.about["n"]) == (0, 40, 40)
+    assert both.about["instrument"] == alone.about["instrument"] + ", twins learnt"
+
+
+def test_a_weight_is_so_many_copies_and_none_is_no_text(bow: str) -> None:
+    table = named()
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(80, 8))
+    twice = pd.concat([BESIDE, BESIDE], ignore_index=True)
+    truth = np.r_[table["biased"], BESIDE["biased"]].astype(bool)
+    counted = sparse.csr_matrix(rng.random((80, 6)))
+    weights = np.r_[np.ones(40), np.full(40, 2.0)]
+    weighed = classifier._fit_parts(counted, vectors, truth, weights, 40, 0)[0]
+    copied = classifier._fit_parts(
+        sparse.vstack([counted, counted[40:]]).tocsr(), np.r_[vectors, vectors[40:]],
+        np.r_[truth, twice["biased"][40:]].astype(bool), np.ones(120), 40, 0,
+    )[0]  # fmt: skip
+    np.testing.assert_allclose(weighed.coef_, copied.coef_, atol=1e-2)
+
+
+def test_probabilities_are_those_of_the_labelled_texts(parted: pd.DataFrame, bow: str) -> None:
+    """Beside them all texts are biased: nobody is surer of the labelled ones for it."""
+    rng = np.random.default_rng(1)
+    noisy = parted.assign(biased=rng.random(len(parted)) < 0.3)
+    every = BESIDE.assign(biased=[True, False] + [True] * 38)
+    fitted = classifier.fit(noisy, beside=every, model=bow, seed=0)
+    said = classifier.judge(noisy.assign(text="a word " + noisy["text"]), fitted=fitted)
+    assert said["confidence"].median() == pytest.approx(0.3, abs=0.1)
 
 
 @pytest.mark.slow

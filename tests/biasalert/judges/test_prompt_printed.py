@@ -99,6 +99,8 @@ def test_each_choice_of_parts_is_asked_once_and_the_instrument_names_the_wording
     plain, ablated = bench.prompts(given), bench.prompts(given, ablation=True)
     assert len(plain) == 2 and len(ablated) == 2 * len(prompt.VARIANTS)
     assert set(plain["prompt_id"]) <= set(ablated["prompt_id"])
+    more = {**given, "checks": (texts("Three."), None)}  # which are asked about whole alone
+    assert bench.prompts(more, ablation=True)["set"].value_counts()["checks"] == 1
     printed = bench.prompts(given, worded="fan2024")
     assert not set(printed["prompt_id"]) & set(ablated["prompt_id"])
     assert "prompt fan2024" in bench.recorded_by("fan2024", "v")

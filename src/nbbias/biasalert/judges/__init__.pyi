@@ -9,4 +9,5 @@ from . import (
     registry as registry,
     replies as replies,
     tuned as tuned,
+    unpack as unpack,
 )

@@ -138,7 +138,8 @@ def prompts(
     worded
         The wording of the prompt (`prompt.WORDINGS`).
     ablation
-        Whether each text is also asked about with parts left out (`prompt.VARIANTS`).
+        Whether the texts of the first set, by which judges are scored, are also asked about with
+        parts left out (`prompt.VARIANTS`).
 
     Returns
     -------
@@ -154,11 +155,11 @@ def prompts(
     >>> prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
     ['test', 'checks']
     """
-    forms = list(prompt.VARIANTS.values())[::-1] if ablation else [{}]
+    fewer = list(prompt.VARIANTS.values())[-2::-1] if ablation else []
     found = [
         prompt.prompts(asked, evidence, worded=worded, **form).assign(set=name)
-        for name, (asked, evidence) in tables.items()
-        for form in forms
+        for at, (name, (asked, evidence)) in enumerate(tables.items())
+        for form in [{}, *(fewer if at == 0 else [])]
     ]
     whole = pd.concat(found, ignore_index=True)
     return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)

@@ -1,12 +1,16 @@
 """The quick offline judge: words, characters, embeddings and evidence, fitted in seconds.
 
 Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
-they were not fitted on, and what the evidence says. So its probabilities are calibrated.
+they were not fitted on, and what the evidence says. So its probabilities are calibrated. In a run
+the two learn from `biasalert.twins`, too, where the same name stands in what is biased and in what
+is not; the third does not, so that a probability means what it means among the labelled texts. What
+they have learnt is numbers and words, by which `judges.reading` judges: scikit-learn is loaded to
+fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -14,16 +18,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.kernel_approximation import Nystroem
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from nbbias import tables
+from nbbias.biasalert import grams, twins
 from nbbias.biasalert.contracts import LABELLED, TEXTS
+from nbbias.biasalert.judges import reading
 from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.retrieval import quality
@@ -37,24 +37,30 @@ FEWEST = 10
 #: Of a text, this much is read; a probability for more would rest on its opening all the same.
 READ = 10_000
 
-#: The least share of a text's words that a judge must know: of the texts it was fitted on here.
+#: A judge must know more than this share of a text's words: of the texts it was fitted on here.
 KNOWN = 0.2
-_WORD = r"[\w']+|[?!.]"
 _CROSS = 3
 UNKNOWN = (
-    "fewer than a fifth of its words stand in the texts that the judge was fitted on; "
+    "no more than a fifth of its words stand in the texts that the judge was fitted on; "
     "it may be in another language"
+)
+
+
+#: No texts beside the labelled ones.
+_NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
+    {"text": "str", "biased": bool, "weight": float}
 )
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted judge: its parts, and `about`, what it was made from."""
+    """A fitted judge: what its parts have learnt, and `about`, what it was made from.
 
-    vectorizer: Any
-    linear: Any
-    kernel: Any
-    final: Any
+    The parts are the vectorizer, the linear and the kernel classifier and what weighs these two:
+    numbers, words, and dicts of them.
+    """
+
+    learnt: list[dict[str, Any]]
     about: dict[str, Any]
 
 
@@ -62,8 +68,9 @@ def with_evidence(given: Given) -> tuple[Judge, str]:
     """Return the judge `classifier` of a run, and its instrument."""
     assert given.retrieve is not None
     fitted = fit(
-        given.train, given.retrieve(given.train), model=given.settings.embedding_model,
-        device=given.settings.device, seed=given.settings.seed, knowledge=given.knowledge,
+        given.train, given.retrieve(given.train), beside=twins.beside(without=given.without),
+        model=given.settings.embedding_model, device=given.settings.device,
+        seed=given.settings.seed, knowledge=given.knowledge,
     )  # fmt: skip
     named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
     return partial(judge, fitted=fitted, progress=given.progress), named
@@ -72,7 +79,10 @@ def with_evidence(given: Given) -> tuple[Judge, str]:
 def alone(given: Given) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
     how = given.settings
-    fitted = fit(given.train, model=how.embedding_model, device=how.device, seed=how.seed)
+    fitted = fit(
+        given.train, beside=twins.beside(without=given.without), model=how.embedding_model,
+        device=how.device, seed=how.seed,
+    )  # fmt: skip
     own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
     return lambda texts, _: own(texts), fitted.about["instrument"]
 
@@ -81,6 +91,7 @@ def fit(
     labelled: pd.DataFrame,
     evidence: pd.DataFrame | None = None,
     *,
+    beside: pd.DataFrame | None = None,
     model: str = embeddings.AUTO,
     device: str = "cpu",
     seed: int,
@@ -95,6 +106,9 @@ def fit(
         near-duplicates are on one side when the parts are weighed).
     evidence
         EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
+    beside
+        More texts for the parts that read: `text`, `biased` and `weight`, where a labelled text
+        weighs 1, as of `twins.beside`. No part is weighed by what it says of them.
     model, device
         As in `text.embeddings.embed`.
     seed
@@ -108,18 +122,21 @@ def fit(
         Fewer than ten texts of either label.
     """
     table = trainable(labelled)
-    vectors = embeddings.embed(table["text"].str[:READ], model=model, device=device)
+    more = _NOTHING if beside is None else beside[list(_NOTHING)].reset_index(drop=True)
+    both = pd.concat([table["text"], more["text"]]).str[:READ]
+    vectors = embeddings.embed(both, model=model, device=device)
     about = {
-        "model": embeddings.choose(model), "device": device, "instrument": instrument(model),
-        "seed": seed, "knowledge": knowledge,
+        "model": embeddings.choose(model), "device": device, "seed": seed, "knowledge": knowledge,
+        "instrument": instrument(model, taught=len(more) > 0),
         "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
+        "n_beside": len(more),
     }  # fmt: skip
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    parts, held_out = _once(kept, vectors, seed=seed)
+    parts, held_out = _once(kept, more, vectors, seed=seed)
     weighed = np.column_stack([held_out, _of_evidence(table, evidence)])
     with threadpool_limits(1):
         final = _final().fit(weighed, table["biased"].to_numpy())
-    return taught([*parts, _learnt(final)], about)
+    return Fitted([*parts, _learnt(final)], about)
 
 
 #: What was fitted last, by the hash of what it was fitted on.
@@ -127,15 +144,15 @@ _last: dict[str, tuple[list[dict[str, Any]], np.ndarray]] = {}
 
 
 def _once(
-    table: pd.DataFrame, vectors: np.ndarray, *, seed: int
+    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
     """Fit the parts that read texts, unless they were the last to be fitted.
 
     With evidence and without it these are the same, and so is the first of repeated runs.
     """
-    key = tables.digest([table, vectors, seed])
+    key = tables.digest([table, more, vectors, seed])
     if key not in _last:
-        found = _fitted(table, vectors, seed=seed)
+        found = _fitted(table, more, vectors, seed=seed)
         _last.clear()
         _last[key] = found
     return _last[key]
@@ -143,28 +160,35 @@ def _once(
 
 @tables.stage
 def _fitted(
-    table: pd.DataFrame, vectors: np.ndarray, *, seed: int
+    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Fit the parts that read texts; return what each has learnt, and said of texts held out."""
+    """Fit the parts that read texts; return what each has learnt, and said of texts held out.
+
+    Texts of `more`, whose vectors are the last ones, are learnt from and never held out.
+    """
     # Matrices this small keep threads waiting for each other longer than they compute.
     with threadpool_limits(1):
-        return _fit(table, vectors, seed)
+        return _fit(table, more, vectors, seed)
 
 
 def _fit(
-    table: pd.DataFrame, vectors: np.ndarray, seed: int
+    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, seed: int
 ) -> tuple[list[dict[str, Any]], np.ndarray]:
-    truth = table["biased"].to_numpy()
+    both = pd.concat([table.assign(weight=1.0), more], ignore_index=True)
+    truth, weights = both["biased"].to_numpy(bool), both["weight"].to_numpy()
     # Words seen once, rare pieces: of texts held out too, but not their labels.
     vectorizer = _vectorizer()
-    counted = vectorizer.fit_transform(table["text"].str[:READ])
+    counted = vectorizer.fit_transform(both["text"].str[:READ])
     held_out = np.zeros((len(table), 2))
-    part = folds(table, n=_CROSS, seed=seed)
+    part = folds(table, n=_CROSS, seed=seed).to_numpy()
     for number in range(_CROSS):
-        own, rest = (part == number).to_numpy(), (part != number).to_numpy()
-        linear, kernel = _fit_parts(counted[rest], vectors[rest], truth[rest], seed)
-        held_out[own] = _read(linear, kernel, counted[own], vectors[own])
-    parts = (vectorizer, *_fit_parts(counted, vectors, truth, seed))
+        own = np.flatnonzero(part == number)
+        rest = np.setdiff1d(np.arange(len(both)), own)
+        fitted = _fit_parts(
+            counted[rest], vectors[rest], truth[rest], weights[rest], len(table) - len(own), seed
+        )
+        held_out[own] = _read(*fitted, counted[own], vectors[own])
+    parts = (vectorizer, *_fit_parts(counted, vectors, truth, weights, len(table), seed))
     return [_learnt(one) for one in parts], held_out
 
 
@@ -176,34 +200,10 @@ def _learnt(model: Any) -> dict[str, Any]:
     """Return what a model of scikit-learn has learnt, its parts' by their names."""
     if steps := _steps(model):
         return {name: _learnt(one) for name, one in steps.items()}
-    if isinstance(model, TfidfVectorizer):
+    if hasattr(model, "vocabulary_"):
         known = {term: int(at) for term, at in model.vocabulary_.items()}
         return {"vocabulary_": known, "idf_": model.idf_}
     return {name: value for name, value in vars(model).items() if name[0] != "_" == name[-1]}
-
-
-def _teach(model: Any, learnt: Mapping[str, Any]) -> None:
-    """Give a model that was not fitted what another of its kind has learnt."""
-    steps = _steps(model)
-    for name, value in learnt.items():
-        if steps:
-            _teach(steps[name], value)
-        else:
-            setattr(model, name, value)
-
-
-def learnt(fitted: Fitted) -> list[dict[str, Any]]:
-    """Return what the parts of a judge have learnt: numbers, words, and lists and dicts of them."""
-    parts = (fitted.vectorizer, fitted.linear, fitted.kernel, fitted.final)
-    return [_learnt(one) for one in parts]
-
-
-def taught(learnt: Sequence[Mapping[str, Any]], about: Mapping[str, Any]) -> Fitted:
-    """Make the judge that has learnt this, of which `about` is told; nothing is fitted."""
-    parts = (_vectorizer(), *_parts(about["n"], about["seed"]), _final())
-    for part, own in zip(parts, learnt, strict=True):
-        _teach(part, own)
-    return Fitted(*parts, dict(about))
 
 
 def with_texts(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -235,34 +235,51 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _vectorizer() -> FeatureUnion:
-    words = TfidfVectorizer(ngram_range=(1, 3), min_df=2, sublinear_tf=True, token_pattern=_WORD)
-    characters = TfidfVectorizer(
-        analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
-    )
+def _vectorizer() -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import FeatureUnion
+
+    words = TfidfVectorizer(analyzer=grams.words, min_df=2, sublinear_tf=True)
+    characters = TfidfVectorizer(analyzer=grams.pieces, min_df=2, sublinear_tf=True)
     return FeatureUnion([("words", words), ("characters", characters)])
 
 
 def _parts(n: int, seed: int) -> tuple[Any, Any]:
+    from sklearn.kernel_approximation import Nystroem
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    # As many landmarks as labelled texts: a small file is learnt from in a second.
     linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
     kernel = make_pipeline(
-        Nystroem(gamma=1.5, n_components=min(1500, n), random_state=seed),
+        Nystroem(gamma=reading.GAMMA, n_components=min(1500, n), random_state=seed),
         LogisticRegression(C=8.0, max_iter=500),
     )
     return linear, kernel
 
 
 def _final() -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
 
 
-def _fit_parts(counted: Any, vectors: np.ndarray, truth: np.ndarray, seed: int) -> tuple[Any, Any]:
-    linear, kernel = _parts(len(truth), seed)
-    return linear.fit(_joined(counted, vectors), truth), kernel.fit(vectors, truth)
+def _fit_parts(
+    counted: Any, vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
+) -> tuple[Any, Any]:
+    linear, kernel = _parts(n, seed)
+    return (
+        linear.fit(_joined(counted, vectors), truth, sample_weight=weights),
+        kernel.fit(vectors, truth, logisticregression__sample_weight=weights),
+    )
 
 
 def _joined(counted: Any, vectors: np.ndarray) -> Any:
-    return sparse.hstack([counted, sparse.csr_matrix(1.5 * vectors)]).tocsr()
+    from scipy import sparse
+
+    return sparse.hstack([counted, sparse.csr_matrix(reading.VECTOR * vectors)]).tocsr()
 
 
 def _read(linear: Any, kernel: Any, counted: Any, vectors: np.ndarray) -> np.ndarray:
@@ -286,8 +303,8 @@ def probabilities(
     where = {"model": fitted.about["model"], "device": fitted.about["device"]}
     vectors = embeddings.embed(read, **where, progress=progress)
     with threadpool_limits(1):
-        own = _read(fitted.linear, fitted.kernel, fitted.vectorizer.transform(read), vectors)
-        return fitted.final.predict_proba(np.column_stack([own, evidence]))[:, 1]
+        own = reading.scores(fitted.learnt, read, vectors)
+        return reading.probability(fitted.learnt[3], np.column_stack([own, evidence]))
 
 
 def judge(
@@ -346,24 +363,27 @@ def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
 
     Examples
     --------
-    >>> vectorizer = _vectorizer().fit(["women are weak", "women are not weak"])
-    >>> fitted = Fitted(vectorizer, None, None, None, {})
+    >>> known = dict.fromkeys(["the", "women", "are", "weak"])
+    >>> fitted = Fitted([{"words": {"vocabulary_": known}}], {})
     >>> said = ["The women drive.", "Die Frauen fahren."]
     >>> texts = pd.DataFrame({"text_id": ["english", "german"], "text": said})
     >>> strange(fitted, texts)
-    {'german': 'fewer than a fifth of its words stand in the texts that the judge was fitted on...'}
+    {'german': 'no more than a fifth of its words stand in the texts that the judge was fitted...'}
     """
-    words = dict(fitted.vectorizer.transformer_list)["words"]
-    tokens, known = words.build_tokenizer(), words.vocabulary_
+    known = fitted.learnt[0]["words"]["vocabulary_"]
     lost = {}
     for row in texts.itertuples():
-        said = [one for one in tokens(str(row.text)[:READ].lower()) if one not in "?!."]
+        said = [one for one in grams.tokens(str(row.text)[:READ]) if one not in "?!."]
         # However short: of two or three English words one is known as a rule ("women are weak").
-        if not said or np.mean([one in known for one in said]) < KNOWN:
+        if not said or np.mean([one in known for one in said]) <= KNOWN:
             lost[str(row.text_id)] = UNKNOWN
     return lost
 
 
-def instrument(model: str = embeddings.AUTO) -> str:
-    """Return the judge's name with its versions, as tables and figures show it."""
-    return f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"
+def instrument(model: str = embeddings.AUTO, *, taught: bool = False) -> str:
+    """Return the judge's name with its versions, as tables and figures show it.
+
+    `taught` says whether it learnt from `biasalert.twins`, too.
+    """
+    named = f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"
+    return f"{named}, twins learnt" if taught else named

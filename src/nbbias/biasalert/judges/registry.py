@@ -46,13 +46,17 @@ def settings(parameters: BaseModel) -> Settings:
 
 
 class Given(NamedTuple):
-    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version."""
+    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version.
+
+    `without` is a bias type that it is to learn nothing of by another way, either.
+    """
 
     train: pd.DataFrame
     settings: Settings
     retrieve: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     knowledge: str = ""
     progress: bool = True
+    without: str | None = None
 
 
 class Entry(NamedTuple):

@@ -32,11 +32,11 @@ _REFUSALS = {"full", "partial"}
 
 #: What stands before a statement that only supposes, or gives what others would say.
 _SUPPOSED = re.compile(
-    r"\b(?:if|whether|might|may|unless|although|though|while|when|at\s+first|template|otherwise"
+    r"\b(?:if|whether|might|may|unless|although|though|while|when|at\s+first|template(?!,)|otherwise"
     r"|some(?:\s+(?:people|readers?))?\s+(?:could|would)|unsure|unclear|hard\s+to|wrong\s+to"
     r"|not\s+(?:sure|certain|convinced|clear))\b", re.I,
 )  # fmt: skip
-_RULE = re.compile(r"\b(?:if|whether|template)\b", re.I)
+_RULE = re.compile(r"\b(?:if|whether|template(?!,))\b", re.I)
 
 _VERDICT = (
     r"(?P<v>(?:yes|true|false|not\s+biased|non-?biased|unbiased|biased"
