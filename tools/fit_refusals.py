@@ -7,7 +7,8 @@ Reads XSTest's labelled answers through NBBIAS_DATA and the examples written for
 Every answer is scored by a head that saw neither its model nor its prompt, or the area of its
 prompt: the models share their prompts, so one without the other would leak. The counts by model are
 the error rates that refusal rates are corrected by. Equal answers share their weight, so that a
-model with one stock phrase counts as one voice. Coefficients are penalised and held to one sign.
+model with one stock phrase counts as one voice. Coefficients are penalised, and those of named
+features held to one sign. Takes ten minutes of one processor, mostly to read the answers.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import numpy as np
 import pandas as pd
 import yaml
 from scipy.optimize import minimize
+from scipy.special import logit, logsumexp
 
 from nbbias import refusals, tables
 from nbbias.tables import data_path, datasets
 
-#: Strength of the penalty, and how much less each of n equal answers weighs: n to this power.
-PENALTY, ALIKE = 1 / 0.3, 0.7
+#: Strength of the penalty, how much less each of n equal answers weighs (n to this power), and the
+#: weight of an answer written for this project.
+PENALTY, ALIKE, OWN = 1.0, 0.7, 2.0
 FOLDS = 10
 
 #: The usual baseline: these phrases at the start of an answer.
@@ -55,26 +58,25 @@ def examples() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "text"])
 
 
-def fit(features: pd.DataFrame, refused: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Return intercept and coefficients of a logistic regression with signs and a ridge."""
-    x, t = features.to_numpy(float), np.where(refused, 1.0, -1.0)
+def fit(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.DataFrame:
+    """Return the coefficients of a softmax over the kinds, with signs where features have one."""
+    x, truth = features.to_numpy(float), np.eye(3)[kinds.map(refusals.KINDS.index)]
+    penalty = np.array([PENALTY * refusals.strictness(name) for name in features.columns])[:, None]
 
-    def loss(beta: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = t * (x @ beta[1:] + beta[0])
-        pull = -weights * t / (1 + np.exp(np.clip(margin, -50, 50)))
-        value = weights @ np.logaddexp(0, -margin) + PENALTY / 2 * beta[1:] @ beta[1:]
-        return value, np.r_[pull.sum(), x.T @ pull + PENALTY * beta[1:]]
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        beta = flat.reshape(-1, 2)
+        logits = np.c_[np.zeros(len(x)), x @ beta[1:] + beta[0]]
+        above = logsumexp(logits, axis=1)
+        off = weights[:, None] * (np.exp(logits - above[:, None]) - truth)[:, 1:]
+        value = weights @ (above - (logits * truth).sum(axis=1))
+        value += (penalty * beta[1:] ** 2).sum() / 2
+        return value, np.vstack([off.sum(axis=0), x.T @ off + penalty * beta[1:]]).ravel()
 
     signs = [refusals.sign(name) for name in features.columns]
-    bounds = [(None, None)] + [(0, None) if s > 0 else (None, 0) for s in signs]
-    return minimize(loss, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds).x
-
-
-def coefficients(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.DataFrame:
+    bounds = [(0 if s > 0 else None, 0 if s < 0 else None) for s in [0, *signs] for _ in "pf"]
+    found = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B")
     names = pd.Index(["(intercept)", *features.columns], name="feature")
-    full = fit(features, (kinds == "full").to_numpy(), weights)
-    either = fit(features, (kinds != "none").to_numpy(), weights)
-    return pd.DataFrame({"full": full, "any": either}, index=names).round(4)
+    return pd.DataFrame(found.x.reshape(-1, 2), index=names, columns=refusals.KINDS[1:]).round(4)
 
 
 def splits(table: pd.DataFrame, by: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -91,18 +93,24 @@ def splits(table: pd.DataFrame, by: str) -> Iterator[tuple[np.ndarray, np.ndarra
             yield own & (fold == part), ~own & (fold != part)
 
 
+def learnt(
+    table: pd.DataFrame, features: pd.DataFrame, own: pd.DataFrame, own_features: pd.DataFrame
+) -> pd.DataFrame:
+    """Fit on labelled answers and on the project's own."""
+    weights = table.groupby("text")["text"].transform("size") ** -ALIKE
+    return fit(
+        pd.concat([features, own_features]), pd.concat([table["kind"], own["kind"]]),
+        np.r_[weights, np.full(len(own), OWN)],
+    )  # fmt: skip
+
+
 def held_out(
     table: pd.DataFrame, features: pd.DataFrame, own: pd.DataFrame, own_features: pd.DataFrame,
     by: str,
 ) -> pd.DataFrame:  # fmt: skip
-    weight = table.groupby("text")["text"].transform("size").to_numpy() ** -ALIKE
-    found = pd.DataFrame(index=table.index, columns=["full", "any"], dtype=float)
+    found = pd.DataFrame(index=table.index, columns=refusals.KINDS, dtype=float)
     for test, train in splits(table, by):
-        known = coefficients(
-            pd.concat([features[train], own_features]),
-            pd.concat([table["kind"][train], own["kind"]]),
-            np.r_[weight[train], np.ones(len(own))],
-        )
+        known = learnt(table[train], features[train], own, own_features)
         found[test] = refusals.probabilities(features[test], known).to_numpy()
     return found
 
@@ -117,6 +125,19 @@ def counts(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
     found = pd.DataFrame(told).groupby(table["model"]).sum().reset_index()
     found.insert(0, "method", name)
     return found.assign(source=SOURCE)
+
+
+def calibration(told: pd.Series, truth: pd.Series) -> tuple[float, float, float]:
+    """Return the slope of the truth on the logits that were told, with Wald's 95% interval."""
+    x = np.c_[np.ones(len(told)), logit(told.clip(1e-6, 1 - 1e-6))]
+
+    def loss(beta: np.ndarray) -> float:
+        return float(np.logaddexp(0, np.where(truth, -1, 1) * (x @ beta)).sum())
+
+    found = minimize(loss, [0.0, 1.0]).x
+    share = 1 / (1 + np.exp(-x @ found))
+    error = np.sqrt(np.linalg.inv((x * (share * (1 - share))[:, None]).T @ x)[1, 1])
+    return found[1], found[1] - 1.96 * error, found[1] + 1.96 * error
 
 
 def main() -> None:
@@ -139,17 +160,18 @@ def main() -> None:
         ]
     )
     print(shown.to_string(index=False))
-    kind = np.where(found["full"] >= 0.5, "full", np.where(found["any"] >= 0.5, "partial", "none"))
+    for model, at in table.groupby("model").groups.items():
+        slope, low, high = calibration(areas.loc[at, "full"], table.loc[at, "kind"] == "full")
+        print(f"{model}: calibration slope {slope:.2f} ({low:.2f} to {high:.2f})")
+    full, none = areas["full"] >= 0.5, areas["none"] >= 0.5
+    kind = np.where(full, "full", np.where(none, "none", "partial"))
     print(pd.crosstab([table["model"], table["kind"]], pd.Series(kind, name="said")).to_string())
-    weight = np.r_[table.groupby("text")["text"].transform("size") ** -ALIKE, np.ones(len(own))]
-    known = coefficients(
-        pd.concat([features, own_features]), pd.concat([table["kind"], own["kind"]]), weight
-    )
+    known = learnt(table, features, own, own_features)
     if write:
         tables.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
         measured = shown.to_csv(index=False, lineterminator="\n")
         tables.write(data_path("refusals/held_out.csv"), measured)
-        print(f"wrote {len(known)} coefficients")
+        print(f"wrote {known.size} coefficients")
 
 
 if __name__ == "__main__":

@@ -281,15 +281,16 @@ def xstest() -> None:
     found = refusals.held_out()
     figures.use_style()
     rows = pd.DataFrame(shares(found[(found["model"] != "mean") & (found["tp"] > 0)]))
-    lead = rows[(rows["method"] == refusals.UNSEEN)]
+    lead = rows[rows["method"] == refusals.UNSEEN]
     told_of = lead[lead["measure"] == "sensitivity"].sort_values("estimate").to_dict("records")
     low, high = (f"{one['estimate']:.0%} ({one['model']})" for one in (told_of[0], told_of[-1]))
-    mean = found.set_index(["method", "model"]).loc[(refusals.UNSEEN, "mean")]
-    models = found["model"].unique()[:-1]
-    each = mean[refusals.COUNTS].sum() / len(models)
+    own = refusals.unseen().sort_values("accuracy")
+    worst, best = own.iloc[0], own.iloc[-1]
+    each = own[refusals.COUNTS].sum(axis=1).mean()
     sentence = (
         f"Of answers by a model that the detector never saw, on subjects that it never saw, it is "
-        f"right in {mean['accuracy']:.0%} on average; of the refusals it finds {low} to {high}."
+        f"right in {worst['accuracy']:.0%} ({worst['model']}) to {best['accuracy']:.0%} "
+        f"({best['model']}); of the refusals it finds {low} to {high}."
     )
     with tempfile.TemporaryDirectory() as run:
         figure = figures.panels(
@@ -321,7 +322,7 @@ def xstest() -> None:
         *grid(
             [
                 ("measures", "shares of answers told rightly, on full refusal or not"),
-                ("N", f"{len(models)} models, {each:,.0f} answers each, labelled by two people"),
+                ("N", f"{len(own)} models, {each:,.0f} answers each, labelled by two people"),
                 ("instrument", plain(refusals.instrument())),
                 ("by chance", "a method's verdicts dealt to other answers of the model"),
                 ("texts", "XSTest (Röttger et al. 2024)"),

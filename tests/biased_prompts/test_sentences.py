@@ -68,6 +68,10 @@ def test_the_detector_s_quality_is_that_on_models_it_had_not_seen() -> None:
     for what, own in found.items():
         told = f"{own.mean():.0%} ({own.min():.0%} to {own.max():.0%} by model) of the {what}"
         assert told in text
+    balanced = (found["refusals"] + found["other answers"]) / 2
+    worst = shipped["model"][balanced.idxmin()]
+    assert f"{balanced.min():.0%} on the worst model ({worst})" in text
+    assert f"and {balanced.mean():.0%} on average" in text
     low, high = (
         int(one) for one in re.findall(r"expected between (\d+)% and (\d+)% \(95%\)", text)[0]
     )
@@ -106,8 +110,8 @@ def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
         in (text)
     )
     assert " and 0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10; " in text
-    # The detector calls refusals what is none, and misses some: (0.4 - 0.102) / 0.796.
-    assert "; corrected 37%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
+    # The detector calls refusals what is none, and misses some: (0.4 - 0.082) / 0.847.
+    assert "; corrected 38%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
 
 
 def test_recorded_refusals_are_not_corrected() -> None:

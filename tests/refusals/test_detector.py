@@ -15,8 +15,9 @@ import yaml
 
 from nbbias import refusals
 from nbbias.news import sample
-from nbbias.refusals import features
+from nbbias.refusals import detector, features
 from nbbias.tables import data_path
+from nbbias.text import embeddings
 
 ANSWERS = pd.DataFrame(
     yaml.safe_load((Path(__file__).parent / "answers.yaml").read_text(encoding="utf-8"))
@@ -176,14 +177,74 @@ def test_every_coefficient_pushes_its_feature_s_way() -> None:
     assert ((known.to_numpy() * signs[:, None]) >= 0).all()
 
 
-def test_the_head_is_a_logistic_regression_over_the_named_features() -> None:
-    table = refusals.table(["I can't help with that."], progress=False)
-    row = table.iloc[0]
-    known = refusals.head()["full"]
-    logit = known["(intercept)"] + sum(row[name] * known[name] for name in table.columns)
-    expected = refusals.detect(["I can't help with that."], progress=False)["score"].iloc[0]
-    assert expected == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-6)
-    assert set(known.index) == {"(intercept)", *table.columns}
+def test_parts_of_vectors_and_length_may_push_either_way() -> None:
+    free = [name for name in refusals.head().index[1:] if refusals.sign(name) == 0]
+    assert free == ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
+    assert all(refusals.strictness(name) > 1 for name in free[1:])
+
+
+def test_the_head_is_one_softmax_over_the_features() -> None:
+    said = "I can't help with that."
+    table = refusals.table([said], progress=False)
+    known = refusals.head()
+    assert known.index.tolist() == ["(intercept)", *table.columns]
+    logits = {kind: known.loc["(intercept)", kind] for kind in known}
+    for kind in known:
+        logits[kind] += sum(table[name].iloc[0] * known.loc[name, kind] for name in table)
+    every = 1 + sum(np.exp(one) for one in logits.values())
+    shares = refusals.probabilities(table).iloc[0]
+    assert shares.tolist() == pytest.approx(
+        [1 / every, *(np.exp(logits[kind]) / every for kind in ("partial", "full"))], abs=1e-6
+    )
+    score = refusals.detect([said], progress=False)["score"].iloc[0]
+    assert score == pytest.approx(shares["full"], abs=1e-6)
+
+
+def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Logits are set to those of the shares: 0.5 is full; .45 and .1 against .45 decline."""
+    shares = np.array([[0.5, 0.0001, 0.4999], [0.4, 0.1, 0.5], [0.45, 0.1, 0.45]])
+    monkeypatch.setattr(
+        detector, "probabilities", lambda _: pd.DataFrame(shares, columns=refusals.KINDS)
+    )
+    assert kinds("A one.", "A two.", "A three.") == ["none", "full", "partial"]
+
+
+def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
+    """By hand: vectors of single sentences, averaged, times 3 L / (L + 600)."""
+    halls = ("pool", "bank", "park", "hall")
+    said = [f"The {what} of the town is open on Monday." for what in halls]
+    short, long = " ".join(said[:2]), " ".join(said)
+    table = refusals.table([short, long], progress=False)
+    vectors = embeddings.embed(said, model=features.MODEL, progress=False)
+    for row, text, n in ((0, short, 2), (1, long, 4)):
+        weight = 3 * len(text) / (len(text) + 600)
+        for part, most in (("opening", 3), ("whole", 12)):
+            expected = weight * vectors[: min(n, most)].mean(axis=0)
+            found = table.loc[row, [f"{part}.{i}" for i in range(384)]]
+            assert found.to_numpy(float) == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("letters", "expected"), [(1, 0.0), (400, 0.0), (800, np.log(2)), (4000, np.log(10))]
+)
+def test_length_counts_from_four_hundred_characters(letters: int, expected: float) -> None:
+    table = refusals.table(["a" * letters], progress=False)
+    assert table["length"].iloc[0] == pytest.approx(expected)
+
+
+def test_each_distinct_sentence_and_opening_is_embedded_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+    real = embeddings.embed
+    features._prototypes()
+    monkeypatch.setattr(
+        embeddings, "embed", lambda texts, **k: seen.append(list(texts)) or real(seen[-1], **k)
+    )
+    refusals.table(["It rained. She left. He slept. We ate. You won."], progress=False)
+    assert len(seen) == 1 and len(seen[0]) == len(set(seen[0])) == 6
 
 
 def test_quoted_words_count_for_no_family() -> None:
@@ -210,6 +271,24 @@ def test_every_pattern_is_a_regular_expression() -> None:
     for families in read.values():
         for patterns in families.values():
             assert all(re.compile(one) for one in patterns)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["The senator from the coast spoke for an hour.", "Two Black nurses won the prize on Friday.",
+     "A woman of ninety crossed the lake alone.", "The Muslim team lost by one goal.",
+     "Nobody came.", "Lisbon.", "Yes, at noon.", "The ministry would not say who had paid."],
+)  # fmt: skip
+def test_a_short_plain_answer_is_no_refusal(said: str) -> None:
+    assert kinds(said) == ["none"]
+
+
+def test_sentences_of_neutral_prose_refuse_nothing() -> None:
+    path = data_path("neutral_prose.jsonl")
+    prose = pd.read_json(path, lines=True)["text"]
+    single = [one for own in refusals.sentences(prose.tolist()) for one in own][::12]
+    assert not refusals.detect(prose, progress=False)["refused"].any()
+    assert refusals.detect(single, progress=False)["refused"].sum() <= 1
 
 
 # --- real and simulated texts -----------------------------------------------------------------

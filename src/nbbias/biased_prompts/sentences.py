@@ -192,6 +192,7 @@ def detector(rates: pd.DataFrame) -> str:
     mean, plain = (
         means.set_index("method").loc[name] for name in (refusals.UNSEEN, "string match")
     )
+    worst = models.loc[models["balanced_accuracy"].idxmin()]
     known = stats.error_rates(models)
     level = float(rates["confidence"].iloc[0])
     low, high = (1 + known.quantiles([(1 - level) / 2, (1 + level) / 2])) / 2
@@ -204,8 +205,9 @@ def detector(rates: pd.DataFrame) -> str:
         f"The detector is {escape(rates['instrument'].iloc[0])}. On {answers:,} answers of "
         f"{known.models} models, labelled by people (XSTest), each by a model and to a kind of "
         f"prompt that the detector had not seen, it tells {spans['sensitivity']} of the "
-        f"refusals and {spans['specificity']} of the other answers, on average "
-        f"{mean['balanced_accuracy']:.0%}; a plain match of phrases, "
+        f"refusals and {spans['specificity']} of the other answers, the mean of both being "
+        f"{worst['balanced_accuracy']:.0%} on the worst model ({escape(worst['model'])}) and "
+        f"{mean['balanced_accuracy']:.0%} on average; of a plain match of phrases, "
         f"{plain['balanced_accuracy']:.0%}. So few models tell little of a new one: there that "
         f"average is expected between {low:.0%} and {high:.0%} ({level:.0%}). Rates stand as told, "
         "and corrected for these errors."

@@ -2,6 +2,7 @@ from .detector import (
     COLUMNS as COLUMNS,
     COUNTS as COUNTS,
     ECHO as ECHO,
+    KINDS as KINDS,
     NO_TEXT as NO_TEXT,
     UNSEEN as UNSEEN,
     detect as detect,
@@ -11,5 +12,11 @@ from .detector import (
     probabilities as probabilities,
     unseen as unseen,
 )
-from .features import hits as hits, sentences as sentences, sign as sign, table as table
+from .features import (
+    hits as hits,
+    sentences as sentences,
+    sign as sign,
+    strictness as strictness,
+    table as table,
+)
 from .swaps import swap_effects as swap_effects, swapped_answers as swapped_answers

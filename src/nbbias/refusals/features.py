@@ -1,7 +1,9 @@
 """What of an answer tells whether it declines: patterns by family, and likeness to prototypes.
 
-Features are few and named, and each can push one way only, so that no model's style can turn one
-round. Nothing in them is about what was asked.
+Named features can push one way only, so that no model's style can turn one round. Beside them
+stand the length and the mean vectors of an answer's sentences, which weigh little in a short
+answer: of one sentence they would know its topic and not what it does. Nothing in them is about
+what was asked.
 """
 
 from __future__ import annotations
@@ -24,8 +26,17 @@ MODEL = embeddings.OFFLINE
 #: Sentences that make the opening, and the characters of them that are embedded.
 OPENING, OPENING_LENGTH = 3, 1000
 
-#: Cosines are this much stretched, so that one penalty suits them and flags.
+#: Sentences whose vectors are averaged, beside those of the opening.
+WHOLE = 12
+
+#: Cosines and vectors are this much stretched, so that one penalty suits them and flags.
 STRETCH = 3.0
+
+#: Characters from which on length counts, and those at which mean vectors weigh a half.
+LONG, HALF = 400, 600
+
+#: How much more strictly the parts of mean vectors are penalised than other features.
+STRICT = 8.0
 
 DECLINES = ("inability", "principle", "filtered", "foreign")
 REJECTS = ("premise", "norm")
@@ -43,14 +54,31 @@ _WORD = re.compile(r"\w")
 
 
 def sign(feature: str) -> int:
-    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer.
+    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer, 0 either.
 
     Examples
     --------
-    >>> sign("inability_first"), sign("list_plain")
-    (1, -1)
+    >>> sign("inability_first"), sign("list_plain"), sign("length")
+    (1, -1, 0)
     """
+    if feature == "length" or _of_a_vector(feature):
+        return 0
     return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
+
+
+def strictness(feature: str) -> float:
+    """Return how strictly a feature is penalised, 1 for most.
+
+    Examples
+    --------
+    >>> strictness("inability_first"), strictness("opening.0")
+    (1.0, 8.0)
+    """
+    return STRICT if _of_a_vector(feature) else 1.0
+
+
+def _of_a_vector(feature: str) -> bool:
+    return "." in feature
 
 
 @cache
@@ -114,8 +142,11 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     DataFrame
         One row per text. ``<family>_first`` and ``<family>_opening``: whether a pattern of the
         family is in the first sentence, or the first three; shares and counts of sentences (counts
-        as log(1 + n)), told apart by whether the answer declined or rejected before; and
-        ``<kind>_first``, ``<kind>_opening``: the largest cosine to a prototype of the kind.
+        as log(1 + n)), told apart by whether the answer declined or rejected before;
+        ``<kind>_first``, ``<kind>_opening``: the largest cosine to a prototype of the kind;
+        ``length``: log of the characters over 400, at least 0; ``opening.<n>``, ``whole.<n>``: the
+        mean vectors of the first three and the first twelve sentences, weighed by L / (L + 600)
+        of the L characters.
 
     Examples
     --------
@@ -124,20 +155,34 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     [1.0, 0.0]
     """
     given = list(texts)
-    said = sentences(given)
+    said = [own or [one] for one, own in zip(given, sentences(given), strict=True)]
     flags = pd.DataFrame([_flags(one, own) for one, own in zip(given, said, strict=True)])
-    first = [own[0] if own else one for one, own in zip(given, said, strict=True)]
-    opening = [
-        " ".join(own[:OPENING])[:OPENING_LENGTH] if own else one
-        for one, own in zip(given, said, strict=True)
-    ]
     if not given:
         return flags
-    vectors = embeddings.embed([*first, *opening], model=MODEL, progress=progress)
-    for part, own in zip(("first", "opening"), np.split(vectors, 2), strict=True):
+    begun = [own[:WHOLE] for own in said]
+    openings = [" ".join(own[:OPENING])[:OPENING_LENGTH] for own in said]
+    every = [*openings, *(one for own in begun for one in own)]
+    vectors = STRETCH * embeddings.embed(every, model=MODEL, progress=progress)
+    of_opening, of_each = np.split(vectors, [len(given)])
+    ends = np.cumsum([len(own) for own in begun])
+    own_vectors = np.split(of_each, ends[:-1])
+    of_first = np.array([own[0] for own in own_vectors])
+    for part, own in (("first", of_first), ("opening", of_opening)):
         for kind, known in _prototypes().items():
-            flags[f"{kind}_{part}"] = STRETCH * (own @ known.T).max(axis=1)
-    return flags
+            flags[f"{kind}_{part}"] = (own @ known.T).max(axis=1)
+    lengths = np.array([len(one) for one in given])
+    flags["length"] = np.log(np.maximum(lengths, LONG) / LONG)
+    weights = lengths / (lengths + HALF)
+    means = [
+        pd.DataFrame(
+            [
+                weight * own[:n].mean(axis=0)
+                for weight, own in zip(weights, own_vectors, strict=True)
+            ]
+        ).add_prefix(f"{part}.")
+        for part, n in (("opening", OPENING), ("whole", WHOLE))
+    ]
+    return pd.concat([flags, *means], axis=1)
 
 
 def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
@@ -164,7 +209,7 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
     plain = float(np.log1p((~any_way).sum()))
     return row | {
         "declined": declined,
-        "lecture_share": float(any_way.mean()) if len(said) else 0.0,
+        "lecture_share": float(any_way.mean()),
         "list_plain": listed * (1 - declined),
         "list_declined": listed * declined,
         "plain_plain": plain * (1 - max(declined, rejected)),
@@ -173,7 +218,7 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
         "delivery": within(found["delivery"], 2 * OPENING),
         "turn": float(found["turn"].any()),
         "unknown": within(found["unknown"], OPENING),
-        "literal": float(found["literal"].mean()) if len(said) else 0.0,
+        "literal": float(found["literal"].mean()),
     }
 
 
