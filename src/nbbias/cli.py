@@ -217,6 +217,12 @@ def detect_command(
     fail: Annotated[
         bool, typer.Option("--fail-on-biased", help="Exit with 1 where a text is biased.")
     ] = False,
+    sure_from: Annotated[
+        float,
+        typer.Option(
+            "--sure-from", help="No verdict where neither label is as probable: 0.5 to 1."
+        ),
+    ] = 0.5,
 ) -> None:
     """Tell of each text whether it is biased, how, against whom, and on what evidence.
 
@@ -234,7 +240,7 @@ def detect_command(
     counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
     said: list[str] = []
     for block in blocks:
-        found = biasalert.detect(block, detector)
+        found = biasalert.detect(block, detector, sure_from=sure_from)
         for verdict in found["verdict"]:
             counts[verdict] += 1
         rows = block.join(found.drop(columns="text"))

@@ -99,6 +99,25 @@ def test_texts_are_judged_alike_however_many_come_together(monkeypatch: pytest.M
     assert whole["verdict"].tolist() == parts["verdict"].tolist()
 
 
+def test_a_judge_abstains_where_neither_label_is_as_probable() -> None:
+    texts = corpus.texts("sample", seed=0)[0]["text"][:40]
+    whole, sure = detect(texts), detect(texts, sure_from=0.8)
+    likelier = np.maximum(whole["confidence"], 1 - whole["confidence"])
+    unsure = (whole["verdict"] != NOT_JUDGED) & (likelier < 0.8)
+    assert 0 < unsure.sum() < len(texts)
+    assert (sure.loc[unsure, "verdict"] == NOT_JUDGED).all()
+    assert sure.loc[unsure, "reason"].eq("neither label has a probability of 0.8").all()
+    assert sure.loc[unsure, ["bias_type", "group", "attribute"]].isna().all(axis=None)
+    assert sure.loc[unsure, "evidence"].eq("").all()
+    pd.testing.assert_frame_equal(sure[~unsure], whole[~unsure], check_dtype=False)
+    np.testing.assert_array_equal(sure["confidence"], whole["confidence"])
+    assert len(detect([], sure_from=0.8)) == 0
+    with pytest.raises(ParameterError, match="keywords cannot abstain: it gives no probabilities"):
+        detect(["Women make good clerks."], "keywords", sure_from=0.8)
+    with pytest.raises(ParameterError, match=r"must be in 0\.5 to 1"):
+        detect(["x"], "keywords", sure_from=0.2)
+
+
 def test_mistakes_are_told() -> None:
     with pytest.raises(ParameterError, match="did you mean classifier"):
         detect(["x"], "clasifier")

@@ -30,6 +30,9 @@ Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
 
+#: Shares of texts, the surest, on which a judge is also scored.
+COVERAGES = (1.0, 0.8, 0.6, 0.4)
+
 #: Labels drawn for the chance level of the calibration error.
 _DRAWN = 500
 
@@ -159,6 +162,69 @@ def estimates(
         rows, study=detection.STUDY, measure="calibration", source=source,
         confidence=sure.confidence,
     )  # fmt: skip
+
+
+def risk_coverage(
+    judgements: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    no_probabilities: Mapping[str, str] | None = None,
+    sure: Sure = SURE,
+) -> pd.DataFrame:
+    """Return how often a judge is right where it abstains from the texts it is least sure of.
+
+    Parameters
+    ----------
+    judgements, labelled, no_probabilities
+        As in `curve`; a judge without probabilities has no rows.
+    sure
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per judge and coverage of `COVERAGES`: `judge`, `coverage` (share of its texts with
+        a probability that get a verdict, at least: ties get one together), `sure_from` (the least
+        probability of the likelier label among them, in [0.5, 1]), `n`, `accuracy` in [0, 1]
+        (higher is better; 1 less the risk), Wilson's `ci_low` and `ci_high`, near-duplicates
+        counting as one, and `commoner`, the accuracy of who always says what most of them are.
+
+    References
+    ----------
+    El-Yaniv and Wiener 2010 (risk and coverage).
+
+    Examples
+    --------
+    >>> from nbbias import biasalert
+    >>> labelled = pd.DataFrame({"text_id": list("abcde"), "text": list("abcde"),
+    ...                          "biased": [True, True, False, False, True]})
+    >>> asked = biasalert.detection.constants(labelled).query("judge == 'always biased'")
+    >>> chances = [0.9, 0.8, 0.1, 0.7, 0.6]
+    >>> said = asked.assign(confidence=chances, biased=[one > 0.5 for one in chances])
+    >>> found = biasalert.calibration.risk_coverage(said, labelled)
+    >>> found[["coverage", "n", "sure_from", "accuracy"]].values.tolist()
+    [[1.0, 5.0, 0.6, 0.8], [0.8, 4.0, 0.7, 0.75], [0.6, 3.0, 0.8, 1.0], [0.4, 2.0, 0.9, 1.0]]
+    """
+    clusters = cases_of(judgements, labelled)[1]
+    rows: list[Row] = []
+    for judge, (given, biased) in _pairs(judgements, labelled, no_probabilities or {}).items():
+        known = ~np.isnan(given)
+        likelier = np.maximum(given, 1 - given).round(9)[known]
+        right = ((given >= 0.5) == biased)[known].astype(float)
+        for coverage in COVERAGES if known.any() else ():
+            least = np.sort(likelier)[::-1][int(np.ceil(coverage * len(likelier) - 1e-9)) - 1]
+            own = likelier >= least
+            share = stats.clustered_share(
+                right[own], clusters[known][own], confidence=sure.confidence
+            )
+            most = biased[known][own].mean()
+            rows.append({
+                "judge": judge, "coverage": coverage, "sure_from": least, "n": int(own.sum()),
+                "accuracy": share["estimate"], "ci_low": share["ci_low"],
+                "ci_high": share["ci_high"], "commoner": max(most, 1 - most),
+            })  # fmt: skip
+    names = ["judge", "coverage", "sure_from", "n", "accuracy", "ci_low", "ci_high", "commoner"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def _pairs(

@@ -37,6 +37,9 @@ BIASED, FINE, NOT_JUDGED = VERDICTS = ("biased", "not biased", "not judged")
 #: Of texts of `twins` that no judge learns from: claims that are flagged, and prose that is.
 FOUND, ALARMS = ELSEWHERE = ("claims_found", "prose_false_alarms")
 
+#: Why a verdict was taken back.
+UNSURE = "neither label has a probability of {:g}"
+
 #: Statements that are shown as evidence of a text, at most.
 SHOWN = 2
 
@@ -372,6 +375,7 @@ def detect(
     by: Detector | str = "classifier",
     *,
     column: str = "text",
+    sure_from: float = 0.5,
     **made: Any,
 ) -> pd.DataFrame:
     """Tell of each text whether it is biased, how, against whom, and on what evidence.
@@ -384,6 +388,9 @@ def detect(
         A detector, or the name of a judge for one.
     column
         Where the texts stand, of a table.
+    sure_from
+        Where neither label has this probability, there is no verdict; in [0.5, 1]. What that gains
+        and costs is what `biasalert.calibration.risk_coverage` tells.
     **made
         As in `biasalert.detector.detector`, where `by` is a name: `labelled`, `knowledge`,
         `embedding_model`, `seed`.
@@ -402,7 +409,8 @@ def detect(
     Raises
     ------
     NbbiasError
-        The table has no such column, or there is no such judge.
+        The table has no such column, there is no such judge, or it is to abstain and gives no
+        probabilities.
 
     Examples
     --------
@@ -415,6 +423,8 @@ def detect(
     """
     if isinstance(by, Detector) and made:
         raise ParameterError("detect", f"{', '.join(made)}: belongs to the detector")
+    if not 0.5 <= sure_from <= 1:
+        raise ParameterError("sure_from", f"is {sure_from}, and must be in 0.5 to 1")
     used = by if isinstance(by, Detector) else detector(by, **made)
     given = _texts(texts, column)
     asked = pd.DataFrame(
@@ -424,6 +434,8 @@ def detect(
     found = pd.concat([_verdicts(part.reset_index(drop=True), used) for part in parts])
     found.insert(0, "text", asked["text"].to_numpy())
     found.index = given.index
+    if sure_from > 0.5:
+        found = _abstaining(found, used.about["judge"], sure_from)
     errors = used.errors[["statistic", "estimate", "ci_low", "ci_high", "confidence", "n"]]
     found.attrs = {
         "about": used.about, "told": used.told, "errors": errors.to_dict("records")
@@ -450,6 +462,22 @@ def _verdicts(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
     shown = shown.astype(object).where(said["biased"].notna(), "")
     told = said.assign(verdict=verdict, evidence=shown, instrument=used.label)
     return told[list(COLUMNS)].reset_index(drop=True)
+
+
+def _abstaining(found: pd.DataFrame, judge: str, sure_from: float) -> pd.DataFrame:
+    """Take back the verdicts of which a judge is less sure than this."""
+    likelier = np.maximum(found["confidence"], 1 - found["confidence"]).astype(float)
+    said = found["verdict"] != NOT_JUDGED
+    score = JUDGES[judge].score if judge in JUDGES else None
+    if score or (said.any() and likelier[said].isna().any()):
+        why = score or "it gives no probabilities"
+        raise ParameterError("sure_from", f"{judge} cannot abstain: {why}")
+    unsure = said & (likelier < sure_from)
+    empty = dict.fromkeys(("bias_type", "group", "attribute"), None)
+    told = {"verdict": NOT_JUDGED, "evidence": "", "reason": UNSURE.format(sure_from)} | empty
+    for name, value in told.items():
+        found[name] = found[name].astype(object).mask(unsure, value)
+    return found
 
 
 def _shown(evidence: pd.DataFrame) -> dict[str, str]:

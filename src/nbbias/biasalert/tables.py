@@ -9,7 +9,7 @@ from IPython.display import HTML
 from nbbias import reading, stats
 from nbbias.biasalert import audit, corpus, detection, printed, sentences
 from nbbias.biasalert.levels import SHARES
-from nbbias.reading import Table, names, readable
+from nbbias.reading import Table, names, number, readable
 from nbbias.tables import escape
 
 _FOLDED = 12
@@ -72,6 +72,32 @@ def scores(estimates: pd.DataFrame) -> Table:
         rows, ["statistic", "judge"], rows=None, title="Scores of detection", note=note,
         labels=labels,
     )  # fmt: skip
+
+
+def risk_coverage(found: pd.DataFrame) -> Table:
+    """Lay out how often judges are right on the texts that they are surest of.
+
+    Examples
+    --------
+    >>> row = {"judge": "mine", "coverage": 0.8, "sure_from": 0.7, "n": 4, "accuracy": 0.75,
+    ...        "ci_low": 0.3, "ci_high": 0.95, "commoner": 0.5}
+    >>> risk_coverage(pd.DataFrame([row])).rows["80% surest"].tolist()
+    ['0.75 [0.30, 0.95]']
+    """
+    told = found.assign(
+        of=[f"{one:.0%} surest" if one < 1 else "all" for one in found["coverage"]],
+        said=[f"{number(a)} [{number(low)}, {number(high)}]" for a, low, high in
+              zip(found["accuracy"], found["ci_low"], found["ci_high"], strict=True)],
+    )  # fmt: skip
+    wide = told.pivot_table(index="judge", columns="of", values="said", aggfunc="first", sort=False)
+    whole = told[told["coverage"] == told["coverage"].max()].set_index("judge")["n"]
+    return Table(
+        wide.assign(N=whole).rename_axis(columns=None).reset_index(),
+        "Right where a judge is sure",
+        "Accuracy on the texts on which the likelier label has the highest probability, with their "
+        "intervals; the others would get no verdict. N: all texts with a probability. A judge "
+        "that knows when it is wrong is right more often to the right.",
+    )
 
 
 def differences(estimates: pd.DataFrame) -> Table:
