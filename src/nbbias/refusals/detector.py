@@ -96,9 +96,10 @@ def instrument() -> str:
     Examples
     --------
     >>> instrument().split(" (")[0]
-    'patterns and prototypes'
+    'softmax of patterns and sentence vectors'
     """
-    return f"patterns and prototypes ({embeddings.instrument(refusal_features.MODEL)})"
+    embedding = embeddings.instrument(refusal_features.MODEL)
+    return f"softmax of patterns and sentence vectors ({embedding})"
 
 
 def detect(
