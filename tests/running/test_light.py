@@ -53,6 +53,24 @@ def test_the_command_line_loads_no_torch(arguments: list[str], tmp_path: Path) -
     assert done.stdout.splitlines()[-1:] == ["loaded: []"], done.stderr
 
 
+def test_counting_loads_no_spacy_until_a_text_is_read() -> None:
+    code = (
+        "import sys\n"
+        "from nbbias import refusals\n"
+        "from nbbias.biasalert import guard\n"
+        "from nbbias.biased_prompts import refusing\n"
+        "from nbbias.news import words\n"
+        "from nbbias.text import annotate, lexicons\n"
+        "from nbbias.refusals import features\n"
+        "def heavy():\n    return sorted({'torch', 'spacy'} & set(sys.modules))\n"
+        "print(heavy())\n"
+        "features.sentences(['No.'])\n"
+        "print('spacy' in heavy())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[]", "True"], done.stderr
+
+
 #: Modules that stand for a package that was run, and not imported alone (`tables.late`).
 SLOW = {"pandas.core", "pyarrow.lib", "pandera", "joblib.parallel", "matplotlib", "IPython"}
 

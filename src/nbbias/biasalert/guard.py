@@ -29,7 +29,6 @@ from nbbias.biasalert.detector import Detector, detector
 from nbbias.biasalert.judges.bench import Bench
 from nbbias.stats import Sure
 from nbbias.tables import DataError, ParameterError
-from nbbias.text import annotate
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -354,7 +353,9 @@ class Sentences:
 
 def _split(words: str) -> list[str]:
     """Split into sentences that together are the text; a gap belongs to what follows it."""
-    ends = [sentence.end_char for sentence in annotate.pipeline()(words).sents]
+    from nbbias.text import plain  # loads spaCy
+
+    ends = [sentence.end_char for sentence in plain.pipeline()(words).sents]
     places = [0, *ends[:-1], len(words)]
     return [words[start:end] for start, end in pairwise(places)]
 

@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 
 from nbbias.tables import data_path
-from nbbias.text import annotate, embeddings
+from nbbias.text import embeddings
 
 #: The embedding that the coefficients were fitted with.
 MODEL = embeddings.OFFLINE
@@ -107,7 +107,9 @@ def sentences(texts: Sequence[str]) -> list[list[str]]:
     >>> sentences(["No. I can't do that."])
     [['No.', "I can't do that."]]
     """
-    read = annotate.pipeline().pipe(texts)
+    from nbbias.text import plain  # loads spaCy
+
+    read = plain.pipeline().pipe(texts)
     return [[one.text.strip() for one in doc.sents if _WORD.search(one.text)] for doc in read]
 
 

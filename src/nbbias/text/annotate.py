@@ -16,8 +16,6 @@ import pandas as pd
 
 from nbbias.tables import map_chunks
 from nbbias.tables.stages import digest
-from nbbias.text import plain
-from nbbias.text.plain import pipeline as pipeline
 from nbbias.text.tokens import starts
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
 
 def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return sentences (text, number, start, end) and matches (text, sentence, bias, term, …)."""
-    from nbbias.text import spans, tokeniser
+    from nbbias.text import plain, spans, tokeniser  # load spaCy
 
     own = texts.tolist()
     terms = _terms(lexicon)

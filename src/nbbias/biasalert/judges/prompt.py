@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 import yaml
 
-from nbbias import tables, text
+from nbbias import tables
 from nbbias.tables import data_path
 
 #: Characters of a text that one prompt shows; what is longer is judged in pieces.
@@ -286,11 +286,13 @@ def pieces(words: str, longest: int = LONGEST) -> list[str]:
     >>> pieces("One. Two. Three.", longest=9)
     ['One. Two.', ' Three.']
     """
+    from nbbias.text import plain  # loads spaCy
+
     if longest < 1:
         raise ValueError(f"longest must be 1 or more, but is {longest}")
     if len(words) <= longest:
         return [words]
-    ends = [sentence.end_char for sentence in text.annotate.pipeline()(words).sents]
+    ends = [sentence.end_char for sentence in plain.pipeline()(words).sents]
     found, start, last = [], 0, 0
     for end in [*ends, len(words)]:
         while end - start > longest:

@@ -415,7 +415,9 @@ def edited_lexicon(
 
 
 def _longest(matches: pd.DataFrame) -> pd.DataFrame:
-    lengths = {term: len(annotate.pipeline().make_doc(term)) for term in matches["term"].unique()}
+    from nbbias.text import plain  # loads spaCy
+
+    lengths = {term: len(plain.pipeline().make_doc(term)) for term in matches["term"].unique()}
     order = matches.assign(length=-matches["term"].map(lengths))
     order = order.sort_values(["length", "start"], kind="stable")
     taken: dict[Any, list[tuple[int, int]]] = {}
