@@ -30,7 +30,7 @@ Retrieve = Callable[[pd.DataFrame], pd.DataFrame]
 KEPT, SLOW = ("classifier", "classifier_alone"), ("tuned",)
 
 #: Judges that learn from `biasalert.twins` beside the labelled texts.
-TAUGHT = ("classifier", "classifier_alone")
+TAUGHT = ("classifier", "classifier_alone", "tuned")
 
 BIASED, FINE, NOT_JUDGED = VERDICTS = ("biased", "not biased", "not judged")
 

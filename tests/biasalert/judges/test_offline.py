@@ -204,6 +204,27 @@ def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None
     assert slow.about["slope"] > 0
 
 
+def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str) -> None:
+    """All labelled texts on women are biased; beside them the claim is, whomever it names."""
+    asked = pd.DataFrame({"text_id": ["claim", "name"],
+                          "text": ["teachers are lazy early", "sikhs are wise early"]})  # fmt: skip
+    how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3)
+    made = {
+        weight: tuned.fit(
+            named(), how, beside=BESIDE.assign(weight=weight), seed=0, progress=False
+        )
+        for weight in (1.0, 0.0)
+    }
+    plain = tuned.fit(named(), how, seed=0, progress=False)
+    claim, name = tuned.judge(asked, tuned=made[1.0])["confidence"]
+    assert claim > 0.5 > name
+    assert [one.about["n_beside"] for one in (*made.values(), plain)] == [40, 40, 0]
+    assert made[1.0].about["n_calibration"] == plain.about["n_calibration"]
+    assert made[0.0].about["instrument"] == plain.about["instrument"] + ", twins learnt"
+    unmoved = tuned.judge(asked, tuned=made[0.0])["confidence"]
+    assert abs(unmoved[0] - unmoved[1]) < claim - name
+
+
 def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:
     import torch
 
@@ -299,6 +320,7 @@ def test_a_run_fits_a_judge_once(
     parted: pd.DataFrame, tiny: str, bow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    monkeypatch.setattr(classifier, "_last", {})
     train, test = (parted[parted["split"] == name] for name in ("train", "test"))
     asked = test[["text_id", "text"]].reset_index(drop=True)
     calls: list[int] = []

@@ -52,7 +52,7 @@ UNKNOWN = (
 
 
 #: No texts beside the labelled ones.
-_NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
+NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
     {"text": "str", "biased": bool, "weight": float}
 )
 
@@ -127,7 +127,7 @@ def fit(
         Fewer than ten texts of either label.
     """
     table = trainable(labelled)
-    more = _NOTHING if beside is None else beside[list(_NOTHING)].reset_index(drop=True)
+    more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
     both = pd.concat([table["text"], more["text"]]).str[:READ]
     vectors = embeddings.embed(both, model=model, device=device)
     about = {

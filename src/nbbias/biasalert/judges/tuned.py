@@ -20,9 +20,10 @@ from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
+from nbbias.biasalert import twins
 from nbbias.biasalert.contracts import TEXTS
 from nbbias.biasalert.judges.attribution import Said, judgements
-from nbbias.biasalert.judges.classifier import KNOWN, trainable
+from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check, demand, progress as bar, resolve
@@ -81,14 +82,16 @@ def of_run(given: Given) -> tuple[Judge, str]:
     """Return the judge `tuned` of a run, and its instrument."""
     settings = given.settings
     how = Tuning(settings.copies, settings.epochs, device=settings.device)
-    tuned = fit(given.train, how, seed=settings.seed, progress=given.progress)
+    beside = twins.beside(without=given.without)
+    tuned = fit(given.train, how, beside=beside, seed=settings.seed, progress=given.progress)
     own = partial(judge, tuned=tuned, knowledge=given.knowledge, device=settings.device)
     return own, tuned.about["instrument"]
 
 
 def fit(
-    labelled: pd.DataFrame, how: Tuning = AS_USUAL, *, seed: int, progress: bool = True
-) -> Tuned:
+    labelled: pd.DataFrame, how: Tuning = AS_USUAL, *, beside: pd.DataFrame | None = None,
+    seed: int, progress: bool = True,
+) -> Tuned:  # fmt: skip
     """Fine-tune the judge.
 
     Parameters
@@ -98,6 +101,9 @@ def fit(
         near-duplicates are on one side of the calibration).
     how
         Copies, epochs, learning rate, model and device.
+    beside
+        More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
+        `twins.beside`. None of them is calibrated on.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
     progress
@@ -120,7 +126,9 @@ def fit(
         raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    weights, about = _tuned(kept, _stamp(how.model), how=how, seed=seed, progress=progress)
+    more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
+    stamp = _stamp(how.model)
+    weights, about = _tuned(kept, more, stamp, how=how, seed=seed, progress=progress)
     where = place(how.device)
     made = [_weighted(network(how.model), own).to(where) for own in weights]
     return Tuned(load_tokenizer(how.model), made, about)
@@ -135,7 +143,7 @@ def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
 
 @tables.stage
 def _tuned(
-    table: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
+    table: pd.DataFrame, more: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
 ) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
     """Fine-tune; return the networks' weights, and what they were made from.
 
@@ -148,12 +156,15 @@ def _tuned(
     if len(np.unique(truth[aside])) < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
+    learnt = [pieces[at] for at in own] + word_pieces(tokenizer, more["text"])
+    labels = np.r_[truth[own], more["biased"].to_numpy(bool)]
+    weighing = np.r_[np.ones(len(own)), more["weight"]]
     # A process a copy is faster than threads that share every operation of so small a model.
-    alone = place(how.device) != "cpu" or len(own) < _MANY
+    alone = place(how.device) != "cpu" or len(learnt) < _MANY
     jobs = 1 if alone else min(how.copies, tables.workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
-            network(how.model), [pieces[at] for at in own], truth[own], how, seed=seed * 1000 + at,
+            network(how.model), learnt, labels, how, weights=weighing, seed=seed * 1000 + at,
             what=f"copy {at + 1} of {how.copies}" if progress else None,
         )
         for at in range(how.copies)
@@ -164,8 +175,9 @@ def _tuned(
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
     about = {
-        "model": _stem(how.model), "instrument": instrument(how.model), "seed": seed,
-        "n": len(own), "n_calibration": int(aside.sum()),
+        "model": _stem(how.model), "seed": seed,
+        "instrument": instrument(how.model) + (", twins learnt" if len(more) else ""),
+        "n": len(own), "n_beside": len(more), "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
     }  # fmt: skip
     weights = [
@@ -389,10 +401,10 @@ def _batches(sizes: np.ndarray, total: int, rng: np.random.Generator) -> Iterato
 
 
 def tune(
-    network: Any, pieces: list[list[int]], truth: np.ndarray, how: Tuning, *, seed: int,
-    what: str | None,
+    network: Any, pieces: list[list[int]], truth: np.ndarray, how: Tuning, *,
+    weights: np.ndarray, seed: int, what: str | None,
 ) -> Any:  # fmt: skip
-    """Tune a network on texts and labels, in batches of like length; `what` names its bar.
+    """Tune a network on weighed texts and labels, in batches of like length; `what` names its bar.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the
     vectors of the word pieces stay as they are.
@@ -404,7 +416,9 @@ def tune(
     steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
     sizes = np.array([len(own) for own in pieces])
     where = place(how.device)
-    labels = torch.tensor(truth, dtype=torch.float32, device=where)
+    labels, weighing = (
+        torch.tensor(own, dtype=torch.float32, device=where) for own in (truth, weights)
+    )
     # Draws of this process that others make stay as they were.
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -417,7 +431,9 @@ def tune(
             ids, mask = _padded([pieces[at] for at in batch], where)
             with numbers(how.device):
                 odds = _forward(network, ids, mask).float()
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, labels[batch])
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                odds, labels[batch], weight=weighing[batch]
+            )
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
