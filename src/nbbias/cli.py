@@ -353,13 +353,20 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
 def _run(
     plan: list[running.plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")
 ) -> None:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (  # not every command shows a bar
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )  # fmt: skip
 
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
     )  # fmt: skip
-    tasks: dict[str, int] = {}
+    tasks: dict[str, TaskID] = {}
     for one in plan:
         if one.asks and (status := asking.view.complete(one.asks, err_console)):
             err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
