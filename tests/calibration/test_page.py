@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -97,9 +98,17 @@ def test_figures_draw_what_their_rows_say(made: dict[str, pd.DataFrame]) -> None
         assert one.alt and one.title and one.caption
         assert one.narrow is not None
         assert len(one.rows)
-    # Of coverage two statistics in two worlds.
+    # A dot for each number of units, statistic and world, where it belongs.
     (panel,) = drawn[1].figure.axes
-    assert sum(len(line.get_xdata()) == 3 for line in panel.lines) == 4
+    dots = np.concatenate([one.get_offsets() for one in panel.collections])
+    own = drawn[1].rows
+    assert sorted(dots[:, 0].round(9)) == sorted((100 * own["coverage"].clip(0.6)).round(9))
+    # One row: the more units, the lower.
+    assert own.groupby(["study", "measure"]).ngroups == 1
+    heights = [set(dots[np.isclose(dots[:, 1], y), 1]) for y in (0.3, 0.0, -0.3)]
+    assert all(heights) and own["n"].nunique() == 3
+    fewest = own.loc[own["n"] == own["n"].min(), "coverage"].mul(100).clip(60)
+    assert sorted(dots[np.isclose(dots[:, 1], 0.3), 0].round(9)) == sorted(fewest.round(9))
 
 
 def test_figures_and_tables_of_nothing_are_no_error(made: dict[str, pd.DataFrame]) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
+import seaborn as sns
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
 from nbbias.calibration import sentences
 from nbbias.calibration.grid import POWER
@@ -81,27 +85,56 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     )  # fmt: skip
 
 
-def _by_n(ax: Axes, ns: list[int]) -> None:
-    """Let numbers of units stand alike far apart, each with its number."""
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(ns))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xticks(ns, [f"{n}" for n in ns])
+def _in_rows(table: pd.DataFrame, mark: Callable[[pd.DataFrame, Axes, float], None]) -> Figure:
+    """Draw a row a measure and in it a line a number of units: the fewest on top, and palest.
+
+    `mark` draws the rows of one number of units at their `y`, in its shade.
+    """
+    if table.empty:
+        return figures.panels(table, lambda rows, ax: None, by="study")
+    cells = called(table, statistic=False)
+    names, ns = cells.drop_duplicates(), sorted(table["n"].unique())
+    at = {name: len(names) - 1 - i for i, name in enumerate(names)}
+    rank = table.groupby(cells)["n"].rank("dense") - 1
+    most = rank.groupby(cells).transform("max")
+    reach = 0.14 if figures.on_phone() else 0.3  # on a phone the name of a row stands above it
+    own = table.assign(y=cells.map(at) + (reach * (1 - 2 * rank / most.clip(lower=1))), panel="")
+
+    def draw(rows: pd.DataFrame, ax: Axes) -> None:
+        for line in range(1, len(names), 2):
+            ax.axhspan(line - 0.5, line + 0.5, color=figures.BAND, alpha=0.35, lw=0, zorder=-1)
+        for n, shade in zip(ns, np.linspace(0.4, 1, len(ns)), strict=True):
+            mark(rows[rows["n"] == n], ax, shade)
+            ax.plot([], [], "o", color=_shaded(_RIGHT, shade), ms=4, label=f"N = {n}")
+        figures.name_rows(ax, names)
+        ax.set_ylim(-0.6, len(names) - 0.4)
+
+    height = figures.rows_height(names) if figures.on_phone() else 0.8 + 0.4 * len(names)
+    figure = figures.panels(own, draw, by="panel", height=height)
+    figures.key_above(figure, figure.axes[0])
+    return figure
 
 
-def _panelled(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.assign(panel=called(rows, statistic=False))
+def _shaded(colour: str, shade: float) -> str:
+    """Return a colour that is paler, and still covers what it lies on."""
+    return to_hex(sns.blend_palette([figures.PAPER, colour], as_cmap=True)(shade))
+
+
+def _coloured(rows: pd.DataFrame, shade: float) -> list[str]:
+    """Return the colours of rows: worlds that were held out stand out."""
+    off, right = _shaded(_OFF, shade), _shaded(_RIGHT, shade)
+    return [off if held else right for held in rows["held_out"]]
 
 
 @figures.twice
 def coverage(outcomes: pd.DataFrame) -> Drawn:
-    """Draw the coverage of every interval by number of units, a panel a measure.
+    """Draw the coverage of every interval by number of units, a row a measure.
 
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "held_out": False,
     ...        "world": "w", "coverage": 0.9, "n_covered": 100, "size": 0.0}
-    >>> coverage(pd.DataFrame([row, row | {"n": 80}])).figure.axes[0].get_ylabel()
+    >>> coverage(pd.DataFrame([row, row | {"n": 80}])).figure.axes[0].get_xlabel()
     'coverage, %'
     """
     keys = ["study", "measure", "statistic", "world", "held_out", "n"]
@@ -109,28 +142,23 @@ def coverage(outcomes: pd.DataFrame) -> Drawn:
     table = own.groupby(keys, sort=False)["coverage"].mean().reset_index() if len(own) else own
     lowest = float(table["coverage"].min()) if len(table) else 1.0
 
-    def draw(rows: pd.DataFrame, ax: Axes) -> None:
-        ns = sorted(rows["n"].unique())
-        ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
-        for (_, held), some in rows.groupby(["world", "held_out"], sort=False):
-            for _, line in some.groupby("statistic", sort=False):
-                line = line.sort_values("n")
-                colour = _OFF if held else _RIGHT
-                at = 100 * line["coverage"].clip(lower=_LOW)
-                ax.plot(line["n"], at, "o-", color=colour, ms=3, lw=0.9, alpha=0.7)
-                below = line["coverage"] < _LOW
-                ax.plot(line["n"][below], at[below], "v", color=colour, ms=6)
-        _by_n(ax, ns)
-        ax.set(ylabel="coverage, %", xlabel="units", ylim=(100 * _LOW - 3, 102))
+    def mark(rows: pd.DataFrame, ax: Axes, shade: float) -> None:
+        low = rows["coverage"] < _LOW
+        for some, shape, size in ((rows[~low], "o", 13), (rows[low], "<", 26)):
+            share = 100 * some["coverage"].clip(lower=_LOW)
+            ax.scatter(share, some["y"], size, _coloured(some, shade), marker=shape, lw=0)
+        ax.axvspan(93, 97, color=figures.BAND, lw=0, zorder=0)
+        ax.set(xlabel="coverage, %", xlim=(100 * _LOW - 1, 101))
+        ax.set_xticks(range(round(100 * _LOW), 101, 10))
 
-    figure = figures.panels(_panelled(table), draw, by="panel", height=2.3, share_x=False)
     return Drawn(
-        figure, table,
-        "Coverage of each interval by number of units, a line a statistic and world, a panel a "
-        "measure.",
+        _in_rows(table, mark), table,
+        "Coverage of each interval by number of units, a row a measure, a dot a statistic and "
+        "world.",
         f"The lowest coverage of any interval in any world is {lowest:.0%}" if len(table) else "",
-        "Lines: statistics in a world, over sizes and groups; coloured: worlds that were held out; "
-        f"grey: 93 to 97%; triangles: below {_LOW:.0%}.",
+        "Dots: a statistic in a world, over sizes and groups; the more units, the lower in its row "
+        "and the darker; coloured: worlds that were held out; grey: 93 to 97%; triangles: below "
+        f"{_LOW:.0%}.",
     )  # fmt: skip
 
 
@@ -138,86 +166,79 @@ def _first(outcomes: pd.DataFrame, needs: str) -> pd.DataFrame:
     """Keep of each measure the first statistic that has what a figure needs."""
     own = outcomes[outcomes[needs].notna()] if len(outcomes) else outcomes
     if own.empty:
-        return own.assign(panel=[])
+        return own
     of = own.groupby(["study", "measure"], sort=False)["statistic"].transform("first")
-    return _panelled(own[own["statistic"] == of])
+    return own[own["statistic"] == of]
 
 
 @figures.twice
 def recovered(outcomes: pd.DataFrame) -> Drawn:
-    """Draw what is found on average against what was planted, a panel a measure.
+    """Draw what is found on average against what was planted, a row a measure.
 
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "held_out": False,
     ...        "truth": 0.1, "estimate": 0.12, "bias": 0.02}
     >>> recovered(pd.DataFrame([row])).figure.axes[0].get_xlabel()
-    'planted'
+    'found, in units of the largest planted'
     """
     table = _first(outcomes, "bias")
-    largest = table.groupby("panel")["truth"].transform(lambda of: of.abs().max() or 1.0)
 
-    def draw(rows: pd.DataFrame, ax: Axes) -> None:
-        share = rows[["truth", "estimate"]].div(largest[rows.index], axis=0)
-        ends = [float(share["truth"].min()) - 0.1, float(share["truth"].max()) + 0.1]
-        ax.plot(ends, ends, color=figures.MUTED, lw=0.8)
-        for held, some in share.groupby(rows["held_out"]):
-            ax.plot(some["truth"], some["estimate"], "o", ms=4, mfc="none",
-                    color=_OFF if held else _RIGHT)  # fmt: skip
-        ax.set(xlabel="planted", ylabel="found")
-        ax.locator_params(nbins=4)
+    def mark(rows: pd.DataFrame, ax: Axes, shade: float) -> None:
+        truth, found = (rows[name] / rows["largest"] for name in ("truth", "estimate"))
+        ax.scatter(truth, rows["y"], 40, figures.MUTED, marker="|", lw=1)
+        ax.scatter(found, rows["y"], 13, edgecolors=_coloured(rows, shade), facecolors="none")
+        ax.set(xlabel="found, in units of the largest planted")
 
-    figure = figures.panels(table, draw, by="panel", height=2.3, share_x=False)
+    of = table.groupby(["study", "measure"])["truth"] if len(table) else None
+    drawn = table.assign(largest=of.transform(lambda one: one.abs().max() or 1.0) if of else [])
     return Drawn(
-        figure, table.drop(columns="panel"),
-        "Mean estimate against the truth, a ring a design, a panel a measure; on the line an "
+        _in_rows(drawn, mark), table,
+        "Mean estimate against the truth, a row a measure, a ring a design; on its tick an "
         "estimator is right on average.",
         "What is found on average, against what was planted" if len(table) else "",
-        "Rings: mean estimate of a design's simulated studies, of the first statistic of a "
-        "measure, in units of the largest that was planted; coloured: worlds that were held out; "
-        "line: what was planted.",
+        "Ticks: the truth of a design; rings: the mean estimate of its simulated studies, of the "
+        "first statistic of a measure; the more units, the lower in its row and the darker; "
+        "coloured: worlds that were held out.",
     )  # fmt: skip
 
 
 @figures.twice
 def power(outcomes: pd.DataFrame) -> Drawn:
-    """Draw how often a test tells something, by the size of what is planted, a panel a measure.
+    """Draw how often a test tells something, by the size of what is planted, a row a measure.
 
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "planted": 0.1,
     ...        "size": 0.1, "told": 0.5, "n_tested": 40}
-    >>> power(pd.DataFrame([row])).figure.axes[0].get_ylabel()
-    'told, %'
+    >>> power(pd.DataFrame([row])).figure.axes[0].get_xlabel()
+    'told, % of simulated studies'
     """
     table = _first(outcomes, "told")
     if len(table):
         table = table.assign(size_=table["size"].abs().where(table["planted"] != 0, 0.0))
-        keys = ["panel", "study", "measure", "statistic", "n", "size_"]
+        keys = ["study", "measure", "statistic", "n", "size_"]
         table = table.groupby(keys, sort=False)["told"].mean().reset_index()
-    ns = sorted(table["n"].unique()) if len(table) else []
-    shades = dict(zip(ns, np.linspace(0.3, 1, len(ns)), strict=True))
 
-    def draw(rows: pd.DataFrame, ax: Axes) -> None:
+    def mark(rows: pd.DataFrame, ax: Axes, shade: float) -> None:
+        none = rows["size_"] == 0
+        colour, share = _shaded(figures.PALETTE[0], shade), 100 * rows["told"]
+        ax.scatter(share[none], rows["y"][none], 16, edgecolors=_RIGHT, facecolors="none")
+        area = 8 + 50 * rows["size_"] / rows["largest"]
+        ax.scatter(share[~none], rows["y"][~none], area[~none], colour, lw=0)
         for level in (5, 100 * POWER):
-            ax.axhline(level, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
-        for n, line in rows.groupby("n"):
-            line = line.sort_values("size_")
-            ax.plot(line["size_"], 100 * line["told"], "o-", ms=3, lw=1.2, alpha=shades[n],
-                    color=figures.PALETTE[0], label=f"N = {n}")  # fmt: skip
-        ax.set(xlabel="planted", ylabel="told, %", ylim=(-3, 103))
-        ax.locator_params(axis="x", nbins=4)
+            ax.axvline(level, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
+        ax.set(xlabel="told, % of simulated studies", xlim=(-3, 103))
 
-    figure = figures.panels(table, draw, by="panel", height=2.3, share_x=False)
-    if len(table):
-        figures.key_above(figure, max(figure.axes, key=lambda ax: len(ax.lines)))
+    largest = table.groupby(["study", "measure"])["size_"].transform("max") if len(table) else []
     return Drawn(
-        figure, table.drop(columns="panel"),
-        "Share of simulated studies whose test tells something, by the size of what was planted, a "
-        "line a number of units, a panel a measure.",
+        _in_rows(table.assign(largest=largest), mark), table,
+        "Share of simulated studies whose test tells something, a row a measure, a dot a size of "
+        "what was planted, by number of units.",
         "How often a test tells what is there, by its size" if len(table) else "",
-        "Lines: numbers of units, over worlds and groups, of the first test of a measure; dashed: "
-        "5%, which it should be at 0, and 80%.",
+        "Dots: the larger what was planted, the larger; rings: nothing was; over worlds and "
+        "groups, of the first test of a measure; the more units, the lower in its row and the "
+        "darker; dashed: 5%, where the rings should be, and 80%.",
     )  # fmt: skip
 
 
@@ -230,27 +251,23 @@ def least(table: pd.DataFrame) -> Drawn:
     >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "least": 0.1,
     ...        "largest": 0.2}
     >>> least(pd.DataFrame([row])).figure.axes[0].get_xlabel()
-    'units'
+    'least effect, % of the largest planted'
     """
 
-    def draw(rows: pd.DataFrame, ax: Axes) -> None:
-        ns = sorted(rows["n"].unique())
-        for at, (_, line) in enumerate(rows.groupby("statistic", sort=False)):
-            line = line.sort_values("n")
-            colour = figures.PALETTE[at % len(figures.PALETTE)]
-            share = 100 * line["least"] / line["largest"]
-            ax.plot(line["n"], share, "o-", ms=3.5, lw=1.1, color=colour)
-            unseen = line["n"][line["least"].isna()]
-            ax.plot(unseen, np.full(len(unseen), 108.0), "^", ms=5, mfc="none", color=colour)
-        _by_n(ax, ns)
-        ax.set(xlabel="units", ylabel="least effect, %", ylim=(0, 115))
+    def mark(rows: pd.DataFrame, ax: Axes, shade: float) -> None:
+        seen = rows["least"].notna()
+        share = (100 * rows["least"] / rows["largest"]).fillna(108.0)
+        colour = _shaded(figures.PALETTE[0], shade)
+        ax.scatter(share[seen], rows["y"][seen], 16, colour, lw=0)
+        ax.scatter(share[~seen], rows["y"][~seen], 18, edgecolors=colour, facecolors="none",
+                   marker=">")  # fmt: skip
+        ax.set(xlabel="least effect, % of the largest planted", xlim=(0, 112))
 
-    figure = figures.panels(_panelled(table) if len(table) else table, draw, by="panel", height=2.3)
     return Drawn(
-        figure, table,
-        "The least effect that a test tells four times of five, by number of units, a line a "
-        "statistic, a panel a measure.",
+        _in_rows(table, mark), table,
+        "The least effect that a test tells four times of five, a row a measure, a dot a "
+        "statistic, by number of units.",
         "The least effect that is told four times of five shrinks with N" if len(table) else "",
         "Dots: where the power passes 80%, as a share of the largest that was planted; triangles: "
-        "not even that is told so often.",
+        "not even that is told so often; the more units, the lower in its row and the darker.",
     )  # fmt: skip

@@ -98,19 +98,18 @@ def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
         `DESIGN`, and OUTCOMES (`calibration.outcomes`) or what `calibration.false_leads` returns. A
         design that could not be simulated has no rows.
     """
-    found = []
-    for (study, _), own in tables.progress(
-        list(designs.groupby(["study", "measure"], sort=False)), "measures"
-    ):
-        version = _version(str(study)) if (own["of"] == "trial").all() else _version("")
-        # A byte is less than any row has: each design is a chunk.
-        found += tables.map_chunks(_simulated, own, given=(tuple(sure), version), size=1)
+    rests_on = designs["study"].where(designs["of"] == "trial", "")
+    # A byte is less than any row has: each design is a chunk.
+    found = tables.map_chunks(
+        _simulated, designs.assign(version=rests_on.map(_version)), given=(tuple(sure),),
+        size=1, what="designs",
+    )  # fmt: skip
     kept = [one for one in found if len(one)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=[*DESIGN])
 
 
-def _simulated(rows: pd.DataFrame, sure: tuple[float, int, int], version: str) -> pd.DataFrame:
-    """Simulate the designs of a chunk; `version` is only there to be part of what is kept by."""
+def _simulated(rows: pd.DataFrame, sure: tuple[float, int, int]) -> pd.DataFrame:
+    """Simulate the designs of a chunk; its `version` is there to be part of what is kept by."""
     found = []
     for row in rows.to_dict("records"):
         measure = measures.measures()[f"{row['study']}/{row['measure']}"]

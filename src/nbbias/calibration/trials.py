@@ -106,46 +106,58 @@ def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """
     if trials.empty:  # a world that cannot be had
         return pd.DataFrame()
+    columns = {name: trials[name].to_numpy(float) for name in _NUMBERS}
     rows = []
-    for key, own in trials.groupby(list(KEYS), dropna=False, sort=False):
+    for key, at in trials.groupby(list(KEYS), dropna=False, sort=False).indices.items():
+        own = {name: values[at] for name, values in columns.items()}
         rows.append(dict(zip(KEYS, key, strict=True)) | _outcome(own, confidence))
     return pd.DataFrame(rows)
 
 
-def _outcome(own: pd.DataFrame, confidence: float) -> dict[str, float]:
-    error = own["estimate"] - own["truth"]
-    bias = stats.mean_interval(error, confidence=confidence)
-    ends = own["ci_low"].notna() & own["ci_high"].notna() & own["truth"].notna()
+#: What is known of a trial.
+_NUMBERS = ("planted", "truth", "null", "estimate", "ci_low", "ci_high", "p_value")
+
+
+def _outcome(own: Mapping[str, np.ndarray], confidence: float) -> dict[str, float]:
+    truth, estimate, p = own["truth"], own["estimate"], own["p_value"]
+    bias = stats.mean_interval(estimate - truth, confidence=confidence)
+    ends = ~(np.isnan(own["ci_low"]) | np.isnan(own["ci_high"]) | np.isnan(truth))
     # A truth at the very end is held, whatever rounding does to the end.
-    held = own["ci_low"].sub(1e-12).le(own["truth"]) & own["ci_high"].add(1e-12).ge(own["truth"])
-    tested = own["p_value"].notna()
-    told = own[tested & (own["p_value"] < 1 - confidence)]
+    held = (own["ci_low"] - 1e-12 <= truth) & (truth <= own["ci_high"] + 1e-12)
+    told = p < 1 - confidence
     found: dict[str, float] = {
-        "repeats": len(own), "n_measured": int(own["estimate"].notna().sum()),
-        "truth": own["truth"].mean(), "estimate": own["estimate"].mean(),
+        "repeats": len(truth), "n_measured": int((~np.isnan(estimate)).sum()),
+        "truth": _mean(truth), "estimate": _mean(estimate),
         "bias": bias["estimate"], "bias_low": bias["ci_low"], "bias_high": bias["ci_high"],
     }  # fmt: skip
     found |= _share("coverage", held[ends], "n_covered", confidence)
-    found |= _share("told", own.loc[tested, "p_value"] < 1 - confidence, "n_tested", confidence)
-    return found | _selected(told, float(own["planted"].iloc[0]))
+    found |= _share("told", told[~np.isnan(p)], "n_tested", confidence)
+    return found | _selected({name: values[told] for name, values in own.items()})
 
 
-def _share(name: str, hits: pd.Series, counted: str, confidence: float) -> dict[str, float]:
+def _mean(values: np.ndarray) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else np.nan
+
+
+def _share(
+    name: str, hits: np.ndarray | pd.Series, counted: str, confidence: float
+) -> dict[str, float]:
     row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence)
     ends = {f"{name}_low": row["ci_low"], f"{name}_high": row["ci_high"]}
     return {name: row["estimate"], **ends, counted: len(hits)}
 
 
-def _selected(told: pd.DataFrame, planted: float) -> dict[str, float]:
+def _selected(told: Mapping[str, np.ndarray]) -> dict[str, float]:
     """Say what is wrong with what was told: its sign, and its size."""
-    nothing = {"wrong_sign": np.nan, "exaggeration": np.nan}
-    if told.empty or planted == 0:
-        return nothing
-    beyond, size = told["estimate"] - told["null"], told["truth"] - told["null"]
+    planted, null = told["planted"], told["null"]
+    if not planted.any():
+        return {"wrong_sign": np.nan, "exaggeration": np.nan}
+    beyond, size = told["estimate"] - null, told["truth"] - null
     wrong = float((np.sign(beyond) != np.sign(planted)).mean())
-    known = size.notna().all() and size.ne(0).all()
-    grown = float((beyond.abs() / size.abs()).mean()) if known else np.nan
-    return nothing | {"wrong_sign": wrong, "exaggeration": grown}
+    known = size.all() and not np.isnan(size).any()
+    grown = float((np.abs(beyond) / np.abs(size)).mean()) if known else np.nan
+    return {"wrong_sign": wrong, "exaggeration": grown}
 
 
 def false_leads(sayings: pd.DataFrame, *, confidence: float) -> pd.DataFrame:

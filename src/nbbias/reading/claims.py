@@ -94,19 +94,21 @@ def declared(
 
 
 def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
-    rows, why = estimates, NOT_HERE
+    kept, why = np.full(len(estimates), True), NOT_HERE
     for key in (key for key in CLAIM_KEYS if key in claim):
-        own = rows[rows[key] == claim[key]]
-        if own.empty:
-            near = difflib.get_close_matches(claim[key], list(rows[key].dropna().unique()), n=1)
+        own = kept & estimates[key].eq(claim[key]).to_numpy(bool, na_value=False)
+        there, kept = kept, own
+        if not own.any():
+            known = list(estimates.loc[there, key].dropna().unique())
+            near = difflib.get_close_matches(claim[key], known, n=1)
             hint = f"; there is {near[0]}" if near else ""
-            why, rows = f"{why}: no {key} {claim[key]!r}{hint}", own
+            why = f"{why}: no {key} {claim[key]!r}{hint}"
             break
-        rows = own
     for key in (key for key in CLAIM_KEYS if key not in claim):
-        over_all = rows[key].isna() | rows[key].eq(ALL)
-        rows = rows[over_all] if over_all.any() else rows
-    rows = _once(rows)
+        over_all = estimates[key].isna() | estimates[key].eq(ALL)
+        own = kept & over_all.to_numpy(bool, na_value=False)
+        kept = own if own.any() else kept
+    rows = _once(estimates[kept])
     if rows.empty:
         named = {key: claim[key] for key in CLAIM_KEYS if key in claim}
         gap = {"n": 0, "n_lost": 0, "reason": why, "study": _study(estimates)}
@@ -121,9 +123,11 @@ def _apart(rows: pd.DataFrame) -> pd.DataFrame:
     A claim that is left with nothing keeps a row that says where its rows stand.
     """
     keys = [*ESTIMATE_KEYS, "instrument"]
+    again = rows.duplicated(keys)
+    if not again.any():
+        return rows
     same = rows.groupby(keys, dropna=False)
     rows = rows.assign(**{SMALLEST: same[SMALLEST].transform("first")})
-    again = rows.duplicated(keys)
     kept = set(rows.loc[~again, CLAIM])
     gone = again & ~rows[CLAIM].isin(kept) & ~rows.duplicated(CLAIM)
     values = [name for name in rows if name not in {*keys, "study", CLAIM, "n", "n_lost"}]
@@ -135,8 +139,11 @@ def _apart(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _once(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep one row a claim: of the leading instrument, and of mirror images the first."""
+    keys = [key for key in ESTIMATE_KEYS if key != "group"]
+    if not rows.duplicated(keys).any():
+        return rows
     rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
-    same = rows.groupby([key for key in ESTIMATE_KEYS if key != "group"], dropna=False)
+    same = rows.groupby(keys, dropna=False)
     size, total = (same["estimate"].transform(how) for how in ("size", "sum"))
     second = same.cumcount() == 1
     mirrors = (size == 2) & (total.abs() < 1e-12) & (rows["estimate"] != 0)

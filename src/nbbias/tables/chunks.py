@@ -29,6 +29,7 @@ from nbbias.tables.errors import ContractError, DataError, ParameterError
 from nbbias.tables.extras import demand
 from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import keep
+from nbbias.tables.waiting import progress
 
 T = TypeVar("T")
 Engine = Literal["loky", "dask"]
@@ -131,6 +132,7 @@ def map_chunks(
     given: tuple[Any, ...] = (),
     form: Form | None = None,
     size: int = _SIZE,
+    what: str = "",
 ) -> list[T]:
     """Call a function on every chunk of some rows; return what it returns, in order.
 
@@ -149,6 +151,8 @@ def map_chunks(
         The columns of a file that are read, as in `tables.read_table`.
     size
         Bytes of text in a chunk, about; a row, or a row group, is never cut.
+    what
+        What a bar calls this, which tells how many chunks have been begun; no bar without.
 
     Returns
     -------
@@ -177,7 +181,8 @@ def map_chunks(
         number, cut = len(files), iter(files)
     else:
         number, cut = _of_table(rows, size)
-    tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in cut)
+    begun = progress(cut, what, of=number) if what else cut
+    tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in begun)
     engine, scheduler = _engaged()
     n_jobs = min(workers(), number)
     if number == 1 or (n_jobs == 1 and engine == "loky") or _within.chunk:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
 from tqdm.auto import tqdm
@@ -11,15 +11,17 @@ from tqdm.auto import tqdm
 T = TypeVar("T")
 
 
-def progress(items: Sequence[T], what: str) -> Iterator[T]:
-    """Go through items; where no run records the output, a bar says how far.
+def progress(items: Iterable[T], what: str, *, of: int | None = None) -> Iterator[T]:
+    """Go through so many items; where no run records the output, a bar says how far.
 
     Examples
     --------
     >>> list(progress([1, 2], "counting"))
     [1, 2]
     """
-    yield from tqdm(items, desc=what, leave=False, disable=not watched() or len(items) < 2)
+    number = len(items) if isinstance(items, Sized) else of
+    silent = not watched() or number == 1 or number == 0
+    yield from tqdm(items, desc=what, total=number, leave=False, disable=silent)
 
 
 def watched() -> bool:
