@@ -360,7 +360,7 @@ def _run(
         TaskID,
         TextColumn,
         TimeElapsedColumn,
-    )  # fmt: skip
+    )
 
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
