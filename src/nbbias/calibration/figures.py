@@ -22,6 +22,7 @@ _PANELS = {
     "false_lead_error": "first sentences: false",
 }  # fmt: skip
 _OFF, _RIGHT = figures.PALETTE[1], figures.INK
+_COLOURS = {True: _OFF, False: _RIGHT}
 
 #: Coverage below this stands at the foot of its panel.
 _LOW = 0.6
@@ -52,14 +53,13 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
         ax.axvspan(-100 * BAND, 100 * BAND, color=figures.BAND, lw=0, zorder=0)
         ax.axvline(0, color=figures.MUTED, lw=0.8, zorder=1)
+        own = rows.groupby("cell", sort=False)
+        more = own["cell"].transform("size") - 1
+        shift = 0.22 * (1 - 2 * own.cumcount() / more.clip(lower=1)).where(more > 0, 0.0)
         at = {name: len(cells) - 1 - i for i, name in enumerate(cells)}
-        for name, some in rows.groupby("cell", sort=False):
-            off = np.linspace(0.22, -0.22, len(some)) if len(some) > 1 else np.zeros(1)
-            for shift, row in zip(off, some.to_dict("records"), strict=True):
-                colour = _OFF if row["kind"] == "worse" else _RIGHT
-                y = at[name] + shift
-                ax.plot([100 * row["ci_low"], 100 * row["ci_high"]], [y, y], color=colour, lw=1.1)
-                ax.plot(100 * row["estimate"], y, "o", color=colour, ms=3.6)
+        y, colours = rows["cell"].map(at) + shift, rows["kind"].eq("worse").map(_COLOURS)
+        ax.hlines(y, 100 * rows["ci_low"], 100 * rows["ci_high"], colors=colours, lw=1.1)
+        ax.scatter(100 * rows["estimate"], y, 13, colours, lw=0, zorder=2)
         figures.name_rows(ax, cells)
         if not figures.on_phone():  # a row a line: all of it is on the first screen
             ax.set_yticks(range(len(cells))[::-1], [figures.drawn(one) for one in cells])
@@ -122,8 +122,8 @@ def _shaded(colour: str, shade: float) -> str:
 
 def _coloured(rows: pd.DataFrame, shade: float) -> list[str]:
     """Return the colours of rows: worlds that were held out stand out."""
-    off, right = _shaded(_OFF, shade), _shaded(_RIGHT, shade)
-    return [off if held else right for held in rows["held_out"]]
+    shades = {held: _shaded(colour, shade) for held, colour in _COLOURS.items()}
+    return [shades[held] for held in rows["held_out"].astype(bool)]
 
 
 @figures.twice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import zlib
 from collections.abc import Iterable, Sequence
@@ -98,20 +99,19 @@ def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
         `DESIGN`, and OUTCOMES (`calibration.outcomes`) or what `calibration.false_leads` returns. A
         design that could not be simulated has no rows.
     """
-    rests_on = designs["study"].where(designs["of"] == "trial", "")
-    # A byte is less than any row has: each design is a chunk.
-    found = tables.map_chunks(
-        _simulated, designs.assign(version=rests_on.map(_version)), given=(tuple(sure),),
-        size=1, what="designs",
-    )  # fmt: skip
+    rests_on = designs["study"].where(designs["of"] == "trial", "").map(_version)
+    rows = designs.assign(version=rests_on).to_dict("records")
+    # One text a design, which is quickly told from others; a byte is less than any has.
+    texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
+    found = tables.map_chunks(_simulated, texts, given=(tuple(sure),), size=1, what="designs")
     kept = [one for one in found if len(one)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=[*DESIGN])
 
 
-def _simulated(rows: pd.DataFrame, sure: tuple[float, int, int]) -> pd.DataFrame:
-    """Simulate the designs of a chunk; its `version` is there to be part of what is kept by."""
+def _simulated(designs: pd.Series, sure: tuple[float, int, int]) -> pd.DataFrame:
+    """Simulate the designs of a chunk; the `version` of each is part of what they are kept by."""
     found = []
-    for row in rows.to_dict("records"):
+    for row in map(json.loads, designs):
         measure = measures.measures()[f"{row['study']}/{row['measure']}"]
         design = Design(row["world"], row["n"], row["length"], row["size"])
         given = Sure(*sure)._replace(seed=_seed(row, sure[2]))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.special import chndtrinc
+from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
@@ -90,7 +90,7 @@ def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
     >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
     (11.84, 4.91, 0.0171)
     """
-    whole = table.dropna().to_numpy(float)
+    whole = _whole(table)
     n, k = whole.shape
     row: dict[str, Any] = {
         "test": "repeated measures ANOVA, Greenhouse-Geisser", "n": n, "n_lost": len(table) - n,
@@ -109,9 +109,15 @@ def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
     epsilon = _sphericity(whole)
     return row | {
         "statistic_value": f, "df": df2 * epsilon,
-        "p_value": float(stats.f.sf(f, df1 * epsilon, df2 * epsilon)),
+        "p_value": float(fdtrc(df1 * epsilon, df2 * epsilon, f)),
         "effect_size": (f - 1) * df1 / (f * df1 + df2), "reason": None,
     }  # fmt: skip
+
+
+def _whole(table: pd.DataFrame) -> np.ndarray:
+    """Return the units that have no gap."""
+    values = table.to_numpy(float, na_value=np.nan)
+    return values[~np.isnan(values).any(axis=1)]
 
 
 def _sphericity(whole: np.ndarray) -> float:
@@ -154,7 +160,7 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     >>> round(low, 2), round(high, 2)
     (0.77, 3.32)
     """
-    whole = table.dropna().to_numpy(float)
+    whole = _whole(table)
     n, k = whole.shape
     nothing = (np.nan, np.nan)
     if n < 2 or k < 2:
@@ -165,14 +171,14 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
         return nothing
     epsilon, alpha = _sphericity(whole), 1 - confidence
     df1, df2 = (k - 1) * epsilon, (n - 1) * (k - 1) * epsilon
-    scale = stats.f.isf(alpha, df1, df2) * df1 / stats.chi2.isf(alpha, df1)
+    scale = fdtri(df1, df2, 1 - alpha) * df1 / chdtri(df1, alpha)
     # The spread whose square, divided by this, is the noncentrality.
     noise = scale * float((rest**2).sum()) / ((n - 1) * (k - 1)) / (n * k * epsilon)
     x = float(means.var()) / noise
 
     def noncentral(below: float) -> float:
         """Return the noncentrality of which a share `below` lies below what was observed."""
-        return 0.0 if stats.chi2.cdf(x, df1) <= below else float(chndtrinc(x, df1, below))
+        return 0.0 if chdtr(df1, x) <= below else float(chndtrinc(x, df1, below))
 
     low, high = noncentral(1 - alpha), max(df1, noncentral(alpha / 2))
     if low >= df1:
