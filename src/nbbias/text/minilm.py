@@ -168,8 +168,8 @@ def _gelu(x: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> _gelu(np.array([[-20, -1, 0, 1, 20]], dtype=np.float32)).round(4).tolist()
-    [[0.0, -0.1587, 0.0, 0.8413, 20.0]]
+    >>> _gelu(np.array([[-20, -1, 0, 1, 20]], dtype=np.float32)).round(4).astype(str).tolist()
+    [['0.0', '-0.1587', '0.0', '0.8413', '20.0']]
     """
     for first in range(0, len(x), _ROWS):
         own = x[first : first + _ROWS]
