@@ -19,8 +19,9 @@ from typing import TypeVar
 
 import pandas as pd
 
-from nbbias.biasalert import corpus, retrieval
+from nbbias.biasalert import corpus, retrieval, twins
 from nbbias.biasalert.judges import classifier, tuned
+from nbbias.text import embeddings
 
 _SEED = 20231222
 _ROUNDS = {1: 60, 64: 10}
@@ -48,7 +49,10 @@ def main() -> None:
     if "classifier" in given.judges:
         evidence, seconds = timed(lambda: retrieve(train))
         print(f"evidence for the training texts: {seconds:.0f} s")
-        quick, seconds = timed(lambda: classifier.fit(train, evidence, seed=0, progress=False))
+        beside = twins.beside()
+        _, seconds = timed(lambda: embeddings.embed(beside["text"]))
+        print(f"twins embedded: {seconds:.0f} s")
+        quick, seconds = timed(lambda: classifier.fit(train, evidence, beside=beside, seed=0))
         print(f"classifier fitted: {seconds:.0f} s, texts embedded before")
         calls["retrieval and classifier"] = lambda texts: classifier.judge(
             texts, retrieve(texts), fitted=quick, progress=False

@@ -25,6 +25,12 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> str:
     return transformer(tmp_path_factory.mktemp("bert"))
 
 
+@pytest.fixture(autouse=True)
+def able(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A processor that multiplies numbers of 16 bits."""
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+
+
 MANY = [f"{text} {' '.join(['said', 'kind'] * n)}" for n in range(12) for text in TEXTS]
 
 
@@ -65,6 +71,21 @@ def test_what_is_lost_by_16_bits_is_little_and_told(
     # Vectors of either kind are known apart.
     one, two = (embeddings.embed(TEXTS, model=bert, device=at) for at in ("cpu", "cpu-bf16"))
     assert 0.999 < (one * two).sum(axis=1).min() < 1
+
+
+def test_a_processor_without_16_bits_is_told_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    networks._slow.cache_clear()
+    for capability, device, told in (
+        ("AVX512", "cpu-bf16", 0), ("AVX2", "cpu", 0),
+        ("AVX2", "cpu-bf16", 1), ("AVX2", "cpu-bf16", 1),
+    ):  # fmt: skip
+        found = capability
+        monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda found=found: found)
+        with networks.numbers(device):
+            pass
+        assert len([one for one in caplog.messages if "no numbers of 16 bits" in one]) == told
 
 
 def test_32_bits_are_read_once(checkpoint: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from nbbias.biasalert import sources
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier, tuned
+from nbbias.biasalert.judges import classifier, counting, tuned
 from nbbias.tables import check
 from nbbias.text import embeddings
 from tests.biasalert.tiny import bag_of_words, labelled
@@ -91,8 +91,8 @@ def test_no_comment_of_redditbias_is_taken_for_foreign(
     table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     table = table[table["text"].fillna("").str.strip() != ""]
     held_out = np.random.default_rng(0).random(len(table)) < 0.3
-    vectorizer = classifier._vectorizer().fit(table.loc[~held_out, "text"])
-    quick = classifier.Fitted([classifier._learnt(vectorizer)], {})
+    counts, _ = counting.weighed(table.loc[~held_out, "text"].tolist())
+    quick = classifier.Fitted([counts], {})
     own = table[held_out]
     pieces = tuned.word_pieces(offline.tokenizer, own["text"])
     assert len(classifier.strange(quick, own)) <= 2

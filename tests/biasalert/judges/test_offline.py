@@ -166,7 +166,7 @@ def test_a_weight_is_so_many_copies_and_none_is_no_text(bow: str) -> None:
         sparse.vstack([counted, counted[40:]]).tocsr(), np.r_[vectors, vectors[40:]],
         np.r_[truth, twice["biased"][40:]].astype(bool), np.ones(120), 40, 0,
     )[0]  # fmt: skip
-    np.testing.assert_allclose(weighed.coef_, copied.coef_, atol=1e-2)
+    np.testing.assert_allclose(weighed["coef_"], copied["coef_"], atol=1e-2)
 
 
 def test_probabilities_are_those_of_the_labelled_texts(parted: pd.DataFrame, bow: str) -> None:

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from nbbias import tables
 from nbbias.biasalert import grams, twins
 from nbbias.biasalert.contracts import LABELLED, TEXTS
-from nbbias.biasalert.judges import reading
+from nbbias.biasalert.judges import counting, reading
 from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.retrieval import quality
@@ -40,6 +40,11 @@ READ = 10_000
 #: A judge must know more than this share of a text's words: of the texts it was fitted on here.
 KNOWN = 0.2
 _CROSS = 3
+
+#: Texts, at most, that the kernel classifier compares others with, and what is added to how near
+#: each is to itself.
+LANDMARKS, _JITTER = 1500, 1e-6
+
 UNKNOWN = (
     "no more than a fifth of its words stand in the texts that the judge was fitted on; "
     "it may be in another language"
@@ -56,7 +61,7 @@ _NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
 class Fitted:
     """A fitted judge: what its parts have learnt, and `about`, what it was made from.
 
-    The parts are the vectorizer, the linear and the kernel classifier and what weighs these two:
+    The parts are the words counted, the linear and the kernel classifier and what weighs these two:
     numbers, words, and dicts of them.
     """
 
@@ -177,8 +182,7 @@ def _fit(
     both = pd.concat([table.assign(weight=1.0), more], ignore_index=True)
     truth, weights = both["biased"].to_numpy(bool), both["weight"].to_numpy()
     # Words seen once, rare pieces: of texts held out too, but not their labels.
-    vectorizer = _vectorizer()
-    counted = vectorizer.fit_transform(both["text"].str[:READ])
+    learnt, counted = counting.weighed(both["text"].str[:READ].tolist())
     held_out = np.zeros((len(table), 2))
     part = folds(table, n=_CROSS, seed=seed).to_numpy()
     for number in range(_CROSS):
@@ -188,21 +192,13 @@ def _fit(
             counted[rest], vectors[rest], truth[rest], weights[rest], len(table) - len(own), seed
         )
         held_out[own] = _read(*fitted, counted[own], vectors[own])
-    parts = (vectorizer, *_fit_parts(counted, vectors, truth, weights, len(table), seed))
-    return [_learnt(one) for one in parts], held_out
-
-
-def _steps(model: Any) -> dict[str, Any]:
-    return dict(getattr(model, "steps", ()) or getattr(model, "transformer_list", ()))
+    return [learnt, *_fit_parts(counted, vectors, truth, weights, len(table), seed)], held_out
 
 
 def _learnt(model: Any) -> dict[str, Any]:
-    """Return what a model of scikit-learn has learnt, its parts' by their names."""
-    if steps := _steps(model):
-        return {name: _learnt(one) for name, one in steps.items()}
-    if hasattr(model, "vocabulary_"):
-        known = {term: int(at) for term, at in model.vocabulary_.items()}
-        return {"vocabulary_": known, "idf_": model.idf_}
+    """Return what a model of scikit-learn has learnt, its steps' by their names."""
+    if hasattr(model, "steps"):
+        return {name: _learnt(one) for name, one in model.steps}
     return {name: value for name, value in vars(model).items() if name[0] != "_" == name[-1]}
 
 
@@ -235,29 +231,6 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _vectorizer() -> Any:
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import FeatureUnion
-
-    words = TfidfVectorizer(analyzer=grams.words, min_df=2, sublinear_tf=True)
-    characters = TfidfVectorizer(analyzer=grams.pieces, min_df=2, sublinear_tf=True)
-    return FeatureUnion([("words", words), ("characters", characters)])
-
-
-def _parts(n: int, seed: int) -> tuple[Any, Any]:
-    from sklearn.kernel_approximation import Nystroem
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-
-    # As many landmarks as labelled texts: a small file is learnt from in a second.
-    linear = LogisticRegression(C=2.0, solver="liblinear", random_state=seed)
-    kernel = make_pipeline(
-        Nystroem(gamma=reading.GAMMA, n_components=min(1500, n), random_state=seed),
-        LogisticRegression(C=8.0, max_iter=500),
-    )
-    return linear, kernel
-
-
 def _final() -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -268,12 +241,43 @@ def _final() -> Any:
 
 def _fit_parts(
     counted: Any, vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
-) -> tuple[Any, Any]:
-    linear, kernel = _parts(n, seed)
-    return (
-        linear.fit(_joined(counted, vectors), truth, sample_weight=weights),
-        kernel.fit(vectors, truth, logisticregression__sample_weight=weights),
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what the linear and the kernel classifier have learnt, of `n` labelled texts."""
+    from sklearn.linear_model import LogisticRegression
+
+    # The same optimum in a quarter of the time that the primal takes.
+    linear = LogisticRegression(
+        C=2.0, solver="liblinear", dual=True, max_iter=1000, random_state=seed
     )
+    linear.fit(_joined(counted, vectors), truth, sample_weight=weights)
+    return _learnt(linear), _near(vectors, truth, weights, n, seed)
+
+
+def _near(
+    vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
+) -> dict[str, Any]:
+    """Fit logistic regression on a kernel, of which some texts drawn are the landmarks.
+
+    After Nyström, whose features are taken by Cholesky's factor in the place of the root of the
+    landmarks' matrix: turned, which changes nothing of what a ridge fits, and in a tenth of the
+    time.
+    """
+    from scipy.linalg import cholesky, solve_triangular
+    from sklearn.linear_model import LogisticRegression
+
+    # As many landmarks as labelled texts: a small file is learnt from in a second.
+    most = min(LANDMARKS, n)
+    drawn = np.random.RandomState(seed).permutation(len(vectors))[:most]
+    near = reading.nearness(vectors, vectors[drawn])
+    # A text that stands there twice is no reason to fail.
+    factor = cholesky(near[drawn] + _JITTER * np.eye(most), lower=True)
+    features = solve_triangular(factor, near.T, lower=True, overwrite_b=True).T
+    last = LogisticRegression(C=8.0, max_iter=500)
+    last.fit(features.astype(np.float32), truth, sample_weight=weights)
+    coefficients = solve_triangular(factor, last.coef_[0], lower=True, trans="T")
+    return {
+        "landmarks": vectors[drawn], "coefficients": coefficients, "intercept": last.intercept_,
+    }  # fmt: skip
 
 
 def _joined(counted: Any, vectors: np.ndarray) -> Any:
@@ -282,9 +286,11 @@ def _joined(counted: Any, vectors: np.ndarray) -> Any:
     return sparse.hstack([counted, sparse.csr_matrix(reading.VECTOR * vectors)]).tocsr()
 
 
-def _read(linear: Any, kernel: Any, counted: Any, vectors: np.ndarray) -> np.ndarray:
-    own = linear.decision_function(_joined(counted, vectors))
-    return np.column_stack([own, kernel.decision_function(vectors)])
+def _read(
+    linear: dict[str, Any], kernel: dict[str, Any], counted: Any, vectors: np.ndarray
+) -> np.ndarray:
+    own = _joined(counted, vectors) @ linear["coef_"][0] + linear["intercept_"][0]
+    return np.column_stack([own, reading.near_odds(kernel, vectors)])
 
 
 def _of_evidence(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:

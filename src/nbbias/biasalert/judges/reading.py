@@ -29,7 +29,7 @@ def scores(learnt: Sequence[Learnt], texts: Sequence[str], vectors: np.ndarray) 
     Parameters
     ----------
     learnt
-        What `classifier.Fitted` holds: of the vectorizer, the linear and the kernel classifier.
+        What `classifier.Fitted` holds: of the words counted, the linear and the kernel classifier.
     texts, vectors
         Texts, and their embeddings.
     """
@@ -42,10 +42,7 @@ def scores(learnt: Sequence[Learnt], texts: Sequence[str], vectors: np.ndarray) 
         own += [_sum(read(text), part, weights[at : at + size]) for text in texts]
         at += size
     own += VECTOR * (vectors @ weights[at:])
-    known, last = kernel["nystroem"], kernel["logisticregression"]
-    towards = known["normalization_"].T @ last["coef_"][0]
-    near = nearness(vectors, known["components_"]) @ towards + last["intercept_"][0]
-    return np.column_stack([own, near])
+    return np.column_stack([own, near_odds(kernel, vectors)])
 
 
 def _sum(found: Iterable[str], part: Learnt, weights: np.ndarray) -> float:
@@ -59,6 +56,12 @@ def _sum(found: Iterable[str], part: Learnt, weights: np.ndarray) -> float:
     return float(values @ weights[at] / np.linalg.norm(values))
 
 
+def near_odds(kernel: Learnt, vectors: np.ndarray) -> np.ndarray:
+    """Return what the kernel classifier says, as log-odds: by the landmarks that are near."""
+    near = nearness(vectors, kernel["landmarks"])
+    return near @ kernel["coefficients"] + kernel["intercept"][0]
+
+
 def nearness(vectors: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return how near vectors are to others: from 0 to 1, the same.
 
@@ -68,8 +71,13 @@ def nearness(vectors: np.ndarray, others: np.ndarray) -> np.ndarray:
     [[1.0, 0.2231]]
     """
     one, two = np.asarray(vectors, dtype=float), np.asarray(others, dtype=float)
-    squares = np.square(one).sum(axis=1)[:, None] + np.square(two).sum(axis=1)
-    return np.exp(-GAMMA * np.maximum(squares - 2 * one @ two.T, 0))
+    # In place: of thousands of texts these are the largest numbers that there are.
+    apart = one @ (-2 * two.T)
+    apart += np.square(one).sum(axis=1)[:, None]
+    apart += np.square(two).sum(axis=1)
+    np.maximum(apart, 0, out=apart)
+    apart *= -GAMMA
+    return np.exp(apart, out=apart)
 
 
 def probability(learnt: Learnt, weighed: np.ndarray) -> np.ndarray:
