@@ -12,14 +12,6 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from nbbias import __version__, asking, pages, params, running, tables  # faces load when used
 from nbbias.reading import Format, Terminal
@@ -361,6 +353,15 @@ def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
 def _run(
     plan: list[running.plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")
 ) -> None:
+    from rich.progress import (  # not every command shows a bar
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     bars = Progress(
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
         TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,

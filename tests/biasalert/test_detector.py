@@ -260,7 +260,10 @@ def test_it_tells_how_many_twins_it_learnt_from() -> None:
 
 
 #: What takes seconds to load, and no kept judge needs.
-SLOW = {"torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels"}
+SLOW = {
+    *("torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels"),
+    "pandera.api",
+}
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["sample", "own texts"])
@@ -284,7 +287,7 @@ def test_a_kept_judge_loads_little_and_judges_64_texts(
     *lines, last = done.stdout.splitlines()
     assert last == "loaded: []", done.stderr
     assert len(lines) == 65 and all("biased" in line for line in lines[1:])
-    # Two to four, by what else runs; with PyTorch and scikit-learn fourteen where it is four.
+    # Two to three, by what else runs; with PyTorch and scikit-learn ten where it is three.
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert spent < 8
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import event, given, settings, strategies as st
 
 from nbbias import tables
-from nbbias.tables import ContractError, NbbiasError
+from nbbias.tables import ContractError, NbbiasError, contracts
+from nbbias.tables.contracts import NOT_BLANK, Check, Contract, Part
 
 
 def answers(**columns: Any) -> pd.DataFrame:
@@ -117,6 +121,83 @@ def test_the_input_is_not_changed() -> None:
     checked = tables.check(table, tables.ANSWERS)
     checked.loc[0, "text"] = "changed"
     pd.testing.assert_frame_equal(table, before)
+
+
+#: A contract of all kinds of columns and rules, and values for it that keep and break them.
+ALL = Contract(
+    {
+        "name": Part("str", (NOT_BLANK,), unique=True, coerce=False),
+        "note": Part("str", nullable=True),
+        "count": Part("int64", (Check(lambda s: s >= 0, "is below 0"),)),
+        "share": Part("float64", (Check(lambda s: s.between(0, 1), "is no share"),), nullable=True),
+        "sure": Part("bool"),
+        "told": Part("boolean", nullable=True, required=False),
+    },
+    checks=[Check(lambda d: d["sure"] | d["note"].isna(), "a note without being sure")],
+    unique=["note", "count"],
+    name="ALL",
+)
+_WORDS = st.sampled_from([*"abcdefghijkl", " ", None])
+VALUES: dict[str, tuple[st.SearchStrategy[Any], list[str]]] = {
+    "name": (_WORDS, ["str", "object", "category"]),
+    "note": (_WORDS, ["str", "object"]),
+    "count": (st.integers(-1, 30), ["int64", "float64", "Int64", "str"]),
+    "share": (
+        st.sampled_from([0.0, 0.2, 0.5, 1.0, 1.5, np.nan, np.inf]),
+        ["float64", "object"],
+    ),
+    "sure": (st.sampled_from([True] * 5 + [False]), ["bool", "object", "boolean"]),
+    "told": (st.sampled_from([True, False, None]), ["boolean", "object"]),
+}
+
+
+@st.composite
+def of_all(draw: st.DrawFn) -> pd.DataFrame:
+    n = draw(st.integers(0, 3))
+    made = {}
+    for name, (values, kinds) in VALUES.items():
+        if draw(st.integers(0, 30)):  # else the column is missing
+            held = draw(st.lists(values, min_size=n, max_size=n))
+            kind = draw(st.sampled_from([*kinds[:1] * 15, *kinds]))
+            made[name] = pd.Series(held, dtype=object).astype(kind)
+    return pd.DataFrame(made)
+
+
+@settings(max_examples=300, deadline=None)
+@given(of_all())
+def test_what_is_plainly_kept_pandera_leaves_as_it_is(table: pd.DataFrame) -> None:
+    event(str(contracts._plainly_kept(table, ALL)))
+    if contracts._plainly_kept(table, ALL):
+        whole = contracts._schema(ALL).validate(table, lazy=True)
+        pd.testing.assert_frame_equal(whole, tables.check(table, ALL))
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("name", ["a", "a"]), ("name", ["a", None]), ("name", ["a", " "]), ("count", [1, -1]),
+        ("share", [0.5, 1.5]), ("sure", [True, False]), ("note", ["x", "x"]), ("told", None),
+        ("sure", None),
+    ],
+)  # fmt: skip
+def test_each_rule_is_looked_at(column: str, values: list[Any] | None) -> None:
+    kept = pd.DataFrame(
+        {"name": ["a", "b"], "note": ["x", "y"], "count": [1, 1], "share": [0.5, np.nan],
+         "sure": [True, True], "told": pd.array([True, None], dtype="boolean")}
+    )  # fmt: skip
+    assert contracts._plainly_kept(kept, ALL)
+    other = kept.drop(columns=column) if values is None else kept.assign(**{column: values})
+    assert contracts._plainly_kept(other, ALL) == (column == "told")
+
+
+def test_a_table_that_keeps_its_contract_waits_for_no_pandera() -> None:
+    code = (
+        "import sys, pandas as pd\nfrom nbbias import tables\n"
+        "tables.check(pd.DataFrame({'prompt_id': ['a'], 'prompt': ['b']}), tables.PROMPTS)\n"
+        "print('pandera' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
 
 
 # --- estimates --------------------------------------------------------------------------------

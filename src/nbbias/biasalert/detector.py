@@ -9,13 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert import corpus, knowledge as entries, retrieval, sources, split, twins
+from nbbias.biasalert import (
+    corpus,
+    knowledge as entries,
+    retrieval,
+    sample,
+    sources,
+    split,
+    twins,
+)  # fmt: skip
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
@@ -202,12 +211,11 @@ def detector(
 
 
 def _stamp(path: str) -> str:
-    """Tell versions of a file apart by its bytes, and of the sample by what it says."""
+    """Tell versions of a file apart by its bytes, and of the sample by those that write it."""
     if path == NONE:
         return NONE
     if path == SAMPLE:
-        sample = corpus.texts(SAMPLE, seed=0)[0]
-        return tables.digest([sample, corpus.knowledge(SAMPLE, labelled=sample)[0]])
+        return tables.file_sha256(Path(sample.__file__))  # its sentences are in the stage's key
     found = tables.resolve(path)
     if not tables.is_file(found):
         raise ParameterError(path, f"no such file (looked for {found.absolute()})")

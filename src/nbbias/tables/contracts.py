@@ -2,44 +2,79 @@
 
 Tables are long, tidy DataFrames. A contract names the columns that must be
 there; further columns pass through untouched. `check` reports every breach of
-a table at once, in words.
+a table at once, in words. pandera finds them, and is not loaded for a table that
+plainly has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
-import pandera.pandas as pa
 
 from nbbias.tables.errors import ContractError, lacks
 from nbbias.tables.keys import ESTIMATE_KEYS
 
-Contract = pa.DataFrameSchema
-
-_NOT_BLANK = pa.Check(lambda s: s.str.strip() != "", error="is blank")
-
-
-def _text(**kwargs: Any) -> pa.Column:
-    return pa.Column(str, **kwargs)
+if TYPE_CHECKING:  # which takes half a second to load
+    import pandera.pandas as pa
 
 
-def _number(*checks: pa.Check) -> pa.Column:
-    return pa.Column(float, list(checks), nullable=True, coerce=True)
+class Check(NamedTuple):
+    """What must hold of every value that is there, or of every row, and what is said if not."""
+
+    holds: Callable[[Any], Any]
+    error: str
 
 
-def _count(*, nullable: bool = False) -> pa.Column:
-    return pa.Column(float if nullable else int, pa.Check.ge(0), nullable=nullable, coerce=True)
+class Part(NamedTuple):
+    """What a column must be: its kind of values, to which others are turned if they can (`coerce`).
+
+    A column that is not `required` may be absent.
+    """
+
+    kind: str
+    checks: tuple[Check, ...] = ()
+    nullable: bool = False
+    unique: bool = False
+    coerce: bool = True
+    required: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """The columns that a table must have, what must hold of its rows, and what is unique in it."""
+
+    columns: Mapping[str, Part]
+    checks: Sequence[Check] = ()
+    unique: Sequence[str] = ()
+    name: str = ""
+
+
+NOT_BLANK = Check(lambda s: s.str.strip() != "", "is blank")
+
+
+def _text(*checks: Check, nullable: bool = False, unique: bool = False) -> Part:
+    return Part("str", checks, nullable, unique, coerce=False)
+
+
+def _number(*checks: Check) -> Part:
+    return Part("float64", checks, nullable=True)
+
+
+def _count() -> Part:
+    return Part("int64", (Check(lambda s: s >= 0, "greater_than_or_equal_to(0)"),))
 
 
 #: One recorded answer of a model to one prompt of the LLMBI suite.
 ANSWERS = Contract(
     {
-        "dimension": _text(checks=_NOT_BLANK),
-        "prompt": _text(checks=_NOT_BLANK),
-        "model": _text(checks=_NOT_BLANK),
+        "dimension": _text(NOT_BLANK),
+        "prompt": _text(NOT_BLANK),
+        "model": _text(NOT_BLANK),
         "sample": _count(),
         "text": _text(nullable=True),
     },
@@ -50,10 +85,10 @@ ANSWERS = Contract(
 #: One answer to one prompt of CoGS; a default has no identity.
 COGS_ANSWERS = Contract(
     {
-        "model": _text(checks=_NOT_BLANK),
-        "task": _text(checks=_NOT_BLANK),
+        "model": _text(NOT_BLANK),
+        "task": _text(NOT_BLANK),
         "topic": _text(nullable=True),
-        "theme": _text(checks=_NOT_BLANK),
+        "theme": _text(NOT_BLANK),
         "axis": _text(nullable=True),
         "identity": _text(nullable=True),
         "sample": _count(),
@@ -65,13 +100,13 @@ COGS_ANSWERS = Contract(
 #: One reply of one judge; `order` is the identities as shown, joined by ``|``.
 COGS_JUDGEMENTS = Contract(
     {
-        "evaluator": _text(checks=_NOT_BLANK),
-        "model": _text(checks=_NOT_BLANK),
-        "task": _text(checks=_NOT_BLANK),
+        "evaluator": _text(NOT_BLANK),
+        "model": _text(NOT_BLANK),
+        "task": _text(NOT_BLANK),
         "topic": _text(nullable=True),
-        "theme": _text(checks=_NOT_BLANK),
-        "axis": _text(checks=_NOT_BLANK),
-        "order": _text(checks=_NOT_BLANK),
+        "theme": _text(NOT_BLANK),
+        "axis": _text(NOT_BLANK),
+        "order": _text(NOT_BLANK),
         "repeat": _count(),
         "reply": _text(nullable=True),
     },
@@ -82,7 +117,7 @@ COGS_JUDGEMENTS = Contract(
 ORIGINALS = Contract(
     {
         "source": _text(),
-        "article_id": _text(checks=_NOT_BLANK),
+        "article_id": _text(NOT_BLANK),
         "text": _text(nullable=True),
     },
     name="ORIGINALS",
@@ -92,8 +127,8 @@ ORIGINALS = Contract(
 GENERATIONS = Contract(
     {
         "source": _text(),
-        "article_id": _text(checks=_NOT_BLANK),
-        "model": _text(checks=_NOT_BLANK),
+        "article_id": _text(NOT_BLANK),
+        "model": _text(NOT_BLANK),
         "prompt": _text(),
         "sample": _count(),
         "text": _text(nullable=True),
@@ -104,8 +139,8 @@ GENERATIONS = Contract(
 #: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
 PROMPTS = Contract(
     {
-        "prompt_id": _text(checks=_NOT_BLANK, unique=True),
-        "prompt": _text(checks=_NOT_BLANK),
+        "prompt_id": _text(NOT_BLANK, unique=True),
+        "prompt": _text(NOT_BLANK),
     },
     name="PROMPTS",
 )
@@ -132,25 +167,25 @@ REFERENCES = (
     *("words", "sentences", "replicate", "topics", "identities", "verdicts", "neutral prose"),
 )
 
-_UNIT_INTERVAL = pa.Check.in_range(0, 1)
-_MEASURED_OR_REASON = pa.Check(
+_UNIT_INTERVAL = Check(lambda s: s.between(0, 1), "in_range(0, 1)")
+_MEASURED_OR_REASON = Check(
     lambda d: d["estimate"].notna() | d["reason"].notna(),
-    error="a row without an estimate has no reason",
+    "a row without an estimate has no reason",
 )
-_INTERVAL_HOLDS = pa.Check(
+_INTERVAL_HOLDS = Check(
     lambda d: (
         d["ci_low"].isna()
         | ((d["ci_low"] <= d["estimate"] + 1e-9) & (d["estimate"] <= d["ci_high"] + 1e-9))
     ),
-    error="an estimate lies outside its interval",
+    "an estimate lies outside its interval",
 )
-_LEVEL_TOLD = pa.Check(
+_LEVEL_TOLD = Check(
     lambda d: d["confidence"].notna() | (d["ci_low"].isna() & d["null_low"].isna()),
-    error="an interval or a range of chance does not say its level (confidence)",
+    "an interval or a range of chance does not say its level (confidence)",
 )
-_RANGE_HOLDS = pa.Check(
+_RANGE_HOLDS = Check(
     lambda d: d["null_low"].isna() | (d["null_low"] <= d["null_high"] + 1e-9),
-    error="a range of chance ends below its beginning",
+    "a range of chance ends below its beginning",
 )
 
 #: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
@@ -188,7 +223,7 @@ ESTIMATES = Contract(
 CHANCE = Contract(
     {
         **{key: _text(nullable=True) for key in (*ESTIMATE_KEYS, "instrument")},
-        "reference": _text(checks=pa.Check.isin(REFERENCES, error="is no known reference")),
+        "reference": _text(Check(lambda s: s.isin(REFERENCES), "is no known reference")),
         "null": _number(),
         "null_low": _number(),
         "null_high": _number(),
@@ -241,16 +276,61 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     fractions = [
         f"column {name}: a fraction is no count"
         for name, column in contract.columns.items()
-        if name in table and str(column.dtype).startswith("int") and _has_fraction(table[name])
+        if name in table and column.kind == "int64" and _has_fraction(table[name])
     ]
+    if _plainly_kept(table, contract):
+        return table.copy()
+    import pandera.pandas as pa
+
     try:
-        checked = contract.validate(table, lazy=True)
+        checked = _schema(contract).validate(table, lazy=True)
     except pa.errors.SchemaErrors as errors:
         found = [*_breaches(table, errors, contract.columns), *fractions]
         raise ContractError(where or contract.name, found) from None
     if fractions:
         raise ContractError(where or contract.name, fractions)
     return checked
+
+
+def _plainly_kept(table: pd.DataFrame, contract: Contract) -> bool:
+    """Tell whether a table keeps its contract as it is; where that is in doubt, pandera says."""
+    if not table.columns.is_unique:
+        return False
+    for name, part in contract.columns.items():
+        if name not in table:
+            if part.required:
+                return False
+            continue
+        values = table[name]
+        if str(values.dtype) != part.kind or (part.unique and not values.is_unique):
+            return False
+        known = values.dropna()
+        if len(known) < len(values) and not part.nullable:
+            return False
+        if not all(one.holds(known).all() for one in part.checks):
+            return False
+    if contract.unique and table.duplicated(list(contract.unique)).any():
+        return False
+    return all(bool(one.holds(table).all()) for one in contract.checks)
+
+
+@cache
+def _schema(contract: Contract) -> pa.DataFrameSchema:
+    """Return a contract as pandera checks it."""
+    import pandera.pandas as pa
+
+    def checks(all_: Iterable[Check]) -> list[pa.Check]:
+        return [pa.Check(one.holds, error=one.error) for one in all_]
+
+    columns = {
+        name: pa.Column(
+            str if part.kind == "str" else part.kind, checks(part.checks), nullable=part.nullable,
+            unique=part.unique, coerce=part.coerce, required=part.required,
+        )
+        for name, part in contract.columns.items()
+    }  # fmt: skip
+    unique = list(contract.unique) or None
+    return pa.DataFrameSchema(columns, checks(contract.checks), unique=unique, name=contract.name)
 
 
 def _has_fraction(values: pd.Series) -> bool:
@@ -417,7 +497,7 @@ def _built(
     if unknown:
         raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
     table = table.reindex(columns=columns)
-    text = [name for name in columns if str(contract.columns[name].dtype).startswith("str")]
+    text = [name for name in columns if contract.columns[name].kind == "str"]
     table[text] = table[text].astype("str")
     return table
 

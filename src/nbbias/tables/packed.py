@@ -21,6 +21,9 @@ import pandas as pd
 #: The member that holds all that is no array.
 _TREE = "tree"
 
+#: What is the same in JSON.
+_PLAIN = {type(None), bool, int, float, str}
+
 
 def pack(value: Any) -> bytes:
     """Write a value: tables, arrays, plain values, and lists, tuples and dicts of them.
@@ -66,7 +69,7 @@ def unpack(data: bytes, kind: Any) -> Any:
 
 def _packed(value: Any, arrays: list[np.ndarray]) -> Any:
     """Return a value as JSON; arrays are put into a list and stand in it by number."""
-    if value is None or type(value) in {bool, int, float, str}:
+    if type(value) in _PLAIN:
         return value
     if type(value) is list:
         return [_packed(one, arrays) for one in value]
@@ -88,6 +91,8 @@ def _packed(value: Any, arrays: list[np.ndarray]) -> Any:
     if type(value) is tuple:
         return {"tuple": [_packed(one, arrays) for one in value]}
     if type(value) is dict:
+        if all(type(k) is str and type(v) in _PLAIN for k, v in value.items()):
+            return {"plain": value}
         return {"dict": [[_packed(k, arrays), _packed(v, arrays)] for k, v in value.items()]}
     if hasattr(value, "of_parts"):
         return {"made": _packed(value.parts(), arrays)}
@@ -167,6 +172,8 @@ def _built(tree: Any, kind: Any, array: Any) -> Any:
         alike = not inner or inner[-1] is Ellipsis
         kinds = [*inner, Any][:1] * len(held) if alike else inner
         return tuple(_unpacked(one, own, array) for one, own in zip(held, kinds, strict=True))
+    if told == "plain" and all(type(one) in _PLAIN for one in held.values()):
+        return held
     if told == "dict":
         key, own = inner or (Any, Any)
         return {_unpacked(k, key, array): _unpacked(v, own, array) for k, v in held}

@@ -39,6 +39,7 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+@functools.cache
 def versions() -> dict[str, str]:
     """Return the versions of Python and of every package that can move a number.
 

@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Iterator, Sized
 from typing import TypeVar
 
-from tqdm.auto import tqdm
-
 T = TypeVar("T")
 
 
@@ -19,6 +17,8 @@ def progress(items: Iterable[T], what: str, *, of: int | None = None) -> Iterato
     >>> list(progress([1, 2], "counting"))
     [1, 2]
     """
+    from tqdm.auto import tqdm  # with asyncio and more, and often nobody waits
+
     number = len(items) if isinstance(items, Sized) else of
     silent = not watched() or number == 1 or number == 0
     yield from tqdm(items, desc=what, total=number, leave=False, disable=silent)
