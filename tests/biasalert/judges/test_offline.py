@@ -210,9 +210,7 @@ def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str)
                           "text": ["teachers are lazy early", "sikhs are wise early"]})  # fmt: skip
     how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3)
     made = {
-        weight: tuned.fit(
-            named(), how, beside=BESIDE.assign(weight=weight), seed=0, progress=False
-        )
+        weight: tuned.fit(named(), how, beside=BESIDE.assign(weight=weight), seed=0, progress=False)
         for weight in (1.0, 0.0)
     }
     plain = tuned.fit(named(), how, seed=0, progress=False)
