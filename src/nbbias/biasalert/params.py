@@ -186,7 +186,7 @@ class Biasalert(Parameters):
     device: Device = Field(
         "cpu",
         description="where models run: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
-        "cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that changes is told",
+        "cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that changes is told",
     )
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"

@@ -99,7 +99,7 @@ class Cogs(Parameters):
     device: Device = Field(
         "cpu",
         description="where the embedding model runs: cpu, cuda, mps; onnx is the processor by "
-        "ONNX Runtime; cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that "
+        "ONNX Runtime; cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that "
         "changes is told",
     )
     orders: Literal["auto", "all", "latin", "listed"] = Field(

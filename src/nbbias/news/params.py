@@ -88,7 +88,7 @@ class News(Parameters):
     device: Device = Field(
         "cpu",
         description="where Detoxify runs: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
-        "cpu-bf16, cuda-bf16 are faster by numbers of 16 bits, and what that changes is told",
+        "cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that changes is told",
     )
     engine: Engine = Field(
         "loky",
