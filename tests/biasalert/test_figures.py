@@ -270,13 +270,14 @@ def test_a_judge_that_was_picked_as_the_best_says_so() -> None:
     assert "which flatters it" in led(FOUND).plain[1]
 
 
-def test_five_texts_stand_for_all_kinds_of_verdict_and_what_is_biased_is_folded() -> None:
+def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
     shown = biasalert_tables.examples(SAMPLE, SAID, judge="two *")
     assert len(shown) == 5
     kinds = [head.split(":")[0] for head in shown["head"]]
     assert kinds[:4] == ["Flagged, rightly", "Passed, rightly", "Flagged wrongly", "Missed"]
     biased = SAMPLE.set_index("text")["biased"]
-    assert shown["folded"].notna().tolist() == [bool(biased[text]) for text in shown["text"]]
+    hurting = [biased[text] or "Flagged" in head for head, text in shown[["head", "text"]].values]
+    assert shown["folded"].notna().tolist() == hurting
     right = SAID[SAID["judge"] == "two *"].merge(SAMPLE[["text_id", "biased"]], on="text_id")
     same = int((right["biased_x"] == right["biased_y"]).fillna(False).sum())
     assert f"gets {same} right" in sentences.counted(SAID, SAMPLE, judge="two *").replace(",", "")

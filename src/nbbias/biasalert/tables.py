@@ -326,7 +326,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     -------
     DataFrame
         For `reading.quotes.quotes`: flagged and passed rightly, a false alarm, a miss, and another
-        of the kind with most texts. A text that is labelled as biased is folded.
+        of the kind with most texts. What people, or the judge, call biased is folded.
 
     Examples
     --------
@@ -353,11 +353,17 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     return pd.DataFrame(
         [
             {"head": _verdict(row), "text": row["text"], "told": _labelled(row),
-             "folded": "A text that is labelled as biased" if row["biased_label"] else None}
+             "folded": _hurting(row)}
             for row in found
         ],
         columns=["head", "text", "told", "folded"],
     )  # fmt: skip
+
+
+def _hurting(row: dict[str, object]) -> str | None:
+    if row["biased_label"]:
+        return "A text that is labelled as biased"
+    return "A text that the judge calls biased" if row["biased"] else None
 
 
 def _verdict(row: dict[str, object]) -> str:

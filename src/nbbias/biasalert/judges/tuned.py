@@ -3,7 +3,7 @@
 A few copies of the model, each with one number at its end, are tuned with other draws, and their
 log-odds averaged. A tenth of the labelled texts is kept aside to calibrate them. In a run they are
 tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not. On
-two cores 6,857 comments took six minutes, without twins.
+two cores 6,857 comments take two minutes with numbers of 16 bits, some six with those of 32.
 """
 
 from __future__ import annotations
