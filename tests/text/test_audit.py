@@ -239,3 +239,23 @@ def test_words_with_a_valence_of_their_own() -> None:
     )
     assert found["score"].abs().is_monotonic_decreasing and found["score"].abs().min() > 0.4
     assert "Jalen Rose" in set(found["term"]) and "black" not in set(found["term"])
+
+
+def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
+    listed = audit.every_list()
+    texts = pd.Series(["The man sang to his mother.", "It rained.", "", None,
+                       "The Muslim teacher met his nephew."])  # fmt: skip
+    found = audit.versions(texts, lexicon=listed)
+    own = [set(part) for _, part in found.groupby("set")["text"]]
+    assert {"The man sang to his mother.", "The woman sang to her father."} in own
+    # Who names two lists has a set for each, and each holds the text as it was.
+    assert len([one for one in own if texts[4] in one]) == 2
+    assert {"The Muslim teacher met his nephew.", "The Muslim teacher met her niece."} in own
+    assert all(len(one) > 1 for one in own) and len(own) == 3
+    once = pd.Series(["The man sang to his mother.", "Gay people live here."])
+    for text in once:
+        first = set(audit.versions(pd.Series([text]), lexicon=listed)["text"])
+        for other in first:
+            assert set(audit.versions(pd.Series([other]), lexicon=listed)["text"]) == first
+    none = audit.versions(texts[1:4], lexicon=listed)
+    assert none.empty and list(none) == ["set", "text"]

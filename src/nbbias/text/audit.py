@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -400,19 +400,61 @@ def of_texts(
     0    1.0     -0.5
     1    0.0      0.0
     """
-    _, matches = annotate.annotate(texts, lexicon)
-    matches = matches.rename(columns={"text_id": "row"})
-    matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
     found = pd.DataFrame(0.0, index=texts.index, columns=["named", *scores])
-    for bias, own in matches.groupby("bias", sort=False):
-        most = own.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
-        about = most.idxmax().str[1]
+    for about, swaps in _by_list(texts, lexicon):
         words = texts.loc[about.index]
-        swaps = swapped(words, about, own, lexicon=lexicon[lexicon["bias"] == bias])
         found.loc[about.index, "named"] += 1
         for name, score in scores.items():
             found.loc[about.index, name] += effects(words, swaps, score=score)
     return found
+
+
+def versions(texts: pd.Series, *, lexicon: pd.DataFrame) -> pd.DataFrame:
+    """Return texts with other groups in them, one list at a time.
+
+    Parameters
+    ----------
+    texts, lexicon
+        As in `of_texts`.
+
+    Returns
+    -------
+    DataFrame
+        `set` and `text`: the texts of a set, two or more, differ in nothing but which group of one
+        list stands where. A text that names several lists has a set for each; one that names none,
+        or a word without a counterpart, has none.
+
+    Examples
+    --------
+    >>> lexicon = lexicons.expand(lexicons.load("gender"))
+    >>> versions(pd.Series(["Her niece sang.", "It rained."]), lexicon=lexicon)["text"].tolist()
+    ['His nephew sang.', 'Her niece sang.']
+    """
+    parts, begun = [], 0
+    for _, swaps in _by_list(texts, lexicon):
+        parts.append(pd.DataFrame({
+            "set": swaps["row"].astype("category").cat.codes.to_numpy(int) + begun,
+            "text": swaps["text"],
+        }))  # fmt: skip
+        begun += swaps["row"].nunique()
+    found = pd.concat(parts) if parts else pd.DataFrame({"set": [], "text": []})
+    found = found.drop_duplicates(ignore_index=True).astype({"set": int, "text": "str"})
+    return found[found["set"].duplicated(keep=False)].reset_index(drop=True)
+
+
+def _by_list(texts: pd.Series, lexicon: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
+    """Yield, for each list that is named, the group that texts are about, and their swaps.
+
+    A text is about the group of a list that it names most.
+    """
+    _, matches = annotate.annotate(texts, lexicon)
+    matches = matches.rename(columns={"text_id": "row"})
+    matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
+    for bias, own in matches.groupby("bias", sort=False):
+        most = own.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
+        about = most.idxmax().str[1]
+        words, listed = texts.loc[about.index], lexicon[lexicon["bias"] == bias]
+        yield about, swapped(words, about, own, lexicon=listed)
 
 
 # --- templates --------------------------------------------------------------------------------

@@ -223,6 +223,27 @@ def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str)
     assert abs(unmoved[0] - unmoved[1]) < claim - name
 
 
+def test_the_tuned_judge_minds_the_name_less_where_that_is_paid_for(tiny: str) -> None:
+    """All labelled texts on women are biased: the name alone tells, unless versions are alike."""
+    table = named()
+    other = table["text"].str.replace("women", "teachers")
+    assert (other != table["text"]).any()
+    both = pd.concat([table["text"], other]).rename("text").rename_axis("set").reset_index()
+    asked = both.drop_duplicates().assign(text_id=lambda t: [f"t{at}" for at in range(len(t))])
+
+    def apart(penalty: float, versions: pd.DataFrame | None = both) -> float:
+        how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3, penalty=penalty)
+        made = tuned.fit(table, how, versions=versions, seed=0, progress=False)
+        said = tuned.judge(asked[["text_id", "text"]], tuned=made)["confidence"].to_numpy()
+        assert made.about["instrument"].endswith("swaps alike") == bool(made.about["n_alike"])
+        sets = pd.Series(said).groupby(asked["set"].to_numpy())
+        return float((sets.max() - sets.min()).mean())
+
+    free = apart(0.0)
+    assert free == apart(0.5, None) == apart(0.5, tuned.NO_VERSIONS) > 0.2
+    assert apart(0.5) < free / 2
+
+
 def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:
     import torch
 
@@ -274,7 +295,8 @@ def test_word_vectors_stay_and_lower_layers_learn_more_slowly(tiny: str) -> None
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"copies": 0}, {"epochs": 0}, {"rate": -1.0}, {"epochs": float("nan")}]
+    "wrong",
+    [{"copies": 0}, {"epochs": 0}, {"rate": -1.0}, {"epochs": float("nan")}, {"penalty": -0.1}],
 )
 def test_numbers_out_of_range_are_refused(parted: pd.DataFrame, wrong: dict[str, float]) -> None:
     with pytest.raises(ParameterError, match="copies"):

@@ -2,8 +2,9 @@
 
 A few copies of the model, each with one number at its end, are tuned with other draws, and their
 log-odds averaged. A tenth of the labelled texts is kept aside to calibrate them. In a run they are
-tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not. On
-two cores 6,857 comments take two minutes with numbers of 16 bits, some six with those of 32.
+tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not,
+and pay where they judge a text otherwise once it names another group (`text.audit.versions`). On
+two cores 6,857 comments take three minutes with numbers of 16 bits, some nine with those of 32.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check, demand, progress as bar, resolve
-from nbbias.text import embeddings
+from nbbias.text import audit, embeddings
 from nbbias.text.instruments import loading
 from nbbias.text.networks import numbers, place
 
@@ -37,6 +38,9 @@ UNKNOWN = (
 )
 
 _CALIBRATION = 10
+
+#: No text with another group in it.
+NO_VERSIONS = pd.DataFrame({"set": [], "text": []}).astype({"set": int, "text": "str"})
 
 #: Texts from which copies are tuned side by side; below, processes take longer to start.
 _MANY = 1000
@@ -67,6 +71,9 @@ class Tuning(NamedTuple):
         sentence-transformers model.
     device : str
         Where it runs, and with which numbers (`text.networks`).
+    penalty : float
+        What is added to a step's loss for each unit of the mean squared difference between the
+        log-odds of two versions of a text that name other groups; 0 for none.
     """
 
     copies: int = 2
@@ -74,6 +81,7 @@ class Tuning(NamedTuple):
     rate: float = 1.5e-4
     model: str = embeddings.OFFLINE
     device: str = "cpu"
+    penalty: float = 0.1
 
 
 AS_USUAL = Tuning()
@@ -84,14 +92,22 @@ def of_run(given: Given) -> tuple[Judge, str]:
     settings = given.settings
     how = Tuning(settings.copies, settings.epochs, device=settings.device)
     beside = twins.beside(without=given.without)
-    tuned = fit(given.train, how, beside=beside, seed=settings.seed, progress=given.progress)
+    lists = audit.every_list()
+    texts = pd.concat([given.train["text"], beside["text"]]).dropna().drop_duplicates()
+    versions = audit.versions(
+        texts.reset_index(drop=True), lexicon=lists[lists["bias"] != given.without]
+    )
+    tuned = fit(
+        given.train, how, beside=beside, versions=versions, seed=settings.seed,
+        progress=given.progress,
+    )  # fmt: skip
     own = partial(judge, tuned=tuned, knowledge=given.knowledge, device=settings.device)
     return own, tuned.about["instrument"]
 
 
 def fit(
     labelled: pd.DataFrame, how: Tuning = AS_USUAL, *, beside: pd.DataFrame | None = None,
-    seed: int, progress: bool = True,
+    versions: pd.DataFrame | None = None, seed: int, progress: bool = True,
 ) -> Tuned:  # fmt: skip
     """Fine-tune the judge.
 
@@ -105,6 +121,8 @@ def fit(
     beside
         More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
         `twins.beside`. None of them is calibrated on.
+    versions
+        Texts that are to be judged alike within a `set`, as of `text.audit.versions`.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
     progress
@@ -123,13 +141,15 @@ def fit(
     is taken from what was kept.
     """
     demand(*embeddings.PACKAGES, where="judge tuned")
-    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0:
-        raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
+    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0 or not how.penalty >= 0:
+        told = "copies must be 1 or more, epochs and rate above 0, penalty 0 or more"
+        raise ParameterError("tuned", told)
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
     more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
     stamp = _stamp(how.model)
-    weights, about = _tuned(kept, more, stamp, how=how, seed=seed, progress=progress)
+    alike = NO_VERSIONS if versions is None else versions[list(NO_VERSIONS)]
+    weights, about = _tuned(kept, more, alike, stamp, how=how, seed=seed, progress=progress)
     where = place(how.device)
     made = [_weighted(network(how.model), own).to(where) for own in weights]
     return Tuned(load_tokenizer(how.model), made, about)
@@ -144,8 +164,9 @@ def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
 
 @tables.stage
 def _tuned(
-    table: pd.DataFrame, more: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
-) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
+    table: pd.DataFrame, more: pd.DataFrame, alike: pd.DataFrame, stamp: str, *,
+    how: Tuning, seed: int, progress: bool,
+) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:  # fmt: skip
     """Fine-tune; return the networks' weights, and what they were made from.
 
     `stamp` tells versions of a model's folder apart.
@@ -160,12 +181,14 @@ def _tuned(
     learnt = [pieces[at] for at in own] + word_pieces(tokenizer, more["text"])
     labels = np.r_[truth[own], more["biased"].to_numpy(bool)]
     weighing = np.r_[np.ones(len(own)), more["weight"]]
+    sets = _sets(word_pieces(tokenizer, alike["text"]), alike["set"]) if how.penalty else []
     # A process a copy is faster than threads that share every operation of so small a model.
     alone = place(how.device) != "cpu" or len(learnt) < _MANY
     jobs = 1 if alone else min(how.copies, tables.workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
-            network(how.model), learnt, labels, how, weights=weighing, seed=seed * 1000 + at,
+            network(how.model), learnt, labels, how, weights=weighing, sets=sets,
+            seed=seed * 1000 + at,
             what=f"copy {at + 1} of {how.copies}" if progress else None,
         )
         for at in range(how.copies)
@@ -177,14 +200,26 @@ def _tuned(
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
     about = {
         "model": _stem(how.model), "seed": seed,
-        "instrument": instrument(how.model) + (", twins learnt" if len(more) else ""),
-        "n": len(own), "n_beside": len(more), "n_calibration": int(aside.sum()),
+        "instrument": ", ".join([
+            instrument(how.model), *["twins learnt"][: len(more)], *["swaps alike"][: len(sets)],
+        ]),
+        "n": len(own), "n_beside": len(more), "n_alike": len(sets),
+        "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
     }  # fmt: skip
     weights = [
         {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
     ]
     return weights, about
+
+
+def _sets(pieces: list[list[int]], of: pd.Series) -> list[list[list[int]]]:
+    """Return the word pieces of each set of versions; versions that read alike count once."""
+    sets: dict[int, list[list[int]]] = {}
+    for own, number in zip(pieces, of, strict=True):
+        if own not in sets.setdefault(number, []):
+            sets[number].append(own)
+    return [own for own in sets.values() if len(own) > 1]
 
 
 def judge(
@@ -277,7 +312,8 @@ def _stem(model: str) -> str:
 #: Word pieces that are read of a text: RedditBias' longest comment has about 60.
 LENGTH = 128
 
-_BATCH = 32
+#: Texts of a step, and pairs of versions read beside them.
+_BATCH, _PAIRS = 32, 8
 _WARM = 0.1
 _DECAY = 0.9  # of the learning rate from each layer to the one below it
 _HEAD_RATE = 1e-3
@@ -403,17 +439,18 @@ def _batches(sizes: np.ndarray, total: int, rng: np.random.Generator) -> Iterato
 
 def tune(
     network: Any, pieces: list[list[int]], truth: np.ndarray, how: Tuning, *,
-    weights: np.ndarray, seed: int, what: str | None,
+    weights: np.ndarray, sets: list[list[list[int]]], seed: int, what: str | None,
 ) -> Any:  # fmt: skip
     """Tune a network on weighed texts and labels, in batches of like length; `what` names its bar.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the
-    vectors of the word pieces stay as they are.
+    vectors of the word pieces stay as they are. At each step two versions of some `sets` are read,
+    too, and how far apart they are judged is paid for.
     """
     import torch
     from transformers import get_linear_schedule_with_warmup
 
-    rng = np.random.default_rng(seed)
+    rng, drawn = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
     sizes = np.array([len(own) for own in pieces])
     where = place(how.device)
@@ -435,12 +472,23 @@ def tune(
             loss = torch.nn.functional.binary_cross_entropy_with_logits(
                 odds, labels[batch], weight=weighing[batch]
             )
+            if sets:
+                ids, mask = _padded(_two_of(sets, drawn), where)
+                with numbers(how.device):
+                    apart = _forward(network, ids, mask).float().view(-1, 2).diff()
+                loss = loss + how.penalty * apart.square().mean()
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             schedule.step()
     return network.eval()
+
+
+def _two_of(sets: list[list[list[int]]], rng: np.random.Generator) -> list[list[int]]:
+    """Draw some sets, and two versions of each, one after the other."""
+    some = rng.choice(len(sets), min(_PAIRS, len(sets)), replace=False)
+    return [sets[at][one] for at in some for one in rng.choice(len(sets[at]), 2, replace=False)]
 
 
 def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: str) -> np.ndarray:
