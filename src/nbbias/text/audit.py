@@ -428,7 +428,7 @@ def versions(texts: pd.Series, *, lexicon: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> lexicon = lexicons.expand(lexicons.load("gender"))
     >>> versions(pd.Series(["Her niece sang.", "It rained."]), lexicon=lexicon)["text"].tolist()
-    ['His nephew sang.', 'Her niece sang.']
+    ['Her niece sang.', 'His nephew sang.']
     """
     parts, begun = [], 0
     for _, swaps in _by_list(texts, lexicon):
