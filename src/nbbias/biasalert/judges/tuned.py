@@ -421,17 +421,19 @@ def _rates(network: Any, rate: float) -> list[dict[str, Any]]:
     return groups
 
 
-def _batches(sizes: np.ndarray, total: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+def _batches(
+    sizes: np.ndarray, total: int, rng: np.random.Generator, *, of: int = _BATCH
+) -> Iterator[np.ndarray]:
     """Deal texts into batches of like length, in random order, over and over."""
     given = 0
     while given < total:
         order = rng.permutation(len(sizes))
-        wide = 16 * _BATCH
+        wide = 16 * of
         parts = []
         for start in range(0, len(order), wide):
             chunk = order[start : start + wide]
             chunk = chunk[np.argsort(sizes[chunk], kind="stable")]
-            parts += [chunk[at : at + _BATCH] for at in range(0, len(chunk), _BATCH)]
+            parts += [chunk[at : at + of] for at in range(0, len(chunk), of)]
         for at in rng.permutation(len(parts))[: total - given]:
             yield parts[at]
         given += len(parts)
@@ -464,6 +466,8 @@ def tune(
         network.to(where).train()
         optimizer = torch.optim.AdamW(_rates(network, how.rate), fused=where != "mps")
         schedule = get_linear_schedule_with_warmup(optimizer, round(_WARM * steps), steps)
+        longest = np.array([max(map(len, own)) for own in sets])
+        some = _batches(longest, steps if sets else 0, drawn, of=_PAIRS)
         batches = list(_batches(sizes, steps, rng))
         for batch in bar(batches, what) if what else batches:
             ids, mask = _padded([pieces[at] for at in batch], where)
@@ -473,7 +477,8 @@ def tune(
                 odds, labels[batch], weight=weighing[batch]
             )
             if sets:
-                ids, mask = _padded(_two_of(sets, drawn), where)
+                two = [_two(sets[at], drawn) for at in next(some)]
+                ids, mask = _padded([own for both in two for own in both], where)
                 with numbers(how.device):
                     apart = _forward(network, ids, mask).float().view(-1, 2).diff()
                 loss = loss + how.penalty * apart.square().mean()
@@ -485,10 +490,8 @@ def tune(
     return network.eval()
 
 
-def _two_of(sets: list[list[list[int]]], rng: np.random.Generator) -> list[list[int]]:
-    """Draw some sets, and two versions of each, one after the other."""
-    some = rng.choice(len(sets), min(_PAIRS, len(sets)), replace=False)
-    return [sets[at][one] for at in some for one in rng.choice(len(sets[at]), 2, replace=False)]
+def _two(versions: list[list[int]], rng: np.random.Generator) -> list[list[int]]:
+    return [versions[at] for at in rng.choice(len(versions), 2, replace=False)]
 
 
 def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: str) -> np.ndarray:
