@@ -11,7 +11,7 @@ from scipy import sparse
 
 from nbbias.biasalert import knowledge, retrieval, sources, split
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier, tuned
+from nbbias.biasalert.judges import classifier, registry, tuned
 from nbbias.tables import DataError, ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
@@ -242,6 +242,27 @@ def test_the_tuned_judge_minds_the_name_less_where_that_is_paid_for(tiny: str) -
     free = apart(0.0)
     assert free == apart(0.5, None) == apart(0.5, tuned.NO_VERSIONS) > 0.2
     assert apart(0.5) < free / 2
+
+
+def test_a_run_pays_for_swaps_but_of_no_list_of_a_type_held_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[pd.DataFrame] = []
+
+    def noted(*_: object, versions: pd.DataFrame, **__: object) -> tuned.Tuned:
+        given.append(versions)
+        return tuned.Tuned(None, [], {"instrument": "none"})
+
+    monkeypatch.setattr(tuned, "fit", noted)
+    monkeypatch.setattr(tuned.twins, "beside", lambda without: BESIDE.head(0))
+    train = pd.DataFrame({"text": ["The Muslim woman sang.", "It rained.", None]})
+    for without in (None, "religion", "gender"):
+        tuned.of_run(registry.Given(train, registry.Settings(), without=without))
+    every, genders, religions = (set(one["text"]) for one in given)
+    assert genders == {"The Muslim woman sang.", "The Muslim man sang."}
+    assert {"The Muslim woman sang.", "The Sikh woman sang."} < religions
+    assert genders & religions == {"The Muslim woman sang."}
+    assert every == genders | religions
 
 
 def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:

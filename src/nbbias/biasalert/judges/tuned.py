@@ -188,8 +188,7 @@ def _tuned(
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
             network(how.model), learnt, labels, how, weights=weighing, sets=sets,
-            seed=seed * 1000 + at,
-            what=f"copy {at + 1} of {how.copies}" if progress else None,
+            seed=seed * 1000 + at, what=f"copy {at + 1} of {how.copies}" if progress else None,
         )
         for at in range(how.copies)
     )  # fmt: skip
@@ -198,11 +197,11 @@ def _tuned(
         odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
+    beside = {"twins learnt": more, "swaps alike": sets}
+    taught = [name for name, own in beside.items() if len(own)]
     about = {
         "model": _stem(how.model), "seed": seed,
-        "instrument": ", ".join([
-            instrument(how.model), *["twins learnt"][: len(more)], *["swaps alike"][: len(sets)],
-        ]),
+        "instrument": ", ".join([instrument(how.model), *taught]),
         "n": len(own), "n_beside": len(more), "n_alike": len(sets),
         "n_calibration": int(aside.sum()),
         "slope": slope, "shift": shift,
