@@ -6,7 +6,9 @@ An answer is billed when it has been made, whether or not it arrives: that is wh
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import random
 import re
 import socket
@@ -65,6 +67,11 @@ _RAW: dict[str, bytes] = {
     "dear": json.dumps(
         _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})
     ).encode(),
+    "error_200": json.dumps({"error": {"message": "come back later", "code": 503}}).encode(),
+    "no_quota_200": json.dumps(
+        {"error": {"message": "you have no quota", "code": "insufficient_quota"}, "choices": None}
+    ).encode(),
+    "parts": json.dumps(_said({"role": "assistant", "content": [{"type": "text"}]})).encode(),
     "unknown_stop": json.dumps(_said("One", finish_reason="\ud800why")).encode(),
 }  # fmt: skip
 
@@ -111,6 +118,8 @@ class FakeOpenAI(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def __enter__(self) -> FakeOpenAI:
+        # Whoever starts it names it outside params files.
+        os.environ["NBBIAS_BASE_URL"] = f"{os.environ.get('NBBIAS_BASE_URL', '')} {self.url}"
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
@@ -183,6 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(status, {"error": told})
         if kind in _RAW:
             return self._send(200, _RAW[kind])
+        if kind == "bomb":
+            packed = gzip.compress(b" " * 200_000_000, 1)
+            return self._send(200, packed, {"Content-Encoding": "gzip"})
         if kind == "huge":
             return self._send(200, _said("x" * 10_000_000, self.server.bill(prompt, "x")))
         if kind == "surrogate_error":

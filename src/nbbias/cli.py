@@ -33,6 +33,22 @@ Out = Annotated[Path, typer.Option("--out", help="Folder of all runs.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
 
 
+def _trust(address: str) -> str:
+    if address:
+        named = os.environ.get(asking.trust.BASE_URL, "")
+        os.environ[asking.trust.BASE_URL] = f"{named} {address}"
+    return address
+
+
+BaseUrl = Annotated[
+    str,
+    typer.Option(
+        "--base-url", callback=_trust,
+        help="The compatible server that the params file names: prompts and your key go there.",
+    ),
+]  # fmt: skip
+
+
 def _version(asked: bool) -> None:
     if asked:
         out_console.print(f"nbbias {__version__}")
@@ -89,6 +105,7 @@ def run_command(
     scheduler: Annotated[
         str, typer.Option("--scheduler", help="Dask's, tcp://…; without one a cluster is here.")
     ] = "",
+    base_url: BaseUrl = "",
 ) -> None:
     """Execute studies: on files of texts, on a study's sample, or as params files say.
 
@@ -325,6 +342,7 @@ def generate_command(
     recorded: Annotated[
         list[Path] | None, typer.Option("--import", help="Take in recorded answers first.")
     ] = None,
+    base_url: BaseUrl = "",
 ) -> None:
     """Ask models what a study needs, by its generate: block; never the same thing twice."""
     laid_out = running.asked.of_params(params_file, dry_run=dry_run)

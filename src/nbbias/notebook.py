@@ -191,8 +191,7 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     (200, 1.5)
     """
     parameters = studies.check(stem, namespace)
-    by = parameters.model_dump(include={"engine", "scheduler"})
-    tables.engage(**by)
+    tables.engage(getattr(parameters, "engine", "loky"))
     figures.use_style()
     declared = claims_sha256(parameters.claims)
     out = tables.folder(stem, differing(parameters))

@@ -129,7 +129,7 @@ def test_odd_answers_are_answers(
     [
         *("429_bare", "500", "drop", "drop_unbilled", "truncated", "no_json", "no_choices", "hang"),
         *("invalid_utf8", "no_message", "number", "array", "json_null", "nothing", "words", "deep"),
-        *("tokens", "drip"),
+        *("tokens", "drip", "error_200"),
     ],
 )
 def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
@@ -146,6 +146,22 @@ def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
     patience["max_retries"] = 0
     assert ask_of(tmp_path, server, [f"[fault:{fault}]"], **patience)[0].total == 1
     assert server.sent[fault] == 4
+
+
+def test_a_body_that_never_ends_is_left_and_told(tmp_path: Path, server: FakeOpenAI) -> None:
+    _, table = ask_of(tmp_path, server, ["[fault:bomb]"], max_retries=0)
+    assert "longer than" in table["error"].iloc[0]
+
+
+def test_a_long_wait_is_told_once(
+    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("nbbias.asking.call._LONG_WAIT", 0.5)
+    monkeypatch.setattr("nbbias.asking.call._told_until", {})
+    ask_of(tmp_path, server, ["[fault:429]"] * 3, max_retries=1)
+    (told,) = [one for one in caplog.messages if "asks for patience" in one]
+    assert "waiting 1 s" in told
 
 
 def test_retry_after_is_waited_for(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -172,7 +188,7 @@ def test_a_passing_fault_is_overcome(tmp_path: Path, server: FakeOpenAI) -> None
 # --- errors for good --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fault", ["rejected", "too_long"])
+@pytest.mark.parametrize("fault", ["rejected", "too_long", "parts"])
 def test_a_rejected_prompt_is_recorded_and_asked_again_only_when_told(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:
@@ -180,13 +196,14 @@ def test_a_rejected_prompt_is_recorded_and_asked_again_only_when_told(
     tally, table = ask_of(tmp_path, server, prompts)
     assert (tally.answered, tally.rejected, tally.retries) == (1, 1, 0)
     assert table["text"].isna().tolist() == [True, False]
-    assert ("malformed" if fault == "rejected" else "tokens") in table["error"].iloc[0]
+    told = {"rejected": "malformed", "too_long": "tokens", "parts": "as a list"}
+    assert told[fault] in table["error"].iloc[0]
     assert ask_of(tmp_path, server, prompts)[0].total == 0
     assert ask_of(tmp_path, server, prompts, again=True)[0].total == 1
     assert server.sent[fault] == 2
 
 
-@pytest.mark.parametrize("fault", ["no_credit", "no_model"])
+@pytest.mark.parametrize("fault", ["no_credit", "no_model", "no_quota_200"])
 def test_what_is_no_prompts_fault_stops_at_once_and_charges_none(
     tmp_path: Path, server: FakeOpenAI, fault: str
 ) -> None:

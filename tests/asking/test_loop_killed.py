@@ -61,7 +61,7 @@ def suite(n: int) -> pd.DataFrame:
 def start(path: Path, *further: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "nbbias", "generate", str(path), *further],
-        env=ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=os.environ | ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 

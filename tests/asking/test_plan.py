@@ -76,9 +76,9 @@ def nbbias(command: Command) -> Callable[..., tuple[int, str]]:
         ({"export_path": "a.csv"}, ".parquet"),
         ({"store_path": "${NBBIAS_NOWHERE}/a"}, "NBBIAS_NOWHERE"),
         ({"api_key": "x"}, "OPENAI_API_KEY"),
-        ({"model_args": {"trust_remote_code": True}}, "never run"),
-        ({"model_args": {"a": [{"trust-remote-code": 1}]}}, "never run"),
-        ({"model_args": {"a": "--trust-remote-code"}}, "never run"),
+        ({"model_args": {"trust_remote_code": True}}, "no 'trust_remote_code'"),
+        ({"models": ["vllm/m"], "model_args": {"middleware": "os.system"}}, "no 'middleware'"),
+        ({"models": ["vllm/--middleware=os.system"]}, "is no model's name"),
     ],
 )
 def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], told: str) -> None:

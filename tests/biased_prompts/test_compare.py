@@ -443,7 +443,7 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
     ]  # fmt: skip
     used = set(re.findall(r"\w+", "\n".join(code)))
     # The levels are chosen by the cells' tags, the engine when the notebook is opened.
-    assert set(params.BiasedPrompts.model_fields) - used == {"levels", "engine", "scheduler"}
+    assert set(params.BiasedPrompts.model_fields) - used == {"levels", "engine"}
     assert "min_pairs" not in params.BiasedPrompts.model_fields
 
 

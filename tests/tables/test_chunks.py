@@ -292,7 +292,7 @@ def test_processes_return_what_one_does_and_refuse_alike(
 
 @pytest.mark.slow
 def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_number(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
     (folder := tmp_path / "noted").mkdir()
@@ -308,7 +308,8 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
     with distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, dashboard_address=None
     ) as cluster:
-        tables.engage("dask", cluster.scheduler_address)
+        monkeypatch.setenv(chunks.SCHEDULER, cluster.scheduler_address)
+        tables.engage("dask")
         killer = threading.Thread(target=kill)
         killer.start()
         found = tables.map_chunks(worked.slowly, WORDS, given=(str(folder),), size=120)
@@ -326,9 +327,10 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_is_not_there_is_told() -> None:
+def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
-    tables.engage("dask", "tcp://127.0.0.1:1")
+    monkeypatch.setenv(chunks.SCHEDULER, "tcp://127.0.0.1:1")
+    tables.engage("dask")
     with pytest.raises(ParameterError, match="cannot be reached"):
         tables.map_chunks(worked.lengths, WORDS, size=300)
 

@@ -7,5 +7,6 @@ from . import (
     recorded as recorded,
     replies as replies,
     store as store,
+    trust as trust,
     view as view,
 )

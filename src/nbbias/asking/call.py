@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from nbbias import params
+from nbbias.asking import trust
 from nbbias.tables import NbbiasError, demand, whole
+
+_log = logging.getLogger(__name__)
 
 #: What an error means: ask this again, never ask this again, or stop asking anything.
 Meaning = Literal["temporary", "rejected", "fatal"]
@@ -26,6 +31,10 @@ _RETRY_THEMSELVES = {"openai", "openai-api", "anthropic"}
 BATCHES = ("openai", "anthropic", "google", "together", "grok")
 
 _LONGEST_WAIT = 600.0
+_LONG_WAIT = 20.0  # what is told: somebody may be looking at nothing
+_told_until: dict[str, float] = {}
+#: Bytes of a body, unpacked; of a batch each answer may add a line.
+_LONGEST_BODY, _LONGEST_LINE = 16_000_000, 1_000_000
 _ERROR_LENGTH = 500
 _MOST_TOKENS = 10**9  # of one call; what is beyond is no count
 #: Not the prompt's fault, so no prompt is charged with it: key, rights, credit, address.
@@ -90,7 +99,7 @@ def open_model(
     from inspect_ai.model import BatchConfig, GenerateConfig, get_model
 
     provider = name.split("/", 1)[0]
-    further = dict(model_args)
+    further = dict(model_args) | trust.server_arguments(name, transport.base_url)
     if provider in _RETRY_THEMSELVES:
         further.setdefault("max_retries", 0)
     batch = transport.batch_size
@@ -115,7 +124,49 @@ def open_model(
     for client in (getattr(model.api, "http_client", None), getattr(own, "_client", None)):
         if client is not None:
             client.follow_redirects = False
+            client.event_hooks["response"].append(partial(_check_body, batch=batch))
     return model
+
+
+async def _check_body(response: Any, *, batch: int) -> None:
+    """Stop reading a body that is no answer's: too long for one, or an error with status 200."""
+    whole_body, most = response.aiter_bytes, _LONGEST_BODY + batch * _LONGEST_LINE
+
+    async def checked(chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        parts, size = [], 0
+        async for part in whole_body(chunk_size):
+            size += len(part)
+            if size > most:
+                raise Failure(f"the body is longer than {most:,} bytes", "temporary")
+            parts.append(part)
+            yield part
+        if response.status_code == 200 and size < _LONGEST_BODY:
+            _check_answer(b"".join(parts))
+
+    response.aiter_bytes = checked
+
+
+def _check_answer(body: bytes) -> None:
+    """Raise what a body says that is JSON and no completion: an error, or a text in parts."""
+    try:
+        said = json.loads(body)
+    except (ValueError, RecursionError):
+        return  # told where it is read
+    if not isinstance(said, dict):
+        return
+    error = said.get("error")
+    if error and not said.get("choices") and not said.get("content"):
+        inside = error if isinstance(error, dict) else {"message": error}
+        code = inside.get("code") or inside.get("type") or ""
+        fatal = code in _FATAL_STATUSES or code in _FATAL_CODES
+        told = f"the server sent status 200 with an error: {inside.get('message') or error}"
+        raise Failure(told, "fatal" if fatal else "temporary")
+    choices = said.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        message = choice.get("message") if isinstance(choice, dict) else None
+        if isinstance(message, dict) and isinstance(message.get("content"), list):
+            told = "the server sent the answer's content as a list, where the protocol has a text"
+            raise Failure(told, "rejected")
 
 
 def _plain(error: BaseException) -> str:
@@ -201,6 +252,11 @@ def failure(model: Any, error: BaseException | None) -> Failure:
     fatal, whatever the prompt.
     """
     origin = _origin(error)
+    cause: BaseException | None = origin
+    while cause is not None and not isinstance(cause, Failure):
+        cause = cause.__cause__
+    if cause is not None:
+        return cause
     told = f"{type(origin).__name__}: {_plain(origin)}"
     status: Any = getattr(origin, "status_code", None) or getattr(error, "status_code", None)
     code = str(getattr(origin, "code", "") or "")
@@ -287,11 +343,19 @@ async def ask(
         if error:
             listen(error)
 
+    def tell(state: RetryCallState) -> None:
+        seconds = state.next_action.sleep if state.next_action else 0.0
+        now, name = time.monotonic(), str(getattr(model, "name", model))
+        if seconds >= _LONG_WAIT and now > _told_until.get(name, 0.0):
+            _told_until[name] = now + seconds
+            _log.warning("%s: the server asks for patience; waiting %.0f s", name, seconds)
+
     attempts = AsyncRetrying(
         retry=retry_if_exception(lambda e: isinstance(e, Failure) and e.meaning == "temporary"),
         stop=stop_after_attempt(1 if transport.batch_size else transport.max_retries + 1),
         wait=wait,
         after=heard,
+        before_sleep=tell,
         sleep=pause,
         reraise=True,
     )

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from nbbias import params
-from nbbias.asking import call, prompts
+from nbbias.asking import call, prompts, trust
 from nbbias.asking.call import Transport
 from nbbias.params import InputFile, Seed
 from nbbias.tables import SAMPLE, DataError, ParameterError, meant, resolve
@@ -117,7 +117,8 @@ class Generate(BaseModel):
     )
     base_url: str = Field(
         "", pattern=r"^(https?://.+)?$",
-        description="address of a compatible server; empty: the provider's",
+        description="address of a compatible server, which --base-url names, too; empty: the "
+        "provider's",
     )  # fmt: skip
     concurrency: int = Field(8, ge=1, le=1000, description="calls, or batches, at a time")
     attempt_timeout: int = Field(
@@ -146,13 +147,6 @@ class Generate(BaseModel):
     @classmethod
     def _can_be_resolved(cls, path: str) -> str:
         return _resolvable(path)
-
-    @field_validator("model_args")
-    @classmethod
-    def _no_code(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if "trust_remote_code" in repr(given).replace("-", "_"):
-            raise ValueError("trust_remote_code: code that comes with a model is never run")
-        return given
 
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
@@ -212,6 +206,7 @@ class Generate(BaseModel):
         if Path(self.export_path).suffix.lower() != ".parquet":
             told.append("export_path: must end in .parquet")
         told += self._one_for_two()
+        told += trust.argument_breaches(self.models, self.model_args)
         if told:
             raise ValueError(*told)
         return self

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import __version__, params
-from nbbias.asking import call as asking, loop, prompts, store
+from nbbias.asking import call as asking, loop, prompts, store, trust
 from nbbias.asking.loop import Call, Desk, Tally
 from nbbias.asking.params import Generate
 from nbbias.tables import Column, DataError, NbbiasError, read_table, resolve
@@ -199,12 +199,14 @@ def ask(
         ]  # fmt: skip
         if not calls:
             return Tally(0)
+        asks = dict.fromkeys(call.model for call in calls)
+        trust.check_addresses(asks, chosen.base_url, where=laid_out.where)
         models = {
             name: partial(
                 asking.open_model, name, parameters=chosen.parameters,
                 model_args=chosen.model_args, transport=chosen.transport,
             )
-            for name in dict.fromkeys(call.model for call in calls)
+            for name in asks
         }  # fmt: skip
         prices = {name: (one.input, one.output) for name, one in chosen.prices.items()}
         noted = params.redact(store.canonical(chosen.model_dump()))

@@ -16,7 +16,7 @@ from rich.progress import (
 )
 
 from nbbias import params
-from nbbias.asking import loop, plan, recorded
+from nbbias.asking import loop, plan, recorded, trust
 from nbbias.asking.loop import Tally
 from nbbias.asking.plan import Plan
 from nbbias.tables import escape
@@ -28,6 +28,8 @@ _WIDTH = 600
 def show_plan(laid_out: Plan, console: Console) -> int:
     """Print what is to be asked and what it costs; return how many calls are still to be made."""
     table = plan.estimate(laid_out)
+    for model in table.loc[table["to_ask"] > 0, "model"]:
+        console.print(trust.destination(model, laid_out.block.base_url), markup=False)
     for row in table.itertuples():
         done = f"{row.answered:,} answered" + (f", {row.rejected:,} rejected" * bool(row.rejected))
         told = f"{row.model}: {row.calls:,} calls, {done}, {row.to_ask:,} to ask"

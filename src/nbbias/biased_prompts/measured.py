@@ -49,7 +49,7 @@ def measure(
         lexicon = news.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.engage(chosen.engine, chosen.scheduler)
+    tables.engage(chosen.engine)
     prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     family: dict[str, Any] = {"confidence": chosen.confidence, "correction": chosen.correction}
     answers = refusing.answered(corpus.of_prompts(models, **prompts))

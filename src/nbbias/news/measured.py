@@ -72,7 +72,7 @@ def measure(
         lexicon = corpus.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.engage(chosen.engine, chosen.scheduler)
+    tables.engage(chosen.engine)
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
     return together(levels(read, twins, chosen, Fixed(min_pairs=chosen.min_pairs)))

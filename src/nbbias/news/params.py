@@ -23,7 +23,6 @@ from nbbias.params import (
     OptionalFile,
     Own,
     Parameters,
-    Scheduler,
     Study,
     Texts,
     Units,
@@ -92,10 +91,8 @@ class News(Parameters):
     )
     engine: Engine = Field(
         "loky",
-        description="by what texts are read side by side: loky, processes here; dask, a cluster",
-    )
-    scheduler: Scheduler = Field(
-        "", description="the address of dask's scheduler, tcp://…; without one a cluster is here"
+        description="by what texts are read side by side: loky, processes here; dask, a cluster, "
+        "whose scheduler --scheduler or NBBIAS_SCHEDULER names",
     )
     groups_counted: Literal["both", "all"] = Field(
         "both",

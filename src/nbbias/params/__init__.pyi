@@ -8,7 +8,6 @@ from .base import (
     OptionalFile as OptionalFile,
     Own as Own,
     Parameters as Parameters,
-    Scheduler as Scheduler,
     Seed as Seed,
     Study as Study,
     Texts as Texts,

@@ -66,9 +66,6 @@ Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
 #: Where models run, and with which numbers (`text.networks`).
 Device = Annotated[str, Field(pattern=r"^(onnx|(cpu|mps|cuda(:\d+)?)(-bf16)?)$")]
 
-#: Where a cluster's scheduler listens, as dask names it; empty for none.
-Scheduler = Annotated[str, Field(pattern=r"^((tcp|tls|ws|wss)://\S+)?$")]
-
 
 class Parameters(BaseModel):
     """What every study's parameters share: no unknown names, no silent conversion.

@@ -35,6 +35,11 @@ _SHAPES = re.compile(
     | (?i:\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,})
     """
 )
+#: What is no key, and acts where it stands: a stranger's scheduler runs code in the kernel.
+_OUTSIDE = {
+    "scheduler": "no params file names a cluster's scheduler, whose workers can run code here: "
+    "use --scheduler, or set NBBIAS_SCHEDULER",
+}
 _IN_URL = re.compile(r"(?<=://)[^\s/@?#]+@")
 _IN_QUERY = re.compile(
     r"(?i)(?<=[?&])((?:api[_-]?)?key|access_token|token|secret|sig(?:nature)?|password)=[^\s&#]+"
@@ -56,7 +61,9 @@ def key_breaches(values: Mapping[str, Any]) -> list[str]:
     for name, value in _walk(values):
         last = name.rsplit(".", 1)[-1].lower().replace("-", "_")
         text = value if isinstance(value, str) else ""
-        if _NAMES.search(last):
+        if name in _OUTSIDE:
+            found.append(f"{name}: {_OUTSIDE[name]}")
+        elif _NAMES.search(last):
             found.append(f"{redact(name)}: {ADVICE}")
         elif _IN_URL.search(text) or _IN_QUERY.search(text):
             found.append(f"{redact(name)}: the address holds a user, password or key; {ADVICE}")

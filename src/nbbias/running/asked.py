@@ -80,7 +80,9 @@ def take(
     try:
         parameters = studies.validate(stem, own, where=where, to_come=absent)
     except ParameterError as error:
-        found += [params.redact(breach) for breach in error.breaches]
+        named = {breach.partition(":")[0] for breach in found}  # a key is told as one, once
+        others = [breach for breach in error.breaches if breach.partition(":")[0] not in named]
+        found += [params.redact(breach) for breach in others]
     if found:
         raise ParameterError(where, list(dict.fromkeys(found)))
     return parameters, chosen

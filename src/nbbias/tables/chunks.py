@@ -58,17 +58,18 @@ def workers() -> int:
     return int(given or joblib.cpu_count())
 
 
-def engage(engine: str = "loky", scheduler: str = "") -> None:
+def engage(engine: str = "loky") -> None:
     """Choose by what `map_chunks` maps from now on: ``"loky"``, processes here, or ``"dask"``.
 
-    `scheduler` is the address of a cluster's; without one dask starts its workers here. Where the
-    environment names an engine (`nbbias run --engine`), that one is taken.
+    Where the environment names an engine (`nbbias run --engine`), that one is taken. The address
+    of a cluster's scheduler is read from the environment alone (`NBBIAS_SCHEDULER`), never from
+    parameters: its workers can run code here. Without one dask starts workers on this machine.
 
     Examples
     --------
     >>> engage("loky")
     """
-    _chosen.update({ENGINE: engine, SCHEDULER: scheduler})
+    _chosen[ENGINE] = engine
     if _engaged()[0] == "dask":
         demand("distributed", where="engine dask")
 
@@ -118,11 +119,10 @@ def environment(**values: str) -> Iterator[None]:
 
 
 def _engaged() -> tuple[str, str]:
-    given = os.environ if os.environ.get(ENGINE) else _chosen
-    engine = given.get(ENGINE, "loky")
+    engine = os.environ.get(ENGINE) or _chosen.get(ENGINE, "loky")
     if engine not in {"loky", "dask"}:
         raise ParameterError(ENGINE, f"no engine {engine!r}; there is loky, and dask")
-    return engine, given.get(SCHEDULER, "")
+    return engine, os.environ.get(SCHEDULER, "")
 
 
 def map_chunks(
@@ -209,7 +209,7 @@ def _client(scheduler: str) -> Any:
         try:
             return Client(scheduler, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise ParameterError("scheduler", f"{scheduler!r} cannot be reached: {error}") from None
+            raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
     here = LocalCluster(n_workers=workers(), threads_per_worker=1, dashboard_address=None)
     return Client(here, set_as_default=False)
 
