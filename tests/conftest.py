@@ -64,6 +64,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
         capfd.readouterr()
         with monkeypatch.context() as here:
             here.setattr(sys, "argv", given)
+            here.setenv("PYTHONSAFEPATH", "1")  # which it sets; here for as long as it runs
             here.setattr(logging.root, "handlers", [])  # its log goes to stderr, not to pytest
             with pytest.raises(SystemExit) as end:
                 cli.main()

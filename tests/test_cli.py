@@ -145,7 +145,7 @@ def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks_params_and_runs(
     with pytest.raises(ReplacedError):
         execute.lab(["--no-browser", "--port", "9999", "a.ipynb"])
     (given,) = opened
-    assert given[1:3] == ["-m", "jupyterlab"]
+    assert given[1:4] == ["-P", "-m", "jupyterlab"]
     assert given[-5] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
     assert given[-4:] == ["--no-browser", "--port", "9999", "a.ipynb"]
 
@@ -202,7 +202,9 @@ def test_a_release_becomes_one_table_and_says_what_was_found(
     table = pd.read_parquet(to)
     assert table["text"].tolist() == ["She said so.", "He came."]
     assert set(table["prompt"]) == {"neutral"}
-    refused = command("data", "release", tmp_path / "nowhere", to)
+    again = command("data", "release", tmp_path, to)
+    assert again.returncode == 2 and "--force" in again.stderr
+    refused = command("data", "release", tmp_path / "nowhere", to, "--force")
     assert refused.returncode == 2 and "news_data" in refused.stderr
     assert "Traceback" not in refused.stderr
 

@@ -30,6 +30,7 @@ out_console = Terminal()
 err_console = Terminal(stderr=True)
 
 Out = Annotated[Path, typer.Option("--out", help="Folder of all runs.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
 Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
 
 
@@ -151,11 +152,14 @@ def measure_command(
     out: Annotated[
         Path | None, typer.Option("--out", help="A folder for the tables, as CSV and Parquet.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Measure without a notebook or a page: the tables of a study, printed and written.
 
     Without files it is the sample that is measured.
     """
+    if out is not None and (out / "tables").exists() and not force:
+        raise NbbiasError(str(out / "tables"), "is there already; name another, or add --force")
     found = running.measured.measure(stem, files or [], override or [])
     columns, rows, note = running.measured.printed(found)
     out_console.table(columns, rows)
@@ -232,6 +236,7 @@ def detect_command(
             "--sure-from", help="No verdict where neither label is as probable: 0.5 to 1."
         ),
     ] = 0.5,
+    force: Force = False,
 ) -> None:
     """Tell of each text whether it is biased, how, against whom, and on what evidence.
 
@@ -240,6 +245,12 @@ def detect_command(
     """
     from nbbias import biasalert  # which takes a while to load
 
+    if not 0.5 <= sure_from <= 1:
+        raise NbbiasError("--sure-from", f"{sure_from:g} is no probability from 0.5 to 1")
+    if out is not None:
+        read = [texts, labelled, *([knowledge] if knowledge else [])]
+        files = [Path(tables.notes.parted(one)[0]) for one in read]
+        tables.refuse_target(out, force=force, inputs=files)
     blocks = running.texts.blocks(texts, column=column)
     if texts != running.texts.PIPE:
         blocks = iter(list(blocks))  # what is wrong with a file is told before a judge is fitted
@@ -401,6 +412,11 @@ def _run(
         else:
             _say_end(one, message)
 
+    from nbbias import studies as registry  # which loads every study's parameters
+
+    err_console.print(f"notebooks: {registry.home()}", markup=False, soft_wrap=True)
+    if told := registry.passed_over():
+        err_console.print(told, markup=False, soft_wrap=True)
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     with bars, tables.engaged(*by):
         statuses = running.run.run(plan, out=out, jobs=jobs, listen=listen)
@@ -426,6 +442,9 @@ def _say_end(one: running.plan.Run, message: Any) -> None:
     where = f" in cell {message['cell']}" if message.get("cell") is not None else ""
     text = escape.terminal(f"{message.get('error') or ''}: {message['message']}".removeprefix(": "))
     err_console.print(f"[{colour}]{kind}[/] {label} after {seconds}{where}\n  {text}")
+    if message.get("defect"):
+        told = escape.terminal(pages.failed.DEFECT.format(message["defect"]))
+        err_console.print(f"  {told}.", soft_wrap=True)
     if message.get("source"):
         lines = message["source"].strip().splitlines()
         err_console.print(escape.terminal("\n".join(f"    | {line}" for line in lines)))
@@ -458,6 +477,7 @@ def gate_command(
     markdown: Annotated[
         Path | None, typer.Option("--markdown", help="Write a summary there.")
     ] = None,
+    force: Force = False,
 ) -> None:  # fmt: skip
     """Exit 1 when a declared claim got worse than in an accepted run.
 
@@ -466,6 +486,8 @@ def gate_command(
     """
     from nbbias.pages import gate  # statsmodels takes a while to import
 
+    for wanted in filter(None, (junit, markdown)):
+        tables.refuse_target(wanted, force=force)
     margins, every = _margins(margin or [])
     numbers = _numbers(claims) if claims else None
     found = gate.gate(run, baseline, margins=margins, margin=every, claims=numbers)
@@ -582,10 +604,13 @@ def report_command(
     model: Annotated[
         str | None, typer.Option("--model", help="Say what was found of this model.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Write one page over several studies for somebody who decides: one screen a study."""
     from nbbias.pages import report  # nbconvert takes seconds to import
 
+    for wanted in filter(None, (out, pdf)):
+        tables.refuse_target(wanted, force=force)
     if pdf is not None:
         report.printable()
     out_console.print(str(report.write(runs, out, model=model).absolute()), markup=False)
@@ -597,10 +622,14 @@ def report_command(
 def export(
     run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/sample.")],
     to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
+    force: Force = False,
 ) -> None:
     """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
-    path, held = pages.share.export(run, to)
-    out_console.print(f"{path.absolute()}  {held} files", markup=False)
+    path, held = pages.share.export(run, to, force=force)
+    for name in held:
+        if name.startswith("lists/"):
+            out_console.print(f"with the list {name}", markup=False)
+    out_console.print(f"{path.absolute()}  {len(held)} files", markup=False)
 
 
 @app.command()
@@ -653,10 +682,11 @@ def data_fetch(name: str) -> None:
 
 
 @data.command("release")
-def data_release(folder: Path, to: Path) -> None:
+def data_release(folder: Path, to: Path, force: Force = False) -> None:
     """Turn a release in the layout of Fang et al. (2024) into one table of generations."""
     from nbbias import tables
 
+    tables.refuse_target(to, force=force)
     answers = asking.recorded.release(folder)
     tables.write_parquet(answers, to)
     columns = ["source", "model", "prompt"]
@@ -673,6 +703,7 @@ def main() -> None:
 
     So does a file that cannot be read or written.
     """
+    os.environ["PYTHONSAFEPATH"] = "1"  # what is started here imports nothing from this folder
     tables.late("numpy", "pandas", "pyarrow", "joblib")  # a mistake is told without them
     tables.spare_grammar()
     tables.spare_examples()

@@ -36,13 +36,37 @@ STUDIES: tables.Registry[Study] = tables.Registry(
 PACKAGE = Path(__file__).parent
 
 
+#: What `nbbias new` leaves in a folder: notebooks are code, and no others are run.
+MARK = ".nbbias-folder"
+
+
 def home() -> Path:
-    """Return the folder of `notebooks/` and `params/`: this one, one above, or the wheel's."""
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+    """Return the folder of `notebooks/` and `params/`.
+
+    It is what `nbbias new` laid out, here or one above, where nobody else can write; else the
+    checkout that the package is installed from, or the package.
+    """
+    here = Path.cwd()
+    for folder in (here, here.parent):
+        if (folder / MARK).is_file() and not tables.others_write(folder):
             return folder
     checkout = PACKAGE.parents[1]
     return checkout if (checkout / "notebooks").is_dir() else PACKAGE
+
+
+def passed_over() -> str:
+    """Say which folder's notebooks, here or one above, are not run, and why; else nothing."""
+    chosen, here = home(), Path.cwd()
+    for folder in (here, here.parent):
+        if folder == chosen:
+            break
+        if not any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+            continue
+        why = f"it has no file {MARK}, which `nbbias new` writes (if all of it is yours, make one)"
+        if (folder / MARK).is_file():
+            why = tables.others_write(folder)
+        return f"notebooks in {folder} are not run: {why}"
+    return ""
 
 
 def place(stem: str) -> Path:

@@ -177,16 +177,13 @@ def test_cards_can_be_told_apart_by_study_status_and_model(tmp_path: Path) -> No
     assert chosen["status"] == ["all", "failed", "finished"]
 
 
-def test_a_broken_manifest_is_no_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["{not json", "[1]", "{}", '"text"'])
+def test_a_broken_manifest_is_a_card_that_says_so(content: str, tmp_path: Path) -> None:
     leave(tmp_path, "good")
-    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
-    assert heads(index(tmp_path)) == ["llmbi/good"]
-
-
-@pytest.mark.parametrize("content", ["[1]", "{}", '"text"'])
-def test_json_that_is_no_manifest_is_no_run(content: str, tmp_path: Path) -> None:
     tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, content)
-    assert "No run yet." in index(tmp_path).get_text()
+    found = index(tmp_path)
+    assert sorted(heads(found)) == ["llmbi/bad", "llmbi/good"]
+    assert "Unreadable: manifest.json" in found.get_text()
 
 
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:

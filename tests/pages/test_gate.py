@@ -165,7 +165,7 @@ def test_the_command_writes_says_and_exits(
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     asked = ["gate", str(new), "--baseline", str(old), "--junit", str(tmp_path / "j.xml"),
-             "--markdown", str(tmp_path / "m.md")]  # fmt: skip
+             "--markdown", str(tmp_path / "m.md"), "--force"]  # fmt: skip
     none = command(*asked)
     assert none.returncode == 2 and "--margin" in none.stderr
     shut = command(*asked, "--margin", "0.1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 
@@ -37,7 +38,7 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
         assert archive.testzip() is None
         told = yaml.safe_load(archive.read("params.yaml"))
         assert b"somebody" not in archive.read("manifest.json")
-    assert len(names) == len(set(names)) == files
+    assert len(names) == len(set(names)) == len(files)
     wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.cff"}
     assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
     assert told == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
@@ -78,7 +79,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
     tables.save_table(claims(PLAIN), "estimates", out=made)
     ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
-    manifest.write(made, manifest.describe("news_bias", "own", parameters, notebook), **ended)
+    described = manifest.describe("news_bias", "own", parameters, notebook)
+    share.keep_lists(made, described)
+    manifest.write(made, described, **ended)
     return made
 
 
@@ -120,14 +123,50 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     }
 
 
-def test_a_list_that_has_changed_is_asked_for(own: Path, tmp_path: Path) -> None:
-    (tmp_path / "home/somebody/one/terms.csv").write_text("group,term\n")
-    (tmp_path / "home/somebody/two/terms.csv").unlink()
+def test_lists_come_from_the_run_as_it_read_them_or_are_asked_for(
+    own: Path, tmp_path: Path
+) -> None:
+    for where in ("one", "two"):
+        (tmp_path / "home/somebody" / where / "terms.csv").unlink()
+    with zipfile.ZipFile(share.export(own, tmp_path / "first.zip")[0]) as archive:
+        assert b"pensioner" in archive.read("lists/1-terms.csv")
+    for one in (own / "lists").iterdir():
+        one.write_text("group,term\n")
     path, _ = share.export(own, tmp_path)
     with zipfile.ZipFile(path) as archive:
         assert not [name for name in archive.namelist() if name.startswith("lists/")]
         assert archive.read("README.txt").count(b"terms.csv") == 2
         assert b"somebody" not in archive.read("params.yaml")
+
+
+def test_nothing_outside_a_run_is_published(folder: Path, tmp_path: Path) -> None:
+    """Neither what links in it point to, nor what its manifest, which may be forged, names."""
+    secret = tables.write(tmp_path / "elsewhere" / "secret.csv", "group,term\na,SECRET\n")
+    (folder / "tables" / "link.csv").symlink_to(secret)
+    (folder / "lists").symlink_to(secret.parent)
+    described = manifest.read(folder)
+    entry = {"path": str(secret), "sha256": tables.file_sha256(secret)}
+    manifest.write(folder, described | {"data": {"names_path": entry}})
+    os.mkfifo(folder / "figures" / "pipe.csv")
+    path, files = share.export(folder, tmp_path / "a.zip")
+    assert not [name for name in files if "link" in name or "secret" in name or "pipe" in name]
+    gallery.publish(tmp_path / "runs", tmp_path / "site")
+    shown = [one.read_bytes() for one in (tmp_path / "site").rglob("*") if one.is_file()]
+    with zipfile.ZipFile(path) as archive:
+        shown += [archive.read(name) for name in archive.namelist()]
+    assert not any(b"SECRET" in one for one in shown)
+
+
+def test_what_is_there_is_not_replaced_unasked(folder: Path, tmp_path: Path) -> None:
+    mine = tables.write(tmp_path / "thesis.zip", "years of work")
+    with pytest.raises(NbbiasError, match="--force"):
+        share.export(folder, mine)
+    assert mine.read_text() == "years of work"
+    share.export(folder, mine, force=True)
+    assert zipfile.is_zipfile(mine)
+    (tmp_path / "link.zip").symlink_to(mine)
+    with pytest.raises(NbbiasError, match="no regular file"):
+        share.export(folder, tmp_path / "link.zip", force=True)
 
 
 def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None:
@@ -231,6 +270,25 @@ def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path / "mine")
     assert registry.home() == tmp_path / "mine"
     assert len(registry.samples()) == len(STUDIES)
+
+
+def test_only_a_marked_folder_of_the_user_alone_gives_notebooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share.new(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path / "mine" / "params" / "llmbi")  # two below
+    assert registry.home() == ROOT
+    monkeypatch.chdir(tmp_path / "mine" / "params")
+    assert registry.home() == tmp_path / "mine"
+    (tmp_path / "mine").chmod(0o777)
+    assert registry.home() == ROOT
+    assert "others can write" in registry.passed_over()
+    (tmp_path / "mine").chmod(0o755)
+    (tmp_path / "mine" / registry.MARK).unlink()
+    assert registry.home() == ROOT
+    assert registry.MARK in registry.passed_over()
+    monkeypatch.chdir(ROOT)
+    assert registry.passed_over() == ""
 
 
 def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:

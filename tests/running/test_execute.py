@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from nbbias.pages import page
@@ -58,3 +62,25 @@ def test_no_live_view_is_left_of_a_run(tmp_path: Path) -> None:
     page.write_page(tmp_path / "n.ipynb", tmp_path / "n.html", title="t")
     text = (tmp_path / "n.html").read_text()
     assert "42" in text and "Batches" not in text and "vnd.jupyter.widget" not in text
+
+
+@pytest.mark.slow
+def test_nothing_beside_received_data_is_run(tmp_path: Path) -> None:
+    """Modules in the current folder, and notebooks in folders above it, are left alone."""
+    home, here = tmp_path, tmp_path / "above" / "received"
+    (tmp_path / "notebooks").mkdir()
+    here.mkdir(parents=True)
+    planted = "open(__file__ + '.ran', 'w').close()\n"
+    for name in ("textblob", "pandas", "pickle", "nbbias", "joblib", "sitecustomize"):
+        (here / f"{name}.py").write_text(planted)
+    (here / "ipython_config.py").write_text(planted)
+    (here / "jupyter_config.py").write_text(planted)
+    cell = new_code_cell(f"open({str(home / 'notebook.ran')!r}, 'w').close()")
+    nbformat.write(new_notebook(cells=[cell]), home / "notebooks" / "llmbi.ipynb")
+    command = [str(Path(sys.executable).with_name("nbbias")), "run", "llmbi", "-p", "draws=100"]
+    done = subprocess.run(
+        command, cwd=here, text=True, capture_output=True, env=os.environ | {"NBBIAS_CACHE": "off"}
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("notebooks: ")
+    assert not list(tmp_path.rglob("*.ran"))

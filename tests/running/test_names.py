@@ -34,7 +34,7 @@ def run_it(path: Path, *overrides: str, out: Path, status: str = "ok") -> str:
     (one,) = run_plan.plan([path], overrides=overrides, out=out)
     described = {"study": one.stem, "run": one.name, "parameters": one.parameters.model_dump()}
     described["start"] = names.start_of(one.start, folder=one.folder)
-    manifest.write(one.folder, described, status=status)
+    manifest.write(one.folder, described, status=status, started="2024-01-01T10:00:00")
     (one.folder / "params.yaml").write_text(one.repeats)
     return one.name
 

@@ -223,7 +223,7 @@ def test_the_engine_of_a_batch_wins_over_parameters_and_lasts_as_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(chunks._chosen, chunks.ENGINE, "dask")
-    monkeypatch.setitem(chunks._chosen, chunks.SCHEDULER, "tcp://10.0.0.1:8786")
+    monkeypatch.setenv(chunks.SCHEDULER, "tcp://10.0.0.1:8786")
     with tables.engaged("loky"):
         assert chunks._engaged() == ("loky", "")
         assert pd.concat(tables.map_chunks(worked.lengths, WORDS, size=300)).size == len(WORDS)

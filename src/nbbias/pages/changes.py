@@ -72,7 +72,10 @@ def _read(folder: Path, _written: int) -> Run:
     study = STUDIES.get(described["study"])
     units: dict[Key, pd.DataFrame] = {}
     if study is not None and study.units is not None:
-        units = _by_key(study.units().values(folder, described.get("parameters", {})))
+        try:
+            units = _by_key(study.units().values(folder, described.get("parameters", {})))
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise NbbiasError(str(folder), f"its tables cannot be read: {error}") from None
     named = [_named(one) for one in (estimates, estimates[:0] if declared is None else declared)]
     return Run(folder, described, named[0], named[1], _means_of(named[0], units))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import nbformat
 
-from nbbias.pages import about, share
+from nbbias.pages import about, manifest, share
 from nbbias.params import FAILED
 
 _LONGEST = 500  # letters of a message; the run's own page has all of it
@@ -38,14 +38,30 @@ def told(folder: Path, described: Mapping[str, Any]) -> dict[str, Any]:
     where = ", ".join(filter(None, parts))
     message = share.portable_text(str(error.get("message") or ""), described)
     good = folder.with_name(folder.name.removesuffix(FAILED))
-    interrupted = described["status"] == "interrupted"
     return {
         "where": f"in {where}" if where else "",
         "message": message if len(message) <= _LONGEST else message[:_LONGEST] + " …",
-        "todo": "Run it again" if interrupted else "Mend what it names, then run it again",
+        "todo": _advice(described["status"], error),
         "command": about.command(folder),
         "good": good.name if good != folder and good.is_dir() else None,
     }
+
+
+def _advice(status: str, error: Mapping[str, Any]) -> str:
+    if status == "interrupted":
+        return "Run it again"
+    if status == manifest.UNREADABLE:
+        return "Its files are damaged, or of another version: delete its folder, or run it again"
+    if error.get("defect"):
+        return DEFECT.format(error["defect"])
+    return "Mend what it names, then run it again"
+
+
+#: What is said of an error that nobody foresaw; the place is in the package.
+DEFECT = (
+    "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
+    "with this message and the traceback in notebook.ipynb; then try other parameters"
+)
 
 
 def _section(notebook: Path) -> str:

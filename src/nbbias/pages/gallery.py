@@ -171,7 +171,7 @@ def publish(out: Path, site: Path) -> Path:
 def _copy(source: Path, target: Path) -> None:
     described = json.loads((source / manifest.NAME).read_text(encoding="utf-8"))
     shown = share.names(described)
-    for path in sorted(found for pattern in _COPIED for found in source.glob(pattern)):
+    for path in tables.regular_files(source, *_COPIED):
         copy = target / path.relative_to(source)
         tables.write(copy, share.portable_content(path, shown))
     manifest.same(source, described)

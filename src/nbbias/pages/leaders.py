@@ -53,7 +53,7 @@ def table(out: Path, runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     found = []
     for one in sorted(runs, key=lambda one: str(one["started"]), reverse=True):
         estimates = tables.saved_table(out / one["folder"], "estimates")
-        if estimates is None:
+        if estimates is None or one["study"] not in studies.STUDIES:  # of a package that is gone
             continue
         rows = _leading(estimates.merge(studies.leads(), on=["study", "measure", "statistic"]))
         claimed = zip(rows["measure"], rows["statistic"], strict=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel, ValidationError
 
 from nbbias import studies, tables
 from nbbias.params import Parameters, claims_sha256, input_files
@@ -81,14 +82,72 @@ def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
     tables.write(folder / NAME, text + "\n")
 
 
+class _Entry(BaseModel):
+    path: str
+    sha256: str
+
+
+class _Manifest(BaseModel):
+    """What every reader of a manifest may rely on; it may come from anywhere."""
+
+    status: str
+    study: str
+    run: str
+    started: str
+    seconds: float = 0.0
+    parameters: dict[str, Any] = {}
+    data: dict[str, _Entry] = {}
+    versions: dict[str, str] = {}
+    seconds_by_section: dict[str, float] | None = None
+    error: dict[str, Any] | None = None
+    git: dict[str, Any] | None = None
+
+
+#: The status of a run whose files cannot be read.
+UNREADABLE = "unreadable"
+
+_VALUES = ["estimate", "ci_low", "ci_high", "null", "n", "p_value"]
+_KEYS = ["study", "model", "measure", "bias", "group", "statistic", "reason"]
+
+
 def read(folder: Path) -> dict[str, Any] | None:
-    """Return a run's manifest, or None where there is none or it cannot be read."""
+    """Return a run's manifest; None where there is none.
+
+    Of a run whose manifest, or whose estimates, cannot be read, it is one that says so: its
+    `status` is ``"unreadable"`` and its `error` why.
+    """
+    path = folder / NAME
     try:
-        found = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    whole = isinstance(found, dict) and {"status", "study", "run"} <= set(found)
-    return found if whole else None
+        if not path.exists() and not path.is_symlink():
+            return None
+        if not path.is_file():
+            return _unreadable(folder, f"{NAME} is no file")
+        found = json.loads(path.read_text(encoding="utf-8"))
+        _Manifest.model_validate(found, strict=True)
+        if found["status"] == "ok":
+            estimates = tables.saved_table(folder, "estimates")
+            if estimates is not None:
+                estimates[_KEYS]
+                estimates[_VALUES].astype(float)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        told = f"{NAME}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
+        return _unreadable(folder, told)
+    except NbbiasError as error:
+        return _unreadable(folder, "; ".join(error.breaches))
+    except (OSError, ValueError, RecursionError) as error:
+        return _unreadable(folder, f"{NAME}: {error}")
+    except (KeyError, TypeError) as error:
+        return _unreadable(folder, f"tables/estimates: {error}")
+    return dict(found)
+
+
+def _unreadable(folder: Path, why: str) -> dict[str, Any]:
+    return {
+        "status": UNREADABLE, "study": folder.absolute().parent.name, "run": folder.name,
+        "started": "", "seconds": 0.0, "parameters": {}, "data": {}, "versions": {},
+        "error": {"message": why},
+    }  # fmt: skip
 
 
 def same(folder: Path, described: Mapping[str, Any]) -> None:

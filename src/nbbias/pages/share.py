@@ -17,7 +17,7 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.pages import manifest as pages_manifest
-from nbbias.tables import NbbiasError, data_path, is_file, visible
+from nbbias.tables import NbbiasError, data_path, visible
 
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
 #: Parameters whose files come along: small lists that say what is looked for, no texts.
@@ -30,7 +30,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 TRAIL = '<a href="../../index.html">All runs</a> · '
 
 
-def export(folder: Path, target: Path) -> tuple[Path, int]:
+def export(folder: Path, target: Path, *, force: bool = False) -> tuple[Path, list[str]]:
     """Pack a finished run as a zip, written whole or not at all.
 
     Parameters
@@ -47,17 +47,17 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     Returns
     -------
     path, files
-        The archive and how many files it holds.
+        The archive and the files that it holds.
 
     Raises
     ------
     NbbiasError
-        The folder holds no finished run.
+        The folder holds no finished run, or the archive is there and is not to be replaced.
     """
     described = pages_manifest.read(folder)
     if described is None or described["status"] != "ok":
         raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
-    lists = _lists(described)
+    lists = _lists(folder, described)
     shown = names(described, packed={name: kept for name, (kept, _) in lists.items()})
     told = manifest(described, shown)
     contents = {
@@ -67,7 +67,7 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
         "README.txt": _read_me(told, come_along=lists),
     }
     packed = {name: text.encode() for name, text in contents.items()}
-    for path in sorted(found for pattern in _PACKED for found in folder.glob(pattern)):
+    for path in tables.regular_files(folder, *_PACKED):
         content = portable_content(path, shown).replace(TRAIL.encode(), b"")
         packed[path.relative_to(folder).as_posix()] = content
     pages_manifest.same(folder, described)
@@ -79,26 +79,43 @@ def export(folder: Path, target: Path) -> tuple[Path, int]:
     if target.is_dir():
         whole = folder.resolve()
         target /= f"{whole.parent.name}-{whole.name}.zip"
+    tables.refuse_target(target, force=force)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in packed.items():
             archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
     tables.write(target, buffer.getvalue())
-    return target, len(packed)
+    return target, list(packed)
 
 
-def _lists(described: Mapping[str, Any]) -> dict[str, tuple[str, Path]]:
+def keep_lists(folder: Path, described: Mapping[str, Any]) -> None:
+    """Copy the lists that a run reads (of words, names, tasks; never texts) into its folder.
+
+    An archive then brings them along, and takes nothing from where a manifest says it lies.
+    """
+    for kept, entry in _kept_lists(described).values():
+        tables.write(folder / kept, Path(entry["path"]).read_bytes())
+
+
+def _kept_lists(described: Mapping[str, Any]) -> dict[str, tuple[str, Mapping[str, Any]]]:
+    """Return by parameter where in a run's folder its lists lie, and what its manifest says."""
+    entries = described.get("data", {}).items()
+    lists = [(name, entry) for name, entry in entries if name.partition(".")[0] in _LISTS]
+    # Two lists of one name, of two folders, stay two.
+    return {
+        name: (f"lists/{number}-{Path(entry['path']).name}", entry)
+        for number, (name, entry) in enumerate(lists, start=1)
+    }
+
+
+def _lists(folder: Path, described: Mapping[str, Any]) -> dict[str, tuple[str, Path]]:
     """Return by parameter the lists that come along: their place in the archive, and here."""
-    found: dict[str, tuple[str, Path]] = {}
-    for name, entry in described.get("data", {}).items():
-        path = Path(entry["path"])
-        # One that has changed since is not the run's: the archive then says what it takes.
-        if name.partition(".")[0] not in _LISTS or not is_file(path):
-            continue
-        if tables.file_sha256(path) == entry["sha256"]:
-            # Two lists of one name, of two folders, stay two.
-            found[name] = (f"lists/{len(found) + 1}-{path.name}", path)
-    return found
+    own = set(tables.regular_files(folder, "lists/*"))
+    return {
+        name: (kept, folder / kept)
+        for name, (kept, entry) in _kept_lists(described).items()
+        if folder / kept in own and tables.file_sha256(folder / kept) == entry["sha256"]
+    }
 
 
 def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
@@ -150,9 +167,11 @@ def new(folder: Path, *, ci: str | None = None) -> int:
         laid = Path(beside) / "laid"  # its own, since what stands beside is for nobody else
         for path in paths:
             tables.write(laid / path.relative_to(source), path.read_bytes())
-        more = _workflow(ci) if ci else {}
+        more = {studies.MARK: "Notebooks of this folder are run by nbbias; see `nbbias new`.\n"}
+        more |= _workflow(ci) if ci else {}
         for name, content in more.items():
             tables.write(laid / name, content)
+        laid.chmod(0o755)  # whatever the user's mask: its notebooks are code
         laid.rename(folder)  # which may be there, empty
     return len(paths) + len(more)
 

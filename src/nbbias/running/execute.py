@@ -5,6 +5,7 @@ JupyterLab, which `lab` opens, takes the same kernel.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import multiprocessing
 import os
@@ -16,7 +17,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -72,7 +73,8 @@ def install_kernel() -> None:
 
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
     try:
-        if KernelSpecManager().get_kernel_spec(KERNEL).argv[0] == sys.executable:
+        argv = KernelSpecManager().get_kernel_spec(KERNEL).argv
+        if argv[:2] == [sys.executable, "-P"]:
             return
     except NoSuchKernel:
         pass
@@ -80,7 +82,9 @@ def install_kernel() -> None:
         # The kernel's own warnings (it talks over loopback) would stand between ours.
         spec = write_kernel_spec(
             Path(folder) / KERNEL, overrides={"display_name": "nbbias"},
-            extra_arguments=["--IPKernelApp.log_level=CRITICAL"],
+            # Modules in the current folder, beside received data, are not imported.
+            python_arguments=["-P"],
+            extra_arguments=["--IPKernelApp.log_level=CRITICAL", "--IPKernelApp.ignore_cwd=True"],
         )  # fmt: skip
         KernelSpecManager().install_kernel_spec(spec, KERNEL, prefix=sys.prefix)
 
@@ -100,7 +104,8 @@ def lab(arguments: Sequence[str] = ()) -> int:
     if home == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` lays them out")
     install_kernel()
-    command = [sys.executable, *LAB, f"--ServerApp.root_dir={home}", *arguments]
+    command = [sys.executable, "-P", *LAB, f"--ServerApp.root_dir={home}", *arguments]
+    print(f"notebooks: {home}", file=sys.stderr)
     os.chdir(home)
     if sys.platform == "win32":
         return subprocess.run(command).returncode
@@ -235,6 +240,46 @@ def _engine() -> Any:
     return Once
 
 
+#: A line of a traceback in this package, as Python and as IPython write it.
+_FRAME = re.compile(r'File "?\S*?[\\/]nbbias[\\/](\S+?\.py)(?:", line |:)(\d+)')
+
+#: Errors that are no defect of the package, though they are not its own.
+_OUTSIDE = {"MemoryError", "DeadKernelError", "CellTimeoutError", "KeyboardInterrupt"}
+
+
+def defect(name: str, details: str) -> str:
+    """Return where in this package an unforeseen error arose; nothing of one that was foreseen.
+
+    Parameters
+    ----------
+    name
+        The error's class.
+    details
+        Its traceback.
+
+    Examples
+    --------
+    >>> defect("IndexError", 'File "/a/nbbias/news/fits.py", line 12, in number')
+    'news/fits.py, line 12'
+    >>> defect("DataError", 'File "/a/nbbias/news/fits.py", line 12, in number')
+    ''
+    """
+    kind = getattr(builtins, name, None)
+    ours = {one.__name__ for one in _kinds(NbbiasError)}
+    if name in ours | _OUTSIDE or (
+        isinstance(kind, type) and issubclass(kind, OSError | ImportError)
+    ):
+        return ""
+    frames = _FRAME.findall(details)
+    return "{}, line {}".format(*frames[-1]) if frames else ""
+
+
+def _kinds(error: type[BaseException]) -> Iterator[type[BaseException]]:
+    yield error
+    for one in error.__subclasses__():
+        yield from _kinds(one)
+
+
 def _failure(error: BaseException) -> dict[str, Any]:
     from papermill.exceptions import PapermillExecutionError
 
@@ -243,11 +288,12 @@ def _failure(error: BaseException) -> dict[str, Any]:
         return {
             "cell": error.cell_index, "source": error.source, "error": error.ename,
             "message": error.evalue or _MEANT.get(error.ename, ""), "traceback": details,
+            "defect": defect(error.ename, details),
         }  # fmt: skip
-    name = type(error).__name__
+    name, details = type(error).__name__, traceback.format_exc()
     return {
-        "cell": None, "source": "", "error": name,
-        "message": _MEANT.get(name) or str(error) or name, "traceback": traceback.format_exc(),
+        "cell": None, "source": "", "error": name, "defect": defect(name, details),
+        "message": _MEANT.get(name) or str(error) or name, "traceback": details,
     }  # fmt: skip
 
 

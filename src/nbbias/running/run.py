@@ -10,6 +10,7 @@ import logging
 import multiprocessing
 import signal
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -137,6 +138,7 @@ def _start(one: Run, workers: int) -> _Live:
         description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
     description["start"] = names.start_of(one.start, folder=one.folder)
     tables.write(folder / share.PARAMS, one.repeats)
+    share.keep_lists(folder, description)
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(
@@ -225,7 +227,9 @@ def _finish(one: _Live, listen: Listener) -> str:
     except Exception as error:  # a page that cannot be written is a failed run, not a lost one
         log.debug("no page for %s", one.run.label, exc_info=True)
         status = "failed"
-        end = {**end, "error": type(error).__name__, "message": f"no page was written: {error}"}
+        name, told = type(error).__name__, f"no page was written: {error}"
+        where = execute.defect(name, traceback.format_exc())
+        end = {**end, "error": name, "message": told, "defect": where}
     kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
     try:
         manifest.write(

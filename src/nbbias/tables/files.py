@@ -11,8 +11,9 @@ import json
 import os
 import re
 import secrets
+import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from colorsys import hls_to_rgb, rgb_to_hls
 from functools import cache
 from io import BytesIO
@@ -25,6 +26,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables import escape
+from nbbias.tables.errors import DataError, NbbiasError
 from nbbias.tables.read import shipped_table
 
 if TYPE_CHECKING:  # what draws loads when a figure is saved
@@ -80,6 +82,57 @@ def write(path: Path, content: bytes | str) -> Path:
     except OSError as error:  # of the file that was asked for, not of the one beside it
         raise OSError(error.errno, error.strerror, str(path)) from error
     return path
+
+
+def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = ()) -> None:
+    """Refuse to write where something is that would be lost, or that is no file.
+
+    Parameters
+    ----------
+    path
+        A file that a user named, to be written.
+    force
+        Whether a file that is there may be replaced. Links, devices and pipes never are, nor are
+        the `inputs`.
+
+    Raises
+    ------
+    NbbiasError
+        Something is there.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     refuse_target(Path(out) / "new.csv")
+    """
+    if not path.name or path.is_dir():
+        raise NbbiasError(str(path), "is a folder; name a file in it")
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if any(path.resolve() == one.resolve() for one in inputs):
+        raise NbbiasError(str(path), "is what is read; name another file to be written")
+    if not stat.S_ISREG(status.st_mode):
+        raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
+    if not force:
+        raise NbbiasError(str(path), "is there already; name another file, or add --force")
+
+
+def regular_files(folder: Path, *patterns: str) -> list[Path]:
+    """Return the files of some patterns that lie in a folder themselves: links are left out.
+
+    Examples
+    --------
+    >>> regular_files(Path("no such run"), "tables/*")
+    []
+    """
+    whole = folder.resolve()
+    return sorted(
+        path
+        for path in {one for pattern in patterns for one in folder.glob(pattern)}
+        if path.is_file() and path.resolve() == whole / path.relative_to(folder)
+    )
 
 
 def unwritable(folder: Path) -> str | None:
@@ -153,6 +206,11 @@ def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
 def saved_table(out: Path, name: str) -> pd.DataFrame | None:
     """Return a run's table as it was saved, or None; a published run has its CSV alone.
 
+    Raises
+    ------
+    DataError
+        The file is damaged.
+
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as out:
@@ -160,10 +218,13 @@ def saved_table(out: Path, name: str) -> pd.DataFrame | None:
     None
     """
     path = out / "tables" / f"{name}.parquet"
-    if path.is_file():
-        return pd.read_parquet(path)
-    path = path.with_suffix(".csv")
-    return pd.read_csv(path) if path.is_file() else None
+    try:
+        if path.is_file():
+            return pd.read_parquet(path)
+        path = path.with_suffix(".csv")
+        return pd.read_csv(path) if path.is_file() else None
+    except (OSError, ValueError, MemoryError) as error:  # Arrow's and pandas' are among these
+        raise DataError(str(path), f"cannot be read: {error}") from None
 
 
 def write_parquet(table: pd.DataFrame, path: Path) -> Path:
@@ -342,7 +403,7 @@ def figure_html(out: Path, name: str) -> str:
     ''
     """
     path = out / "figures" / f"{name}.svg"
-    if not path.is_file():
+    if Path(name).name != name or not path.is_file():  # a run's own figures only
         return ""
     try:
         read = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
@@ -406,20 +467,36 @@ def read_finding(out: Path) -> dict[str, Any]:
     ''
     """
     try:
-        found = json.loads((out / "finding.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        path = out / "finding.json"
+        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except (OSError, ValueError, RecursionError):
         found = None
     told = found if isinstance(found, dict) else {}
     return {
-        name: told[name] if isinstance(told.get(name), type(empty)) else empty
-        for name, empty in _FINDING.items()
+        name: told[name] if _is_part(name, told.get(name)) else kind()
+        for name, kind in _FINDING.items()
     }
 
 
-_FINDING: dict[str, Any] = {
-    "sentence": "", "plain": [], "technical": "", "figure": "", "numbers": [], "card": {},
-    "texts": {},
+_FINDING: dict[str, type] = {
+    "sentence": str, "plain": list, "technical": str, "figure": str, "numbers": list, "card": dict,
+    "texts": dict,
 }  # fmt: skip
+#: What the values of those parts are that hold several.
+_WITHIN = {"plain": str, "numbers": dict, "card": str, "texts": str}
+
+
+def _is_part(name: str, value: Any) -> bool:
+    """Tell whether a part of a finding is of the kind that pages show."""
+    if not isinstance(value, _FINDING[name]):
+        return False
+    if name not in _WITHIN:
+        return True
+    return all(isinstance(one, _WITHIN[name]) for one in _inside(value))
+
+
+def _inside(value: Any) -> list[Any]:
+    return list(value.values() if isinstance(value, dict) else value)
 
 
 MISSING = "n/m"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
@@ -125,3 +126,26 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def others_write(folder: Path) -> str:
+    """Say why other users could put files into a folder, or another in its place; else nothing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> others_write(Path(tempfile.mkdtemp()))
+    ''
+    """
+    if os.name != "posix":
+        return ""
+    status = folder.stat()
+    if status.st_uid != os.geteuid():
+        return "it belongs to another user"
+    if status.st_mode & 0o022:
+        return f"others can write to it (chmod go-w {folder})"
+    for above in folder.resolve().parents:
+        mode = above.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"others can write to {above}, above it (chmod o-w {above})"
+    return ""

@@ -29,6 +29,7 @@ from platformdirs import user_cache_path
 
 from nbbias.tables import files, packed
 from nbbias.tables.errors import DataError
+from nbbias.tables.paths import others_write
 from nbbias.tables.provenance import measuring_version
 
 P = ParamSpec("P")
@@ -66,15 +67,7 @@ def default_cache() -> str:
 
 def _of_the_user_alone(folder: Path) -> None:
     """Refuse a folder into which others can put what would be read as ours."""
-    if os.name != "posix":
-        return
-    status = folder.stat()
-    told = ""
-    if status.st_uid != os.geteuid():
-        told = "belongs to another user"
-    elif status.st_mode & 0o022:
-        told = f"can be written by others (chmod go-w {folder})"
-    if told:
+    if told := others_write(folder):
         raise DataError(
             str(folder), f"keeps results between runs, but {told}; use a folder of your own, or "
             "name one by NBBIAS_CACHE (off keeps nothing)"
