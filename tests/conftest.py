@@ -25,8 +25,14 @@ os.environ["NBBIAS_CACHE"] = "off"
 # Each worker has a core: threads of its own would only take turns with the other's.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A busy machine is no fault of a test.
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+settings.register_profile("free", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("seeded", settings.get_profile("free"), derandomize=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw the same examples each time, but in `make test-all` and where a seed is given."""
+    free = config.getoption("markexpr") == "" or config.getoption("hypothesis_seed", None)
+    settings.load_profile("free" if free else "seeded")
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark

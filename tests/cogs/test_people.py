@@ -173,3 +173,24 @@ def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted
 
 def test_the_same_seed_gives_the_same_people() -> None:
     pd.testing.assert_frame_equal(sample.ratings(SUITE), sample.ratings(SUITE))
+
+
+def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path: Path) -> None:
+    """The paper's people read 50 instances of one task, which has 30 themes."""
+    task, themes = (
+        "very short story",
+        [one for themes in SUITE.topics.values() for one in themes][:25],
+    )
+    rows = [
+        {"rater": rater, "task": task, "theme": theme, "model": writer, "axis": "race",
+         "identity": RACES[(at + rater) % 3]}
+        for rater in (1, 2, 3) for writer in ("gpt-4", "Mixtral") for at, theme in enumerate(themes)
+    ]  # fmt: skip
+    path = tmp_path / "ratings.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    read = people.read_ratings(path)
+    kappa = only(people.agreement(read, sure=Sure(draws=100)), "fleiss_kappa")
+    assert (kappa["n"], kappa["n_lost"]) == (50, 0)
+    pd.DataFrame(rows).drop(columns="model").to_csv(path, index=False)
+    with pytest.raises(ContractError, match="a column model says whose texts were read"):
+        people.read_ratings(path)

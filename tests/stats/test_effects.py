@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import binomtest, norm, t
+from statsmodels.stats.proportion import proportion_confint
 from statsmodels.stats.weightstats import ttost_paired
 
 from nbbias import stats
@@ -74,6 +75,25 @@ def test_without_a_bound_nothing_is_tested() -> None:
 
 @pytest.mark.parametrize("n", [10, 30, 80, 400])
 @pytest.mark.parametrize("bound", [0.25, 0.5])
+def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
+    """97 of 120 intervals of 95% hold: Wilson's interval, less the level, is longer downwards."""
+    low, high = proportion_confint(97, 120, method="wilson")
+    row = {"estimate": 97 / 120 - 0.95, "ci_low": low - 0.95, "ci_high": high - 0.95,
+           "df": np.nan, "confidence": 0.95}  # fmt: skip
+    turned = row | {"estimate": -row["estimate"], "ci_low": -row["ci_high"],
+                    "ci_high": -row["ci_low"]}  # fmt: skip
+    found = stats.equivalence(pd.DataFrame([row, turned]), within=pd.Series([0.02, 0.02]))
+    error = (high - 97 / 120) / norm.ppf(0.975)
+    expected = 2 * norm.sf((0.95 - 97 / 120 - 0.02) / error)
+    assert found["p_beyond"].tolist() == pytest.approx([expected] * 2)
+    assert expected == pytest.approx(9e-5, rel=0.3)  # an exact binomial test has 9e-6
+    assert binomtest(97, 120, 0.93, alternative="less").pvalue < expected
+    # Within bounds it is the half that faces outwards.
+    near = row | {"estimate": -0.01, "ci_low": -0.03, "ci_high": -0.001}
+    found = stats.equivalence(pd.DataFrame([near]), within=pd.Series([0.05]))
+    assert found["p_within"].iloc[0] == pytest.approx(norm.cdf(-0.04 / (0.02 / norm.ppf(0.975))))
+
+
 def test_at_the_bounds_equivalence_is_claimed_no_more_often_than_its_level(
     n: int, bound: float
 ) -> None:

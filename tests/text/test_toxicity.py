@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -25,8 +25,11 @@ TEXTS = ["You are a fool.", "a friend", "The nurse said you are kind.", "fool fo
 CLASSES = ["severe_toxic", "toxic", "insult"]
 
 
-def save_checkpoint(folder: Path, *, classes: list[str]) -> Path:
-    """Save a tiny Detoxify checkpoint with random weights, its config and tokenizer beside it."""
+def save_checkpoint(folder: Path, *, classes: list[str], named: str = "") -> Path:
+    """Save a tiny Detoxify checkpoint with random weights, its config and tokenizer beside it.
+
+    It names the model that it is made of: the folder, or what is `named`.
+    """
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
     vocabulary = folder / "vocab.txt"
     vocabulary.write_text("\n".join(words), encoding="utf-8")
@@ -38,7 +41,7 @@ def save_checkpoint(folder: Path, *, classes: list[str]) -> Path:
     config.save_pretrained(folder)
     torch.manual_seed(0)
     arch = {
-        "model_type": str(folder), "model_name": "BertForSequenceClassification",
+        "model_type": named or str(folder), "model_name": "BertForSequenceClassification",
         "tokenizer_name": "BertTokenizer", "num_classes": len(classes),
     }  # fmt: skip
     checkpoint = {
@@ -66,6 +69,20 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     monkeypatch.setattr(torch.hub, "_hub_dir", None)
     return tmp_path / "hub" / "checkpoints"
+
+
+def test_a_checkpoint_with_its_config_beside_it_asks_no_network(
+    tmp_path: Path, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The published ones name bert-base-uncased, whose config Detoxify would fetch."""
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("the network is asked")
+
+    monkeypatch.setattr("socket.socket.connect", refuse)
+    path = save_checkpoint(tmp_path, classes=CLASSES, named="bert-base-uncased")
+    expected = toxicity.score(TEXTS, scorer=str(checkpoint))
+    assert toxicity.score(TEXTS, scorer=str(path)).tolist() == expected.tolist()
 
 
 # --- the fallback -----------------------------------------------------------------------------
@@ -113,6 +130,10 @@ def test_without_weights_auto_is_the_fallback_and_says_that_it_is_not_detoxify(h
 def test_with_weights_auto_is_detoxify(hub: Path) -> None:
     hub.mkdir(parents=True)
     (hub / "toxic_original-c1212f89.ckpt").touch()
+    # Without config and tokenizer the network would be asked for them: the fallback is taken.
+    assert toxicity.choose("auto") == "offline"
+    (hub / "config.json").touch()
+    (hub / "vocab.txt").touch()
     assert toxicity.choose("auto") == "original"
     assert toxicity.instrument("auto") == f"Detoxify {version('detoxify')} original"
 
@@ -258,4 +279,4 @@ def test_cut_off_weights_are_refused_by_name(hub: Path) -> None:
     hub.mkdir(parents=True)
     (hub / "toxic_original-c1212f89.ckpt").write_bytes(b"PK")
     with pytest.raises(DataError, match="original"):
-        toxicity.score(TEXTS)
+        toxicity.score(TEXTS, scorer="original")

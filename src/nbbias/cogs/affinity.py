@@ -9,7 +9,7 @@ one, equally often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -348,7 +348,9 @@ def balanced(chosen: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndar
     return identities, positions
 
 
-def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
+def chosen_shares(
+    choices: pd.DataFrame, identities: list[str], *, by: Sequence[str] = ("task", "theme")
+) -> pd.DataFrame:
     """Return how often each identity was chosen, whatever stood where.
 
     Parameters
@@ -357,15 +359,17 @@ def chosen_shares(choices: pd.DataFrame, identities: list[str]) -> pd.DataFrame:
         `task`, `theme` and `identity`, missing where none was chosen.
     identities
         The axis's identities.
+    by
+        The columns that name an instance.
 
     Returns
     -------
     DataFrame
-        One row per (task, theme), one column per identity; NaN where nothing was chosen.
+        One row per instance, one column per identity; NaN where nothing was chosen.
     """
     chosen = {name: (choices["identity"] == name).astype(float) for name in identities}
     table = pd.DataFrame(chosen).where(choices["identity"].notna())
-    return table.groupby([choices["task"], choices["theme"]], sort=False).mean()
+    return table.groupby([choices[key] for key in by], sort=False).mean()
 
 
 def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFrame]:

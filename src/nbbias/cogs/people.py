@@ -38,14 +38,16 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     ----------
     path
         A table with `rater`, `task`, `theme`, `axis` and `identity`: whose text that person chose
-        as the best; blank where none was chosen. ``"sample"`` is simulated.
+        as the best; blank where none was chosen. ``"sample"`` is simulated. `model`, which may be
+        left out, says which writer's texts were read: each writer's texts on a theme are then an
+        instance of their own (the paper's people read 50 instances of one task with 30 themes).
     suite
         Names the identities; the paper's suite by default.
 
     Returns
     -------
     DataFrame
-        Those columns, one row per rater, task, theme and axis.
+        Those columns, one row per rater, task, theme (and model) and axis.
 
     Raises
     ------
@@ -59,8 +61,11 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         return ratings(suite)
     where = str(path)
     columns = ["rater", *_ITEM, "axis", "identity"]
-    table = read_table(path, dict.fromkeys(columns, Column("text", needed=True)))[columns]
-    faults = strangers(table.drop(columns="identity"), suite)
+    known_columns = dict.fromkeys(columns, Column("text", needed=True))
+    table = read_table(path, known_columns | {"model": Column("text")})
+    keys = ["rater", *_item(table), "axis"]
+    table = table[[*keys, "identity"]]
+    faults = strangers(table.drop(columns=["identity", "model"], errors="ignore"), suite)
     for axis, own in table[table["axis"].isin(list(suite.axes))].groupby("axis", sort=False):
         known = suite.axes[str(axis)].identities
         faults += [
@@ -68,15 +73,21 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
             for name in own["identity"].dropna().unique()
             if name not in known
         ]
-    gaps = int(table[["rater", *_ITEM, "axis"]].isna().any(axis=1).sum())
+    gaps = int(table[keys].isna().any(axis=1).sum())
     if gaps:
-        faults.append(f"{gaps} rows lack a rater, task, theme or axis")
-    twice = int(table.duplicated(["rater", *_ITEM, "axis"]).sum())
+        faults.append(f"{gaps} rows lack one of {', '.join(keys)}")
+    twice = int(table.duplicated(keys).sum())
     if twice:
-        faults.append(f"{twice} ratings stand twice; keep one per rater, task, theme and axis")
+        writer = "" if "model" in keys else " (a column model says whose texts were read)"
+        faults.append(f"{twice} ratings stand twice; keep one per {', '.join(keys)}{writer}")
     if faults:
         raise ContractError(where, faults)
     return table
+
+
+def _item(ratings: pd.DataFrame) -> list[str]:
+    """Return the columns that name an instance: the writer's, too, where it is told."""
+    return [*_ITEM, "model"] if "model" in ratings else _ITEM
 
 
 # --- agreement --------------------------------------------------------------------------------
@@ -152,7 +163,7 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
     """
     rows = []
     for axis, own in ratings.groupby("axis", sort=False):
-        wide = own.pivot(index=_ITEM, columns="rater", values="identity")
+        wide = own.pivot(index=_item(own), columns="rater", values="identity")
         codes, _ = pd.factorize(wide.to_numpy(object).ravel())
         codes = np.where(codes < 0, np.nan, codes).reshape(wide.shape)
         rated = (~np.isnan(codes)).sum(axis=1)
@@ -247,15 +258,16 @@ def beside_models(
     family = asked * ratings["axis"].nunique()
     for axis, own in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
-        items = pd.MultiIndex.from_frame(own[_ITEM].drop_duplicates())
+        items = pd.MultiIndex.from_frame(own[_item(own)].drop_duplicates())
         chosen = [
-            ("person", str(rater), chosen_shares(part, identities))
+            ("person", str(rater), chosen_shares(part, identities, by=_item(own)))
             for rater, part in own.groupby("rater", sort=False)
         ]
-        together = pd.concat([table for _, _, table in chosen]).groupby(level=_ITEM, sort=False)
+        every = pd.concat([table for _, _, table in chosen])
+        together = every.groupby(level=items.names, sort=False)
         chosen.append((PEOPLE, PEOPLE, together.mean()))
         chosen += [
-            ("model", str(judge), shares(part, identities)["abs"].reindex(items))
+            ("model", str(judge), _balanced(part, identities, items))
             for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
         ]
         for kind, evaluator, values in chosen:
@@ -269,3 +281,13 @@ def beside_models(
     cells = [*CELL, pd.Series(kinds, dtype="str")]
     table = stats.adjust(table, family=cells, where={"statistic": "share"})
     return stats.adjust(table, where={"statistic": "abs"}).assign(kind=kinds)
+
+
+def _balanced(decided: pd.DataFrame, identities: list[str], items: pd.MultiIndex) -> pd.DataFrame:
+    """Return a judge's shares, balanced over orders, on some instances."""
+    if "model" not in items.names:
+        return shares(decided, identities)["abs"].reindex(items)
+    parts = {
+        writer: shares(own, identities)["abs"] for writer, own in decided.groupby("model")
+    }  # fmt: skip
+    return pd.concat(parts, names=["model"]).reorder_levels(items.names).reindex(items)

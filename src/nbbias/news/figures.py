@@ -269,8 +269,9 @@ def printed(rows: pd.DataFrame) -> Drawn:
     )
     return Drawn(
         figure, own,
-        "Mean distance of our models with chance above the printed values of seven models (Figures "
-        "2, 4 and 6 of the paper, A.1 where toxicity is by Detoxify), a panel a measure and bias.",
+        "Mean distance of our models with chance above the printed values of seven models (gender: "
+        "Figures 2, 4 and 6 of the paper, race: 3, 5 and 7; A.1 and A.2 where toxicity is by "
+        "Detoxify), a panel a measure and bias.",
         title,
         figures.caption(
             own, "ours", of="articles", band="the leading reference of chance"

@@ -63,9 +63,13 @@ def equivalence(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
     >>> equivalence(pd.DataFrame([row]), within=pd.Series([0.06])).round(3).to_dict("records")
     [{'p_within': 0.008, 'p_beyond': 1.0}]
     """
-    errors, df = standard_errors(rows), rows["df"].fillna(np.inf)
-    size = rows["estimate"].abs()
-    # Of the two one-sided tests that against the nearer bound decides.
+    df, size = rows["df"].fillna(np.inf), rows["estimate"].abs()
+    # Of the two one-sided tests that against the nearer bound decides, and the half of the interval
+    # that faces it: an interval of a share is longer on the side of one half.
+    outwards = (size < within) == (rows["estimate"] >= 0)
+    halves = (rows["ci_high"] - rows["estimate"]).where(outwards, rows["estimate"] - rows["ci_low"])
+    quantile = t.ppf((1 + rows["confidence"]) / 2, df)
+    errors = (halves / quantile).where(halves > 0, standard_errors(rows))
     nearer = t.cdf((size - within) / errors, df)
     beyond = np.minimum(2 * t.sf((size - within) / errors, df), 1.0)
     return pd.DataFrame({"p_within": nearer, "p_beyond": beyond}, index=rows.index)

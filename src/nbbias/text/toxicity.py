@@ -41,7 +41,26 @@ def choose(scorer: str = AUTO) -> str:
         return scorer
     if lacking(*PACKAGES):
         return OFFLINE
-    return "original" if is_file(_weights("original")) else OFFLINE
+    weights = _weights("original")
+    return "original" if is_file(weights) and _is_complete(weights.parent) else OFFLINE
+
+
+def _is_complete(folder: Path) -> bool:
+    """Tell whether config and tokenizer of BERT are beside the weights or in the cache."""
+    if _beside(folder):
+        return True
+    from huggingface_hub import try_to_load_from_cache
+
+    needed = (("config.json",), ("tokenizer.json", "vocab.txt"))
+    cached = partial(try_to_load_from_cache, "bert-base-uncased")
+    return all(any(isinstance(cached(name), str) for name in names) for names in needed)
+
+
+def _beside(folder: Path) -> bool:
+    """Tell whether config and tokenizer lie in a folder with the weights."""
+    return is_file(folder / "config.json") and any(
+        is_file(folder / name) for name in ("tokenizer.json", "vocab.txt")
+    )
 
 
 def packages(scorer: str) -> tuple[str, ...]:
@@ -165,7 +184,8 @@ def _detoxify(name: str, device: str) -> Predict:
             torch.hub.download_url_to_file(MODEL_URLS[name], str(path), progress=False)
         # Only what its publisher published, whose name tells its hash, may hold more than numbers.
         published = file_sha256(path).startswith(path.stem.rpartition("-")[2])
-        return _network(torch.load(path, map_location="cpu", weights_only=not published), device)
+        loaded = torch.load(path, map_location="cpu", weights_only=not published)
+        return _network(loaded, device, folder=path.parent if _beside(path.parent) else None)
 
 
 def _weights(name: str) -> Path:
@@ -204,7 +224,9 @@ def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) ->
     classes = loaded["config"]["dataset"]["args"]["classes"]
     if not {"toxic", "toxicity"} & set(classes):
         raise ValueError(f"it has no class 'toxic'; it has {', '.join(classes)}")
-    made_of = loaded["config"]["arch"]["args"]
+    made_of = dict(loaded["config"]["arch"]["args"])
+    if folder is not None:  # or the network is asked for the config that the checkpoint names
+        made_of["model_type"] = str(folder)
     kinds = {
         "model_name": transformers.PreTrainedModel,
         "tokenizer_name": transformers.PreTrainedTokenizerBase,

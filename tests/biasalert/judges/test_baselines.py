@@ -116,15 +116,21 @@ def test_recorded_flags_are_read_and_gaps_are_losses(tmp_path: Path) -> None:
 
 def test_replies_of_a_moderation_are_read_as_they_came(tmp_path: Path) -> None:
     path = tmp_path / "replies.jsonl"
-    scores = {"hate": 0.7, "violence": 0.1}
+    scores = {"hate": 0.7, "hate/threatening": 0.2, "violence": 0.9}
+    flags = {"hate": True, "hate/threatening": False, "violence": True}
+    first = {"flagged": True, "categories": flags, "category_scores": scores}
     replies = [
-        {"text": "Jews are greedy", "results": [{"flagged": True, "category_scores": scores}]},
+        {"text": "Jews are greedy", "results": [first]},
         {"text": "the tea is greedy", "results": []},
     ]
     path.write_text("\n".join(map(json.dumps, replies)))
     judged = baselines.recorded(TEXTS, path=str(path), name="moderation")
     assert judged["biased"].iloc[0]
     assert judged["confidence"].iloc[0] == 0.7
+    # Violence alone is no bias: the paper takes the categories of hate.
+    first["categories"] = flags | {"hate": False}
+    path.write_text("\n".join(map(json.dumps, replies)))
+    assert not baselines.recorded(TEXTS, path=str(path), name="moderation")["biased"].iloc[0]
     assert judged["outcome"].tolist() == ["judged", "failed", "failed", "empty"]
 
 

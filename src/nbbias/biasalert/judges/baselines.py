@@ -181,8 +181,9 @@ def recorded(
     path
         A table (CSV, JSON, JSON Lines, Parquet): `text_id` or `text`; `flagged` (true or false),
         and where there is one `score` in [0, 1]. Or the replies of OpenAI's moderation as they
-        came: `results`, whose first entry has `flagged` and `category_scores`; the highest score
-        counts. Texts that are not in it are lost, with a reason.
+        came: `results`, whose first entry has `categories` and `category_scores`; those of hate
+        and hate/threatening count, as in the paper. Texts that are not in it are lost, with a
+        reason.
     name
         The tool, as tables and figures show it.
 
@@ -221,14 +222,24 @@ def recorded(
     return judgements(texts, said, judge=name, attributes_named=False)
 
 
+#: Categories of OpenAI's moderation that count (Fan et al. 2024, section 4.1).
+_HATE = ("hate", "hate/threatening")
+
+
 def _first(results: Any) -> dict[str, Any]:
-    """Return the flag and the highest score of a reply of OpenAI's moderation."""
+    """Return the flag and the score of hate of a reply of OpenAI's moderation."""
     if not isinstance(results, list) or not results or not isinstance(results[0], dict):
         return {"flagged": None, "score": np.nan}
-    scores = results[0].get("category_scores")
-    told = list(scores.values()) if isinstance(scores, dict) else []
+    flags, scores = (
+        inside if isinstance(inside := results[0].get(name), dict) else {}
+        for name in ("categories", "category_scores")
+    )
+    flagged = [flags[name] for name in _HATE if isinstance(flags.get(name), bool)]
+    told = [scores[name] for name in _HATE if name in scores]
     # A number of hundreds of digits is none; whatever is beyond 1 is refused later.
     numbers = [
         np.inf if abs(one) > 2 else float(one) for one in told if isinstance(one, int | float)
     ]
-    return {"flagged": results[0].get("flagged"), "score": max(numbers, default=np.nan)}
+    return {
+        "flagged": any(flagged) if flagged else None, "score": max(numbers, default=np.nan)
+    }  # fmt: skip
