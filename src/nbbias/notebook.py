@@ -133,15 +133,17 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        display(*claims.shown(self._wished(rows), sha256=self.claims_sha256))
+        own = self.parameters.pre_specified(dict(self.parameters))
+        shown = rows if own else self._measured(rows)
+        display(*claims.shown(shown, sha256=self.claims_sha256, pre_specified=own))
         self.say(claims.EXPLORATORY)
         return rows
 
-    def _wished(self, rows: pd.DataFrame) -> pd.DataFrame:
+    @staticmethod
+    def _measured(rows: pd.DataFrame) -> pd.DataFrame:
         """Leave out of a study's own claims those that this run has nothing for."""
-        own = self.parameters.claims != type(self.parameters).model_fields["claims"].default
         here = ~rows["reason"].fillna("").str.startswith(claims.NOT_HERE)
-        return rows if own or not here.any() else rows[here]
+        return rows[here] if here.any() else rows
 
     def texts(self) -> Texts:
         """Say where the texts of this run are from."""
@@ -150,7 +152,9 @@ class Notebook(NamedTuple):
     def lead(self, lead: reading.Lead) -> None:
         """Save and show what leads the page; where nothing was declared, it is exploratory."""
         if not self.parameters.claims:
-            lead = lead._replace(technical=f"Exploratory, nothing was declared: {lead.technical}")
+            lead = lead._replace(
+                technical=f"Exploratory, no claim was pre-specified: {lead.technical}"
+            )
         told = reading.lead.told(lead)
         tables.save_finding(told, out=self.out)
         figure = tables.figure_html(self.out, lead.figure)

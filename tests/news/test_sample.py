@@ -304,7 +304,7 @@ def test_faults_are_found_by_health_and_by_pairing() -> None:
 def differences_of(source: str, **columns: float) -> pd.DataFrame:
     rows = [
         {"source": source, "model": "fewer-women", "prompt": "neutral", "group": group,
-         "statistic": "share_difference", "estimate": at, "ci_low": at - 0.05,
+         "statistic": "share_difference_common", "estimate": at, "ci_low": at - 0.05,
          "ci_high": at + 0.05, "n": 9, "reason": None}
         for group, at in columns.items()
     ]  # fmt: skip

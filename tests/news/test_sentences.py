@@ -321,8 +321,8 @@ def test_the_lead_says_who_which_way_how_far_against_what_and_how_sure() -> None
     assert made.card["N"] == "72 human articles and 216 texts that 3 models wrote for them"
     assert made.card["groups"] == "women" and "fair or unfair" in made.card["not"]
     assert made.numbers["name"].tolist() == ["women's share of the words, a"]
-    assert "t(70) = −3.50, p = .016, N = 71 of 72 articles" in made.technical
-    assert "declared" in made.technical and made.texts == OWN
+    assert "t(70) = −3.50, p = .016, N = 71 articles (1 excluded)" in made.technical
+    assert "Holm over" in made.technical and made.texts == OWN
 
 
 def test_the_lead_names_both_directions_and_several_models() -> None:
@@ -364,7 +364,7 @@ def test_without_claims_the_first_measure_leads_and_is_called_exploratory() -> N
     rows = [row_of("a", -0.14, 0.016, **tone), row_of("a", -0.14, 0.016)]
     (found, sure), made = lead_of(*rows, declared=False)
     assert "share of the words" in found and "tone" not in found
-    assert sure.endswith("(exploratory: nothing was declared).")
+    assert sure.endswith("(exploratory: no claim was pre-specified).")
     alone, _ = lead_of(rows[0], declared=False)
     assert alone[0].startswith("a writes about women in a colder tone than the human articles")
     assert made.figure == "finding"

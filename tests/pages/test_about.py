@@ -168,6 +168,6 @@ def test_the_head_says_whether_the_declared_claims_are_those_that_lead(tmp_path:
     for shown, text in ((sha256, "those that lead"), (other, "not shown below")):
         (tmp_path / "notebook.ipynb").write_text(f"Hash of the claims: {shown}.")
         (line,) = dict(told(tmp_path)["provenance"])["Claims"]
-        assert line == f"2 declared before data were read (SHA-256 {sha256}), {text}"
+        assert line == f"2 default claims of this study (SHA-256 {sha256}), {text}"
     none = told(tmp_path, parameters=values | {"claims": []})
     assert dict(none["provenance"])["Claims"] == ["none: all is exploratory"]

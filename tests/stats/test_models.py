@@ -140,9 +140,9 @@ def restricted_maximum(y: np.ndarray, x: np.ndarray, groups: np.ndarray) -> np.n
     """
     parts = [(x[groups == one], y[groups == one]) for one in np.unique(groups)]
 
-    def fitted(ratio: float) -> tuple[float, np.ndarray]:
-        """Return the deviance and fixed effects where articles vary by a ratio."""
-        inverse = [np.linalg.inv(np.eye(len(own)) + ratio**2) for _, own in parts]
+    def fitted(share: float) -> tuple[float, np.ndarray]:
+        """Return the deviance and fixed effects where articles have a share of the variance."""
+        inverse = [np.linalg.inv(np.eye(len(own)) + share / (1 - share)) for _, own in parts]
         inner = sum(a.T @ v @ a for (a, _), v in zip(parts, inverse, strict=True))
         right = sum(a.T @ v @ b for (a, b), v in zip(parts, inverse, strict=True))
         effects = np.linalg.solve(inner, right)
@@ -155,12 +155,12 @@ def restricted_maximum(y: np.ndarray, x: np.ndarray, groups: np.ndarray) -> np.n
         deviance = free * np.log(rest) + volume + np.linalg.slogdet(inner)[1]
         return deviance, effects
 
-    grid = np.linspace(0.0, 30.0, 301)
+    grid = np.linspace(0, 1, 1001)[1:-1]
     start = grid[int(np.argmin([fitted(one)[0] for one in grid]))]
-    bounds = (max(start - 0.1, 0.0), start + 0.1)
     top = scipy.optimize.minimize_scalar(
-        lambda ratio: fitted(ratio)[0], bounds=bounds, options={"xatol": 1e-10}
-    )
+        lambda share: fitted(share)[0], bounds=(start - 1e-3, start + 1e-3), method="bounded",
+        options={"xatol": 1e-12},
+    )  # fmt: skip
     return fitted(top.x)[1]
 
 

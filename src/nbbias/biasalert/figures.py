@@ -27,7 +27,7 @@ from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.biasalert.unseen import UNSEEN
-from nbbias.reading import Drawn, figures, names
+from nbbias.reading import Drawn, figures, names, plain
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -55,6 +55,19 @@ def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
     rank = {name: i for i, name in enumerate(statistics)}
     own = own.sort_values("statistic", kind="stable", key=lambda names: names.map(rank))
     return own.assign(column=own["statistic"].map(NAMES))
+
+
+def _highest(name: str, rows: pd.DataFrame) -> str:
+    """Say which judges score highest, all of them where several round to the same."""
+    if rows.empty:
+        return ""
+    top = rows["estimate"].max()
+    best = rows[rows["estimate"].round(2) == round(top, 2)]
+    who = plain.listed([f"the {cell}" for cell in best["cell"]])
+    said = f"{name} is {'highest' if len(best) == 1 else 'the same'} for {who}, {top:.2f}"
+    reference = best["reference"].iloc[0]
+    told = f"; the majority class reaches {reference:.2f}" if np.isfinite(reference) else ""
+    return f"{said}{told}"
 
 
 def _judges(rows: pd.DataFrame) -> pd.Series:
@@ -116,12 +129,7 @@ def detection(
     told = statistics[0]
     best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
     best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
-    title = "".join(
-        f"{NAMES[told].capitalize()} is highest for the {row['cell']}, {row['estimate']:.2f}" + (
-            f"; without reading {row['reference']:.2f} is reached"
-            if np.isfinite(row["reference"]) else ""
-        ) for row in best_judge.tail(1).to_dict("records")
-    )  # fmt: skip
+    title = _highest(NAMES[told].capitalize(), best_judge)
     return Drawn(_grid(rows, words), rows, (
         "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
         "texts would give, the better of two judges that read nothing, and printed scores of "

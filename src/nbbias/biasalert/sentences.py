@@ -531,8 +531,8 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     compared = own[(own["statistic"] == "accuracy_difference") & own["estimate"].notna()]
     if one:
         compared = compared[[one in str(name).split(" − ") for name in compared["judge"]]]
-    numbers = pd.concat([scored[scored["judge"] == one], compared.head(2)])
-    called = numbers["judge"].map(names.judge).str.replace(" − ", " less ")
+    numbers = pd.concat([scored[scored["judge"] == one], _turned(compared.head(2), one)])
+    called = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
     right = numbers["statistic"].eq("accuracy")
     return Lead(
         plain=_plain(own, scored[scored["judge"] == one], compared),
@@ -540,6 +540,18 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         numbers=numbers.assign(name=called.mask(right, "texts judged right by the " + called)),
         card=_card(numbers, test), texts=texts,
     )  # fmt: skip
+
+
+def _turned(compared: pd.DataFrame, one: str) -> pd.DataFrame:
+    """Turn differences so that a gain of one judge over the other is above 0."""
+    rows = []
+    for row in compared.to_dict("records"):
+        first, _, second = str(row["judge"]).partition(" − ")
+        if second == one:
+            row |= {"judge": f"{second} − {first}", "estimate": -row["estimate"],
+                    "ci_low": -row["ci_high"], "ci_high": -row["ci_low"]}  # fmt: skip
+        rows.append(row)
+    return pd.DataFrame(rows, columns=compared.columns)
 
 
 def _leading(own: pd.DataFrame, scored: pd.DataFrame) -> str:

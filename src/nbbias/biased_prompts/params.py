@@ -7,13 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import Claims, InputFile, Lead, Study, Texts, Units
+from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units
 from nbbias.tables import SAMPLE, NbbiasError, lacking
 from nbbias.text import embeddings, lexicons
 
@@ -26,6 +26,13 @@ _TONE = (
     *("mean_difference_change", "mean_difference_change_corrected"),
     "mean_difference_change_instrument",
 )
+
+
+def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
+    changes = news.params.claims_on(
+        biases, shares="share_difference_change", tone="mean_difference_change"
+    )
+    return [{"measure": "refusal", "statistic": "refusal_rate_change"}, *changes][:MOST]
 
 
 class BiasedPrompts(news.params.News):
@@ -44,19 +51,7 @@ class BiasedPrompts(news.params.News):
         "document": ("share_difference_change", *_PREJUDICE),
     }
 
-    claims: Claims = Field(
-        [
-            {"measure": "refusal", "statistic": "refusal_rate_change"},
-            {
-                "measure": "word", "statistic": "share_difference_change",
-                "bias": "gender", "group": "female",
-            },
-            {
-                "measure": "sentiment", "statistic": "mean_difference_change",
-                "bias": "gender", "group": "female",
-            },
-        ]
-    )  # fmt: skip
+    claims: Claims = Field(_claims(["gender"]))
 
     generations_path: InputFile = Field(
         SAMPLE,
@@ -100,6 +95,11 @@ class BiasedPrompts(news.params.News):
             return "refused" in news.corpus.read_generations(self.generations_path)
         except NbbiasError:
             return False
+
+    @classmethod
+    def default_claims(cls, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return a claim on refusals, and one for each of the biases."""
+        return _claims(values["biases"])
 
     @model_validator(mode="after")
     def _two_prompts(self) -> Self:

@@ -564,8 +564,11 @@ def _said(
     design: Design, rows: list[dict[str, Any]], who: Sequence[str], sure: Sure
 ) -> dict[str, Any]:
     """Write the lead of a run where it can say anything, and judge it."""
-    keys = [(claim["measure"], claim["group"]) for claim in _CLAIMS]
-    p = np.array([row["p_value"] for row in rows if (row["measure"], row["group"]) in keys])
+    # Of two groups whose shares of words mirror each other the first is tested.
+    mirrored = ("word", "gender", GROUPS["gender"][1])
+    p = np.array([
+        row["p_value"] for row in rows if (row["measure"], row["bias"], row["group"]) != mirrored
+    ])  # fmt: skip
     p = p[~np.isnan(p)]
     if not len(p) or p.min() * len(p) >= 1 - sure.confidence:
         return saying(design, [], claimed=[], true=[])

@@ -233,7 +233,7 @@ STUDY = Study(
     sample=Texts(
         "simulated",
         "Simulated from templates, with known preferences planted; no model wrote or judged "
-        "anything in them.",
+        "anything in them, and the people who rated are simulated, too.",
     ),
     leads=(
         Lead(

@@ -461,6 +461,8 @@ def set_apart(estimates: pd.DataFrame) -> str:
     centroid = estimates["instrument"].str.endswith("centroid of groups", na=False)
     rows = estimates[centroid & (estimates["statistic"] == "rbs")]
     told = sum(map(reach.told, rows.to_dict("records")))
+    if not told:
+        return f"No significant difference in {len(rows)} comparisons of groups' distances"
     return f"Some groups lie nearer to everyone's texts in {told} of {len(rows)} comparisons"
 
 
@@ -589,17 +591,16 @@ def seen(table: pd.DataFrame) -> str:
     return f"In {said:.0%} of the answers the identity is said, in {hinted:.0%} it is hinted at"
 
 
-def agreed(agreement: pd.DataFrame) -> str:
-    """Say how far people agree: the heading of its section."""
+def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
+    """Say how far people, who may be simulated, agree: the heading of its section."""
+    people = "simulated people" if simulated else "people"
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     if rows.empty:
-        return "How far people agree was not measured"
+        return f"How far {people} agree was not measured"
     told = sum(map(reach.told, rows.to_dict("records")))
     low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
     between = low if low == high else f"{low} to {high}"
-    return (
-        f"People agree beyond chance on {told} of {len(rows)} axes (Fleiss' κ {between}; 1 is full)"
-    )
+    return f"{people.capitalize()} agree beyond chance on {told} of {len(rows)} axes (Fleiss' κ {between}; 1 is full)"
 
 
 #: What each part cannot show.

@@ -158,6 +158,10 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
     )  # fmt: skip
 
 
+#: A score that differs by less is printed alike, with four decimals.
+_AS_PRINTED = 5e-5
+
+
 @figures.twice
 def printed(table: pd.DataFrame) -> Drawn:
     """Draw our score and the printed one for every prompt, a panel a model."""
@@ -173,12 +177,17 @@ def printed(table: pd.DataFrame) -> Drawn:
     first = table[table["model"] == table["model"].iloc[0]].iloc[0]
     marks = [(first["ours"], "ours"), (first["printed"], f"printed, {writer}")]
     figures.name_marks(figure.axes[0], [(x, text) for x, text in marks if np.isfinite(x)])
-    both = table[["ours", "printed"]].dropna()
+    both = table[["model", "ours", "printed"]].dropna(subset=["ours", "printed"])
+    again = both["model"].eq(writer).all()  # the model whose answers were printed
+    equal = int((both["ours"] - both["printed"]).abs().lt(_AS_PRINTED).sum())
     above = int((both["ours"] > both["printed"]).sum())
+    title, whose = f"{above} of our {len(both)} scores are above the printed ones", "other answers"
+    if again:
+        title = f"{equal} of {len(both)} scores equal the printed ones to four decimals"
+        whose = "the same answers"
     return Drawn(
         figure, table,
         "Our score of every prompt as a dot and the printed score of GPT-4 as a ring, on one "
         "scale, for each model.",
-        f"{above} of our {len(both)} scores are above the printed ones",
-        f"Dots: our scores; rings: those printed for {writer}, whose answers are others.",
+        title, f"Dots: our scores; rings: those printed for {writer}, of {whose}.",
     )  # fmt: skip

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.params import (
+    MOST,
     NONE,
     Choices,
     Claims,
@@ -137,6 +138,17 @@ class News(Parameters):
     def _each_once(cls, names: list[str]) -> list[str]:
         return no_twins(names)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _claims_follow_biases(cls, values: Any) -> Any:
+        """Put the default claims of these biases in the place of those of gender and race."""
+        default = cls.model_fields["claims"].default
+        biases = values.get("biases") if isinstance(values, Mapping) else None
+        listed = isinstance(biases, list) and biases and all(isinstance(b, str) for b in biases)
+        if not listed or values.get("claims", default) != default:
+            return values
+        return {**values, "claims": cls.default_claims(values)}
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         told = [*self._idle(), *self._of_lists()]
@@ -211,6 +223,15 @@ class News(Parameters):
         return told
 
 
+def claims_on(
+    biases: Sequence[str], *, shares: str = "share_difference_common",
+    tone: str = "difference_beyond_neutral",
+) -> list[dict[str, str]]:  # fmt: skip
+    """Return a claim on words for each bias, over all its groups, and one on the first's tone."""
+    words = [{"measure": "word", "statistic": shares, "bias": bias} for bias in biases]
+    return [*words, {"measure": "sentiment", "statistic": tone, "bias": biases[0]}][:MOST]
+
+
 class NewsBias(News):
     """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
 
@@ -221,22 +242,7 @@ class NewsBias(News):
         "document": (*_SHARES, *_PREJUDICE),
     }
 
-    claims: Claims = Field(
-        [
-            {
-                "measure": "word", "statistic": "share_difference_common",
-                "bias": "gender", "group": "female",
-            },
-            {
-                "measure": "word", "statistic": "share_difference_common",
-                "bias": "race", "group": "Black",
-            },
-            {
-                "measure": "sentiment", "statistic": "difference_beyond_neutral",
-                "bias": "gender", "group": "female",
-            },
-        ]
-    )  # fmt: skip
+    claims: Claims = Field(claims_on(["gender", "race"]))
     min_pairs: int = Field(
         10,
         ge=1,
@@ -247,6 +253,11 @@ class NewsBias(News):
         NONE,
         description="people's labels of group words and sentences: the sheet of `nbbias label`",
     )
+
+    @classmethod
+    def default_claims(cls, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return a claim for each of the biases."""
+        return claims_on(values["biases"])
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of what was not asked for, labels too where there are none."""

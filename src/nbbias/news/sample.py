@@ -355,6 +355,10 @@ def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataF
     return originals, pd.concat([generations, orphan], ignore_index=True)
 
 
+#: The statistics that are held against what was planted; of shares those that lead the page.
+RECOVERED = ("share_difference_common", "mean_difference")
+
+
 def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
     """Put what was planted in the sample beside what was found.
 
@@ -366,7 +370,7 @@ def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
         simulated.
     """
     found = estimates[
-        estimates["statistic"].isin(["share_difference", "mean_difference"])
+        estimates["statistic"].isin(RECOVERED)
         & (estimates["source"] == SOURCE)
         & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
     ]

@@ -20,7 +20,7 @@ from nbbias import reading
 from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
-from nbbias.news.sample import SOURCE
+from nbbias.news.sample import RECOVERED, SOURCE
 from nbbias.params import Texts
 from nbbias.reading import escape, names, number, p_value, plain, reach
 
@@ -73,18 +73,20 @@ def lead(
         Where the texts are from.
     """
     parts = plain.families(leading(declared))
-    told = [own for own in parts if len(reach.shown(own))]
+    told = _largest_first([own for own in parts if len(reach.shown(own))])
     rest = [own for own in parts if not len(reach.shown(own))]
     people = _people(estimates)
     said = _shown(told, rest, people) if told else plain.nothing(parts, reference=_ORIGINALS)
     if reading.claims.CLAIM not in declared:
-        said[-1] = said[-1].removesuffix(".") + " (exploratory: nothing was declared)."
+        said[-1] = said[-1].removesuffix(".") + " (exploratory: no claim was pre-specified)."
     card = {
         "measures": _measured(estimates), "groups": "; ".join(people.values()),
         "N": _counted(pairs), "instrument": ", ".join(_instruments(estimates)), "not": _NOT,
     }  # fmt: skip
-    numbers = plain.leading([*told, *rest])
-    return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
+    numbers = plain.leading(told or rest)
+    return reading.Lead(
+        tuple(said), plain.technical([*told, *rest]), "finding", numbers, card, texts
+    )
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -96,6 +98,17 @@ def leading(declared: pd.DataFrame) -> pd.DataFrame:
         if len(own):
             return claims.unmirrored(own[own["instrument"] == own["instrument"].iloc[0]])
     return declared.iloc[:0]
+
+
+def _largest_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    """Order what is shown: by measure, and within each, whose units are alike, by size."""
+    order = {measure: at for at, measure in enumerate(_LEADS)}
+
+    def place(own: pd.DataFrame) -> tuple[int, float]:
+        far = (reach.shown(own)["estimate"]).abs().max()
+        return order.get(str(own["measure"].iloc[0]), len(order)), -float(far)
+
+    return sorted(parts, key=place)
 
 
 def _shown(
@@ -280,7 +293,7 @@ def distances_result(estimates: pd.DataFrame) -> str:
 
 
 _NOTHING = {
-    "word": "The shares of words", "sentiment": "The tone towards groups",
+    "word": "The shares of words", "sentiment": "The sentiment towards groups",
     "document": "The room for groups' topics",
 }  # fmt: skip
 
@@ -557,7 +570,7 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     keys = ["model", "measure", "bias", "group"]
     if not {*keys} <= {*table}:
         return sentences
-    of = estimates["statistic"].isin(["share_difference", "mean_difference"])
+    of = estimates["statistic"].isin(RECOVERED)
     first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
     rows = estimates[of & (estimates["instrument"] == first) & (estimates["source"] == SOURCE)]
     return sentences + came_back(rows.merge(table[[*keys, "planted"]], on=keys))

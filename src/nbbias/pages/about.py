@@ -103,13 +103,16 @@ def provenance(
 
 def _claims(folder: Path, description: Mapping[str, Any]) -> str:
     """Say how many claims were declared, and whether it is these that the notebook shows."""
-    number, sha256 = len(description["parameters"]["claims"]), description["claims_sha256"][:12]
+    parameters = description["parameters"]
+    number, sha256 = len(parameters["claims"]), description["claims_sha256"][:12]
     if number == 0:
         return "none: all is exploratory"
     notebook = folder / "notebook.ipynb"
     shown = notebook.is_file() and sha256 in notebook.read_text(encoding="utf-8")
     told = "those that lead" if shown else "not shown below"
-    return f"{number} declared before data were read (SHA-256 {sha256}), {told}"
+    model = studies.STUDIES[description["study"]].parameters
+    whose = "pre-specified" if model.pre_specified(parameters) else "default claims of this study"
+    return f"{number} {whose} (SHA-256 {sha256}), {told}"
 
 
 def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:

@@ -17,6 +17,7 @@ from .base import (
 )
 from .claims import (
     CLAIM_KEYS as CLAIM_KEYS,
+    MOST as MOST,
     SMALLEST as SMALLEST,
     Claim as Claim,
     Claims as Claims,

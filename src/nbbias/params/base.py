@@ -81,6 +81,16 @@ class Parameters(BaseModel):
     confidence: Confidence = Field(0.95, description="level of every interval")
     seed: Seed = Field(20231222, description="start of every random draw")
 
+    @classmethod
+    def default_claims(cls, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return the claims of a run with these parameters that sets none of its own."""
+        return list(cls.model_fields["claims"].default)
+
+    @classmethod
+    def pre_specified(cls, values: Mapping[str, Any]) -> bool:
+        """Tell whether the claims among some parameters are a user's own, and not the study's."""
+        return bool(values["claims"]) and values["claims"] != cls.default_claims(values)
+
     @field_validator("claims")
     @classmethod
     def _claims_are_of_this_study(cls, claims: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -16,6 +16,9 @@ from nbbias.tables import ESTIMATE_KEYS, ParameterError, meant
 #: What a claim can name of a row of ESTIMATES.
 CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
 
+#: Claims of a run, at most.
+MOST = 8
+
 #: The bound of a test of equivalence, in the unit of the claim's statistic.
 SMALLEST = "smallest_effect"
 
@@ -24,7 +27,7 @@ Claim: TypeAlias = Mapping[str, Any]
 Claims = Annotated[
     list[dict[str, Any]],
     Field(
-        max_length=8,
+        max_length=MOST,
         description="what is declared before data are read: it leads the page, corrected as one "
         "family; each names statistic and measure, and where not all are meant bias, group, model "
         "…; smallest_effect tests for equivalence, too ([]: all is exploratory)",
@@ -131,7 +134,7 @@ def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     nbbias.tables.errors.ParameterError: claims: 1: no model 'gtp' in the data; did you mean gpt?
     """
     claims: Sequence[Claim] = chosen.claims
-    if claims == type(chosen).model_fields["claims"].default:
+    if not chosen.pre_specified({**dict(chosen)}):
         return
     told = []
     for number, claim in enumerate(claims, start=1):

@@ -32,14 +32,12 @@ ALL = "all"
 _FIRST = 12
 
 #: What stands under declared claims, and what stands where nothing was declared.
-EXPLORATORY = (
-    "**All else on this page is exploratory**: not declared before data were read, and corrected "
-    "over tables of its own."
-)
+EXPLORATORY = "**Everything below is exploratory**: p values are corrected within each table."
 NOTHING_DECLARED = (
-    "**Nothing was declared before data were read** (`claims: []`): all on this page is "
-    "exploratory."
+    "**No claim was pre-specified** (`claims: []`): everything on this page is exploratory."
 )
+#: What the table of claims is called: of a user's own, and of a study's.
+TITLES = {True: "Pre-specified claims", False: "Default claims of this study"}
 
 
 def declared(
@@ -198,7 +196,7 @@ def _value(key: str, value: str) -> str:
     return {"group": names.people, "judge": names.judge}.get(key, str)(value)
 
 
-def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:
+def shown(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> list[HTML]:
     """Show declared claims: a dozen, and folded below all, where there are more.
 
     Parameters
@@ -207,11 +205,14 @@ def shown(rows: pd.DataFrame, *, sha256: str) -> list[HTML]:
         Of `declared`.
     sha256
         The hash of the claims, of `params.claims_sha256`.
+    pre_specified
+        Whether a user named them before the data were read; else they are the study's own.
     """
-    parts = [show(_table(rows, sha256=sha256, first=_FIRST))]
+    title = TITLES[pre_specified]
+    parts = [show(_table(rows, sha256=sha256, first=_FIRST)._replace(title=title))]
     if len(rows) > _FIRST:
-        whole = show(_table(rows, sha256=sha256, first=len(rows)))
-        told = f"All {len(rows)} declared rows"
+        whole = show(_table(rows, sha256=sha256, first=len(rows))._replace(title=title))
+        told = f"All {len(rows)} rows"
         parts.append(HTML(f"<details><summary>{told}</summary>{whole.data}</details>"))
     return parts
 
@@ -236,13 +237,13 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
             for row in told.loc[here, apart].itertuples(index=False)
         ]  # fmt: skip
     tested = int(rows["p_value"].notna().sum())
-    tests = f"{tested} declared test{'' if tested == 1 else 's'}"
+    tests = f"{tested} test{'' if tested == 1 else 's'}"
     note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(
         told, ["statistic", *(["of"] if told["of"].any() else []), "verdict"], rows=None, note=note,
-        title="What was declared before data were read",
+        title=TITLES[True],
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
     )  # fmt: skip
     shown = table.rows

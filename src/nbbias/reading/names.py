@@ -63,7 +63,7 @@ def colour(group: str) -> str | None:
     (True, None)
     """
     known = _groups().get(group)
-    return PALETTE[int(known["colour"])] if known else None
+    return PALETTE[int(known["colour"]) % len(PALETTE)] if known else None
 
 
 def judge(name: str) -> str:

@@ -563,8 +563,8 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         return ""
     every = pd.concat(parts)
     tests = len(reach.decided(every))
-    asked = "declared" if "claim" in every else "exploratory"
-    over = f"Holm over {tests} {asked} test{'' if tests == 1 else 's'}"
+    asked = "" if "claim" in every else "exploratory "
+    over = f"Holm over {tests} {asked}test{'' if tests == 1 else 's'}"
     told = [own for own in parts if len(reach.shown(own))]
     if not told:
         least = reach.decided(every)["p_adjusted"].min()
@@ -596,8 +596,9 @@ def _apa(row: Row, unit: str) -> str:
     if np.isfinite(row["statistic_value"]) and np.isfinite(row["df"]):
         df = f"{row['df']:.0f}" if float(row["df"]).is_integer() else f"{row['df']:.1f}"
         told += f", t({df}) = {number(row['statistic_value'])}"
-    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
-    return f"{told}, {p_value(row)}, N = {row['n']:,.0f}{lost} {unit}"
+    # What is excluded need not be of the same kind: an answer may have no article.
+    lost = f" ({row['n_lost']:,.0f} excluded)" if row["n_lost"] else ""
+    return f"{told}, {p_value(row)}, N = {row['n']:,.0f} {unit}{lost}"
 
 
 def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:

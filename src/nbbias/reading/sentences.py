@@ -194,8 +194,8 @@ def beyond_chance(
     parts = [interval(row, confidence=confidence, decimals=3)]
     if np.isfinite(row["null"]) and row["null"] != 0:
         parts.append(f"{reference} {number(row['null'], decimals=3)}")
-    lost = f" of {row['n'] + row['n_lost']:,.0f}" if row["n_lost"] else ""
-    parts += [f"N = {row['n']:,.0f}{lost} {unit}", p_value(row), *selected(tested, at)]
+    lost = f", {row['n_lost']:,.0f} excluded" if row["n_lost"] else ""
+    parts += [f"N = {row['n']:,.0f} {unit}{lost}", p_value(row), *selected(tested, at)]
     numbers = f"({'; '.join(parts)})"
     says = says if isinstance(says, str) else says(row)
     says = says if "{numbers}" in says else f"{says} {{numbers}}"

@@ -192,8 +192,13 @@ def _fit(kept: pd.DataFrame, value: str) -> tuple[_Fit | None, str | None]:
         deviance = float(df * np.log(max(variance, np.finfo(float).tiny)) + logs)
         return matrix, means, variance, deviance
 
-    fine = {"xatol": 1e-10}
-    found = minimize_scalar(lambda x: solved(x)[-1], bounds=(0, 1), method="bounded", options=fine)
+    # Of few articles the deviance can have two valleys: the deepest is looked for first.
+    grid = np.linspace(0, 1, 101)
+    start = grid[1:-1][int(np.argmin([solved(x)[-1] for x in grid[1:-1]]))]
+    found = minimize_scalar(
+        lambda x: solved(x)[-1], bounds=(start - grid[1], start + grid[1]), method="bounded",
+        options={"xatol": 1e-10},
+    )  # fmt: skip
     share = float(found.x)
     if share < _SINGULAR:
         return None, "the fit is singular: no variance between articles"
