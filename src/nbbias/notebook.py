@@ -34,6 +34,8 @@ class Notebook(NamedTuple):
     parameters: Parameters
     out: Path
     claims_sha256: str
+    #: Parts that the data leave out, each with why.
+    reasons: dict[str, list[str]]
 
     @property
     def sure(self) -> stats.Sure:
@@ -52,11 +54,22 @@ class Notebook(NamedTuple):
         >>> open("biasalert", {}).runs("part:answers")
         True
         """
+        if any(tag in self.reasons for tag in tags):
+            return False
         left_out = self.parameters.left_out()
         named = [left_out[tag] for tag in tags if tag in left_out]
         if named:
             self.say(f"*Not part of this run: the parameter* `{named[0]}` *leaves it out.*")
         return not named
+
+    def skip(self, tag: str, why: list[str]) -> None:
+        """Leave a part out from here on, if there is a reason why; `skipped` tells it."""
+        if why:
+            self.reasons[tag] = why
+
+    def skipped(self, tag: str) -> list[str]:
+        """Return why the data leave a part out, in sentences; nothing where they do not."""
+        return self.reasons.get(tag, [])
 
     def save(self, table: pd.DataFrame, name: str) -> pd.DataFrame:
         """Save a table and return it."""
@@ -199,4 +212,4 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     figures.use_style()
     declared = claims_sha256(parameters.claims)
     out = tables.folder(stem, differing(parameters))
-    return Notebook(studies.study(stem), parameters, out, declared)
+    return Notebook(studies.study(stem), parameters, out, declared, {})

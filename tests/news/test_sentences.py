@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import reading, tables as tables_of
-from nbbias.news import claims, sample, sentences, tables
+from nbbias.news import claims, fits, sample, sentences, tables
 from nbbias.news.claims import Level
 from nbbias.params import Texts
 from tests.news.test_words import FOUND, SOME, estimated, scored
@@ -398,7 +398,9 @@ def test_few_articles_are_told_how_many_more_a_difference_would_take() -> None:
 
 
 def test_topics_of_few_texts_are_no_finding() -> None:
-    assert sentences.too_few(24, topics=10) and not sentences.too_few(100, topics=10)
+    tried = pd.DataFrame({"n_topics": [10, 25]})
+    assert sentences.too_few(24, fits.Number(0, tried, None))  # type: ignore[arg-type]
+    assert not sentences.too_few(100, fits.Number(10, tried, None))  # type: ignore[arg-type]
 
 
 def test_a_measure_without_any_test_tells_nothing() -> None:

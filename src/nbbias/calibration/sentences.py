@@ -189,7 +189,11 @@ def _technical(numbers: pd.DataFrame) -> str:
         share, low, high = (number(100 * (level + row[end]), decimals=1) for end in ends)
         verb = "The intervals of {what} cover" if covers else "The tests of {what} reject"
         of_level = f"{row['confidence']:.0%} CI {low} to {high}, nominally {level:.0%}"
-        n = f"N = {row['n']:,.0f} simulated studies; {p_value(row)}, Holm"
+        # What is tested is the claim of the lead: further off than the band, and not just off.
+        beyond = row.get("p_beyond", np.nan)
+        tested = row | {"p_adjusted": beyond} if np.isfinite(beyond) else row
+        off = f"more than {100 * BAND:.0f} points off: " if np.isfinite(beyond) else ""
+        n = f"N = {row['n']:,.0f} simulated studies; {off}{p_value(tested)}, Holm"
         told.append(f"{verb.format(what=row['what'])} {share}% ({of_level}; {n}).")
     return " ".join(told)
 

@@ -600,7 +600,8 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     told = sum(map(reach.told, rows.to_dict("records")))
     low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
     between = low if low == high else f"{low} to {high}"
-    return f"{people.capitalize()} agree beyond chance on {told} of {len(rows)} axes (Fleiss' κ {between}; 1 is full)"
+    first = f"{people.capitalize()} agree beyond chance on {told} of {len(rows)} axes"
+    return f"{first} (Fleiss' κ {between}; 1 is full)"
 
 
 #: What each part cannot show.

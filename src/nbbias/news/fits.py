@@ -43,6 +43,9 @@ HUMAN = ("human", "-")  # that of the originals
 #: Why the only number of topics that is offered has no perplexity.
 ONLY = "the only one offered"
 
+#: Why a number of topics was not tried, and the texts that each topic takes.
+TOO_FEW, TEXTS_A_TOPIC = "the texts are too few", 10
+
 _STRATUM = 20  # articles of similar length among which groups are exchanged
 
 
@@ -174,16 +177,27 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     -------
     Number
         `tried` is the table of `text.topics.perplexity`; of a single candidate, which is not
-        tried, its `reason` says so.
+        tried, its `reason` says so. Candidates for which the texts are too few (`TEXTS_A_TOPIC`)
+        are not tried, either; `n_topics` is 0 where none is left.
     """
-    tokens = text.topics.tokens(read.texts)
-    if len(candidates) == 1:
-        tried = pd.DataFrame({"n_topics": [*candidates], "perplexity": np.nan, "reason": ONLY})
-        return Number(candidates[0], tried, tokens)
-    tried = text.topics.perplexity(
-        tokens, articles(read.pairs), candidates=candidates, held_out_share=0.2, seed=seed
-    )
-    return Number(text.topics.choose(tried), tried, tokens)
+    tokens, most = text.topics.tokens(read.texts), read.texts.nunique() // TEXTS_A_TOPIC
+    known = [one for one in candidates if one <= most]
+    parts = [_untried([one for one in candidates if one > most], TOO_FEW)]
+    if len(known) > 1:
+        tried = text.topics.perplexity(
+            tokens, articles(read.pairs), candidates=known, held_out_share=0.2, seed=seed
+        )
+        chosen = text.topics.choose(tried)
+        parts.append(tried)
+    else:
+        chosen = known[0] if known else 0
+        parts.append(_untried(known, ONLY))
+    whole = pd.concat([one for one in parts if len(one)], ignore_index=True)
+    return Number(chosen, whole.sort_values("n_topics", ignore_index=True), tokens)
+
+
+def _untried(candidates: Sequence[int], reason: str) -> pd.DataFrame:
+    return pd.DataFrame({"n_topics": candidates, "perplexity": np.nan, "reason": reason})
 
 
 def articles(pairs: pd.DataFrame) -> pd.Series:

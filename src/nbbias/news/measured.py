@@ -99,6 +99,8 @@ def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
         )  # fmt: skip
     if "document" in chosen.levels:
         number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
+        if not number.n_topics:  # the texts are too few for any of them
+            return found
         seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
         how = fits.Fitting(
             number.n_topics, seeds, chosen.association, chosen.residual_threshold,

@@ -20,6 +20,7 @@ from nbbias import reading
 from nbbias.news import claims, replicates
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
+from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.news.sample import RECOVERED, SOURCE
 from nbbias.params import Texts
 from nbbias.reading import escape, names, number, p_value, plain, reach
@@ -47,10 +48,6 @@ _NOT = (
     "That a model is fair or unfair to people. Words are not people, the human articles are a "
     "reference and no ideal, and what could not be shown may be there all the same."
 )
-
-#: Texts a topic below which topics are no finding.
-_TEXTS_A_TOPIC = 10
-
 
 # --- the first screen -------------------------------------------------------------------------
 
@@ -411,22 +408,30 @@ def _of_measure(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, st
 # --- topics -----------------------------------------------------------------------------------
 
 
-def too_few(texts: int, *, topics: int) -> list[str]:
-    """Say that texts are too few for so many topics; nothing where they are enough.
+def too_few(texts: int, number: Number) -> list[str]:
+    """Say that texts are too few for topics; nothing where they are enough.
+
+    Parameters
+    ----------
+    texts
+        How many different texts there are.
+    number
+        Of `news.fits.number`.
 
     Examples
     --------
-    >>> from nbbias import news
-    >>> news.sentences.too_few(36, topics=10)
-    ['Topics are left out: 36 texts are too few for 10 topics, which would take about 100.']
-    >>> news.sentences.too_few(500, topics=10)
+    >>> from nbbias.news.fits import Number
+    >>> tried = pd.DataFrame({"n_topics": [10, 25]})
+    >>> too_few(36, Number(0, tried, None))[0]
+    'Topics are left out: 36 texts are too few for 10 topics, which take about 100.'
+    >>> too_few(500, Number(10, tried, None))
     []
     """
-    wanted = _TEXTS_A_TOPIC * topics
-    if texts >= wanted:
+    if number.n_topics:
         return []
-    told = f"{texts:,} texts are too few for {topics} topics, which would take about {wanted:,}"
-    return [f"Topics are left out: {told}."]
+    least = int(number.tried["n_topics"].min())
+    told = f"{texts:,} texts are too few for {least} topics, which take about"
+    return [f"Topics are left out: {told} {TEXTS_A_TOPIC * least:,}."]
 
 
 def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:

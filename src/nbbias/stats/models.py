@@ -29,6 +29,8 @@ KEYS = ("source", "prompt", "measure", "bias", "instrument")
 #: An article variance this small beside the residual one is a boundary, not an estimate; so is a
 #: residual one this small beside both.
 _SINGULAR, _EXACT = 1e-4, 1e-7
+#: A deviance that varies less over all shares tells nothing of the articles' variance.
+_FLAT = 1e-3
 
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
@@ -192,14 +194,21 @@ def _fit(kept: pd.DataFrame, value: str) -> tuple[_Fit | None, str | None]:
         deviance = float(df * np.log(max(variance, np.finfo(float).tiny)) + logs)
         return matrix, means, variance, deviance
 
-    # Of few articles the deviance can have two valleys: the deepest is looked for first.
-    grid = np.linspace(0, 1, 101)
-    start = grid[1:-1][int(np.argmin([solved(x)[-1] for x in grid[1:-1]]))]
-    found = minimize_scalar(
-        lambda x: solved(x)[-1], bounds=(start - grid[1], start + grid[1]), method="bounded",
-        options={"xatol": 1e-10},
-    )  # fmt: skip
-    share = float(found.x)
+    # Of few articles the deviance can have two valleys: the bottom of each is looked for.
+    grid = np.linspace(0, 1, 101)[1:-1]
+    heights = np.array([solved(x)[-1] for x in grid])
+    if np.ptp(heights) < _FLAT:
+        return None, "the fit is singular: any variance between articles is as likely"
+    walls = np.concatenate([[np.inf], heights, [np.inf]])
+    valleys = grid[(heights <= walls[:-2]) & (heights <= walls[2:])]
+    found = [
+        minimize_scalar(
+            lambda x: solved(x)[-1], bounds=(start - grid[0], start + grid[0]), method="bounded",
+            options={"xatol": 1e-10},
+        )
+        for start in valleys
+    ]  # fmt: skip
+    share = float(min(found, key=lambda one: one.fun).x)
     if share < _SINGULAR:
         return None, "the fit is singular: no variance between articles"
     if 1 - share < _EXACT:
