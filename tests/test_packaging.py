@@ -160,7 +160,7 @@ def test_make_knows_every_verb_and_calls_what_there_is() -> None:
 def test_the_command_line_has_the_verbs_of_users() -> None:
     assert verbs(cli.app) == {
         *("run", "measure", "detect", "label", "plan", "generate", "studies", "gate", "list"),
-        *("params", "data", "curve"),
+        *("params", "data"),
         *("site", "report", "export", "new", "lab", "kernel"),
     }
 

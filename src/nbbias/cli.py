@@ -170,49 +170,6 @@ def measure_command(
             out_console.print(f"{out / 'tables' / name}.csv  {len(table):,} rows", markup=False)
 
 
-@app.command("curve")
-def curve_command(
-    params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],
-    over: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--over", metavar="name=a,b,c | FILE.yaml",
-            help="A choice and its values, the run's own first; without any, the study's choices.",
-        ),
-    ] = None,
-    claim: Annotated[int, typer.Option("--claim", help="Which declared claim is asked.")] = 1,
-    override: Annotated[
-        list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
-    ] = None,
-    draws: Annotated[
-        int | None, typer.Option("--draws", min=100, help="Times that sides are swapped.")
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Folder of all curves.")] = Path("curves"),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what is declared, and its hash; read nothing.")
-    ] = False,
-) -> None:  # fmt: skip
-    """Ask one declared claim by every way of measuring it, and test all of them as one.
-
-    Every combination of the choices is measured: a specification curve, with a joint test that
-    swaps the two sides of each article's texts, alike in all of them.
-    """
-    declared = running.curve.declare(
-        params_file, over=over or [], claim=claim, overrides=override or []
-    )
-    for line in running.curve.listed(declared):
-        err_console.print(line, markup=False)
-    if dry_run:
-        return
-    if told := tables.unwritable(out):
-        raise NbbiasError(str(out), told)
-    found = running.curve.measure(declared, draws=draws or running.curve.DRAWS)
-    folder = running.curve.save(declared, found, out=out)
-    for sentence in running.curve.told(declared, found):
-        out_console.print(sentence, markup=False)
-    out_console.print(str(folder / "figures" / "curve.svg"), markup=False)
-
-
 @app.command("detect")
 def detect_command(
     texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A table, or - for a pipe.")],

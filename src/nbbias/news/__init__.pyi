@@ -2,7 +2,6 @@ from . import (
     audit as audit,
     claims as claims,
     corpus as corpus,
-    curve as curve,
     explore as explore,
     figures as figures,
     fits as fits,

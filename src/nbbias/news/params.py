@@ -15,7 +15,6 @@ from pydantic import Field, field_validator, model_validator
 from nbbias.params import (
     MOST,
     NONE,
-    Choices,
     Claims,
     Device,
     InputFile,
@@ -296,12 +295,6 @@ def _units() -> Units:
     return Units(units.values, units.WORSE, "articles")
 
 
-def _choices() -> Choices:
-    from nbbias.news import curve  # which takes a while to load
-
-    return Choices(curve.choices, curve.OWN, curve.breaches, curve.values, "articles")
-
-
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
@@ -309,7 +302,6 @@ STUDY = Study(
     measure="nbbias.news.measured:measure",
     label="nbbias.news.measured:label",
     units=_units,
-    choices=_choices,
     own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

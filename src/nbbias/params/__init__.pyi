@@ -1,6 +1,5 @@
 from .base import (
     NONE as NONE,
-    Choices as Choices,
     Device as Device,
     InputFile as InputFile,
     Lead as Lead,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -152,24 +152,6 @@ class Units(NamedTuple):
     called: str = "units"
 
 
-class Choices(NamedTuple):
-    """What a specification curve asks of a study (`nbbias curve`).
-
-    `declared` is given parameters and a claim, and returns the choices where a user declares none:
-    name → values, the run's own first. `own` are those names for which the study reads nothing
-    anew; the others are parameters. `breaches` says of parameters, claim and choices all that is
-    wrong with the latter two. `values` is given parameters, a claim and specifications, name →
-    value of `own`, and returns the signed difference of each independent unit by each of them: what
-    turns its sign where a unit's sides are swapped.
-    """
-
-    declared: Callable[[Any, Mapping[str, Any]], dict[str, list[Any]]]
-    own: tuple[str, ...]
-    breaches: Callable[[Any, Mapping[str, Any], Mapping[str, Sequence[Any]]], list[str]]
-    values: Callable[[Any, Mapping[str, Any], Sequence[Mapping[str, Any]]], pd.DataFrame]
-    called: str = "units"
-
-
 #: What a run on texts of one's own sets: a value, and why.
 Own = dict[str, tuple[Any, str]]
 
@@ -187,8 +169,7 @@ class Study(NamedTuple):
     told apart. `inputs` are the parameters that name the files of its texts, in their order, and
     `sample` says where the texts are from that the package brings. `measure` is the study's twin
     without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
-    `units` loads the values behind its means, by which two runs are compared; `choices`, by which a
-    specification curve is measured. `own` says what else
+    `units` loads the values behind its means, by which two runs are compared. `own` says what else
     texts of one's own take, by the rows of each input that is given: values of parameters, and why.
     `label`, written as `measure` is, draws what people are asked about its word lists: parameters,
     the sheet's file, how many words and sentences in; the sheet, and what it tells so far, out.
@@ -206,7 +187,6 @@ class Study(NamedTuple):
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""
     own: Callable[[Mapping[str, int]], Own] = lambda _: {}
-    choices: Callable[[], Choices] | None = None
     label: str = ""
 
     @property

@@ -1,6 +1,5 @@
 from . import (
     asked as asked,
-    curve as curve,
     execute as execute,
     files as files,
     labelled as labelled,

@@ -23,7 +23,6 @@ from .changes import (
     tango_interval as tango_interval,
     units_needed as units_needed,
 )
-from .curve import Joint as Joint, curve as curve, joint as joint
 from .effects import (
     equivalence as equivalence,
     shrunken as shrunken,
