@@ -197,26 +197,3 @@ def test_the_sample_holds_what_was_planted() -> None:
     assert (floors > 0).all()
     far = table[table["statistic"] == "distance"].groupby("model")["estimate"].max()
     assert (far > floors).all()
-
-
-def test_models_on_one_scale_are_ranked_by_pairs_of_identities() -> None:
-    rng = np.random.default_rng(5)
-    shift = {"even": 0.0, "leaning": 0.15, "other": 0.0}
-    values = {name: rng.uniform(0.2, 0.4, (24, 3)) for name in shift}
-    for name, by in shift.items():
-        values[name][:, 1] += by
-    whole = pd.concat([distances(own, model=name) for name, own in values.items()])
-    found = rbs.ranks(whole, sure=Sure(seed=1))
-    ranks = found.ranks.set_index(["group", "model"])
-    assert set(found.ranks["group"]) == {"white - black", "white - asian", "black - asian"}
-    for pair, sign in (("white - black", -1), ("black - asian", 1)):
-        own = ranks.loc[pair]
-        assert own["worst"].sum() == pytest.approx(1) and own.loc["leaning", "worst"] > 0.9
-        assert sign * own.loc["leaning", "estimate"] > 0
-    plain = values["even"][:, 0] - values["even"][:, 2]
-    assert ranks.loc[("white - asian", "even"), "plain"] == pytest.approx(plain.mean())
-    assert "model × task" in set(found.spreads["term"])
-    assert len(cogs_tables.ranks(found.ranks).rows) == 9
-    one = rbs.ranks(distances(VALUES), sure=Sure(seed=1)).ranks
-    assert one["reason"].eq("fewer than two models have a value").all()
-    assert rbs.ranks(whole.head(0), sure=Sure(seed=1)).ranks.empty

@@ -359,47 +359,6 @@ def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
 
 
-def ranks(distances: pd.DataFrame, *, sure: Sure) -> stats.Hierarchy:
-    """Put models on one scale: crossed effects of models and tasks, over instances.
-
-    Parameters
-    ----------
-    distances
-        The table of `distances`.
-    sure
-        Level of the intervals, and the start of the draws.
-
-    Returns
-    -------
-    Hierarchy
-        As `stats.hierarchy`, of each two identities' difference of distances (`bias`: the axis,
-        `group`: which is taken from which); worst is furthest from 0. Instances (task × theme) take
-        the place of articles, tasks and temperatures that of prompts and outlets.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> rows = [{"model": m, "axis": "race", "task": t, "theme": str(i), "identity": who,
-    ...          "distance": rng.normal(0.3 + more * (who == "black"), 0.05)}
-    ...         for m, more in (("even", 0.0), ("leaning", 0.1)) for t in ("haiku", "song")
-    ...         for i in range(10) for who in ("white", "black")]
-    >>> found = ranks(pd.DataFrame(rows), sure=Sure(seed=1)).ranks
-    >>> found[["model", "group"]].values.tolist(), bool(found["worst"][1] > 0.9)
-    ([['even', 'white - black'], ['leaning', 'white - black']], True)
-    """
-    rows = []
-    for key, own in cells(distances, None):
-        table = own.pivot(index=["task", "theme"], columns="identity", values="distance")
-        for first, second in combinations(own["identity"].unique(), 2):
-            found = (table[first] - table[second]).rename("value").reset_index()
-            found["article_id"] = found["task"] + " / " + found["theme"]
-            named = key | {"measure": "rbs", "group": f"{first} - {second}"}
-            rows.append(found.assign(**named))
-    columns = ["model", "bias", "measure", "group", "article_id", "task", "value"]
-    whole = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=columns)
-    return stats.hierarchy(whole, value="value", sure=sure, crossed=["task", "prompt"])
-
-
 def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
     """Say whether the temperature changes what is found.
 

@@ -227,21 +227,6 @@ def differences(estimates: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def ranks(found: pd.DataFrame) -> Table:
-    """Show models on one scale: the table `ranks` of `cogs.rbs.ranks`."""
-    shown = ["bias", "group", "model", "plain", "estimate", "ci_low", "ci_high", "rank", "worst"]
-    told = found["reason"].dropna()
-    return Table(
-        found[[*shown, *(["reason"] * bool(len(told)))]].rename(
-            columns={"bias": "axis", "group": "which", "estimate": "shrunken"}
-        ),
-        "Models on one scale: plain and shrunken differences, ranks",
-        "Difference of distances, first identity minus second. Shrunken: by a model of crossed "
-        "effects of models and tasks, over instances; its 95% interval is of a posterior. Rank: "
-        "expected, 1 is furthest from 0. Worst: the probability to be that.",
-    )  # fmt: skip
-
-
 def tests(estimates: pd.DataFrame) -> Table:
     """Put the paper's analysis of variance above the design's own, for each model and axis.
 

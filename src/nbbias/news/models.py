@@ -23,7 +23,6 @@ from nbbias.news import claims, tone, words
 from nbbias.news.corpus import CELL
 from nbbias.stats import (
     anova_tukey as anova_tukey,
-    hierarchy as hierarchy,
     mixed_model as mixed_model,
     paired_models as paired_models,
 )

@@ -505,47 +505,6 @@ def _all(names_of: Sequence[str]) -> str:
     return plain.listed(names_of, most=len(names_of))
 
 
-def ranks(found: pd.DataFrame, *, confidence: float) -> list[str]:
-    """Say which model is the furthest from the originals, if that can be told of any.
-
-    Parameters
-    ----------
-    found
-        The table `ranks` of `news.models.hierarchy`.
-    confidence
-        The probability from which a model is named as the furthest.
-
-    Examples
-    --------
-    >>> row = {"measure": "word", "bias": "gender", "group": "female", "worst": 0.97}
-    >>> rows = pd.DataFrame([row | {"model": "far"}, row | {"model": "near", "worst": 0.03}])
-    >>> ranks(rows, confidence=0.95)[0][-24:]
-    ' far (probability 0.97).'
-    """
-    told: list[tuple[str, str]] = []
-    silent: list[tuple[str, str]] = []
-    ranked = found[found["worst"].notna()]
-    for (measure, bias), own in ranked.groupby(["measure", "bias"], sort=False):
-        kind = "share_difference" if measure == "word" else "mean_difference"
-        top = own.loc[own["worst"].idxmax()]
-        row = {"study": "news_bias", "statistic": kind, "measure": measure, "group": top["group"]}
-        name = plain.called(row | {"bias": bias})
-        first = f"{escape(str(top['model']))} (probability {top['worst']:.2f})"
-        (told if top["worst"] >= confidence else silent).append((name, first))
-    models = ranked["model"].nunique()
-    sentences = []
-    if told:
-        parts = plain.listed([f"in {name} {first}" for name, first in told], most=len(told))
-        sentences.append(f"**Of {models} models on one scale, the furthest from 0 is** {parts}.")
-    if silent:
-        parts = plain.listed([f"{name} {first}" for name, first in silent], most=len(silent))
-        sentences.append(
-            f"Which model is the furthest cannot be told in {len(silent)} of "
-            f"{len(silent) + len(told)} comparisons; the likeliest are, in {parts}."
-        )
-    return sentences
-
-
 def models_result(compared: pd.DataFrame, *, confidence: float) -> str:
     """Say in a heading how many differences between models are shown; nothing where none are."""
     rows = compared[compared["statistic"] == "difference"]

@@ -377,20 +377,6 @@ def paired(found: pd.DataFrame) -> Table:
     )  # fmt: skip
 
 
-def ranks(found: pd.DataFrame) -> Table:
-    """Return the models' plain and shrunken means, and how likely each is the furthest."""
-    keys = [key for key in ("measure", "bias", "group") if key in found]
-    shown = [*keys, "model", "plain", "estimate", "ci_low", "ci_high", "rank", "worst", "n"]
-    told = found["reason"].dropna()
-    return Table(
-        found[[*shown, *(["reason"] * bool(len(told)))]].rename(columns={"estimate": "shrunken"}),
-        "Models on one scale: plain and shrunken means, ranks",
-        "Plain: mean over all a model's answers. Shrunken: over the same prompts and outlets for "
-        "all models, by a model of crossed effects; its 95% interval is of a posterior. Rank: "
-        "expected, 1 is furthest from 0. Worst: the probability to be that. N: values.",
-    )  # fmt: skip
-
-
 def printed(rows: pd.DataFrame) -> Table:
     """Return between which values ours and the printed ones lie: `news.figures.printed_rows`."""
     keys = ["measure", "bias", "group", "statistic"]

@@ -29,7 +29,6 @@ from .effects import (
     standard_errors as standard_errors,
 )
 from .families import adjust as adjust
-from .hierarchy import Hierarchy as Hierarchy, hierarchy as hierarchy
 from .intervals import (
     NO_SPREAD as NO_SPREAD,
     ONE_CLUSTER as ONE_CLUSTER,
