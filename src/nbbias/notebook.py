@@ -18,7 +18,7 @@ from IPython.display import HTML, Markdown, display
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
 from nbbias.params import Parameters, Study, Texts, claims_sha256, differing
-from nbbias.reading import claims, explorer, figures
+from nbbias.reading import claims, figures
 
 
 class Notebook(NamedTuple):
@@ -172,10 +172,6 @@ class Notebook(NamedTuple):
         tables.save_finding(told, out=self.out)
         figure = tables.figure_html(self.out, lead.figure)
         display(HTML(reading.lead.shown(told, figure=figure)), metadata={"nbbias": "lead"})
-
-    def explore(self, estimates: pd.DataFrame) -> None:
-        """Show every estimate, each drawn beside its numbers; with a kernel, to choose among."""
-        display(explorer.estimates(estimates, found=self.study.found))
 
     def provenance(self) -> None:
         """Show the study's measurement card, and what numbers rest on: data, versions, seed."""

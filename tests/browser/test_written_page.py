@@ -12,10 +12,10 @@ import pytest
 from IPython.display import HTML
 from playwright.sync_api import Page
 
-from nbbias import reading, tables
+from nbbias import reading
 from nbbias.news.explore import topics
 from nbbias.pages import page as pages
-from nbbias.reading import explorer, markup
+from nbbias.reading import markup
 from tests.pages.test_about import told
 
 pytestmark = pytest.mark.browser
@@ -59,18 +59,10 @@ def output(shown: HTML) -> nbformat.NotebookNode:
 @pytest.fixture
 def opened(page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
-    rows = [
-        {"model": f"m{i}", "measure": "word", "bias": "race", "statistic": statistic,
-         "estimate": -0.1 * i, "ci_low": -0.1 * i - 0.1, "ci_high": 0.1, "n": 1000 + i, "n_lost": 0}
-        for statistic, number in (("share_difference", 4), ("bias", 2)) for i in range(number)
-    ]  # fmt: skip
-    rows[3] = {**rows[0], "model": "m3", "estimate": None, "ci_low": None, "ci_high": None,
-               "n": 0, "reason": "no pairs, none"}  # fmt: skip
     wide = pd.DataFrame({f"column_{i}": ["a text"] for i in range(40)})
     frame = markup.framed(topics.frame("<p>drawn</p>", title="LDAvis"), title="Topics")
     cells = [
         output(reading.show(pd.DataFrame({"text": list(CELLS)}), title="Cells")),
-        output(explorer.estimates(tables.estimates(rows, study="x", confidence=0.95))),
         output(reading.show(wide, title="Wide")),
         output(frame),
     ]
@@ -93,18 +85,6 @@ def test_numbers_are_saved_as_numbers_and_no_text_as_a_formula(opened: Page) -> 
     _, (head, *rows) = saved(opened, "Cells")
     assert head == ["text"]
     assert dict(zip(CELLS, [row[0] for row in rows], strict=True)) == CELLS
-
-
-def test_a_table_of_an_explorer_is_saved_without_its_drawings(opened: Page) -> None:
-    name, (head, *rows) = saved(opened, "word, race: share difference")
-    assert name == "word-race-share-difference.csv"
-    assert head == ["model", "estimate", "interval", "chance or reference", "N", "lost", "p",
-                    "p adjusted"]  # fmt: skip
-    assert rows[1][:3] == ["m1", "-0.100", "-0.200 to 0.100"]
-    assert rows[1][4] == "1001"
-    assert rows[3] == ["m3", "not measured: no pairs, none", *[""] * 6]
-    # A short table has no buttons.
-    assert opened.get_by_role("button", name="race: bias").count() == 0
 
 
 def test_a_page_turned_dark_prints_as_a_light_one(opened: Page) -> None:

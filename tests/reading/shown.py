@@ -13,10 +13,9 @@ from nbbias.news.explore import (
     pairs as news_pairs,
     topics as explore_topics,
 )
-from nbbias.reading import explorer
 
 FOCUS = {"gender": "female"}
-KINDS = ["topics", "lexicon", "pairs", "estimates"]
+KINDS = ["topics", "lexicon", "pairs"]
 
 
 def show(kind: str, found: dict[str, Any]) -> Any:
@@ -25,10 +24,8 @@ def show(kind: str, found: dict[str, Any]) -> Any:
         return explore_topics.topics(found["fitted"], study, sure=sure)
     if kind == "lexicon":
         return news_lexicon.lexicon(found["scores"], study, sure=sure)
-    if kind == "pairs":
-        both = [found["scores"], found["tone"]]
-        return news_pairs.pairs(both, study, found["scored"], focus=FOCUS)
-    return explorer.estimates(found["estimates"])
+    both = [found["scores"], found["tone"]]
+    return news_pairs.pairs(both, study, found["scored"], focus=FOCUS)
 
 
 def inside(widget: Any) -> Iterator[Any]:

@@ -11,11 +11,10 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.news import tone
 from nbbias.news.explore import pairs, topics
-from nbbias.reading import explorer, markup
-from nbbias.studies import STUDIES
+from nbbias.reading import markup
 from nbbias.text import sentiment
 from tests.build import small_study
 from tests.reading.shown import KINDS, inside, part, read, show
@@ -237,125 +236,3 @@ def test_no_counted_pair_says_so() -> None:
     none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
     html = pairs.pairs([none], found["read"]).data
     assert "No pair counts" in html
-
-
-# --- estimates --------------------------------------------------------------------------------
-
-
-def test_every_estimate_is_a_row_with_its_drawing(recorded: None) -> None:
-    estimates = small_study()["estimates"]
-    page = soup(show("estimates", small_study()).data)
-    rows = page.select("tbody tr")
-    assert len(rows) == len(estimates)
-    measured = estimates.dropna(subset="estimate")
-    circles = page.find_all("circle")
-    assert len(circles) == len(measured)
-    # Within a table, the drawn places are a straight line of the estimates.
-    family = explorer.claim_families(estimates)["word, gender"]
-    own = explorer.claims(family)["share difference"]
-    low, high = explorer.reach(own)
-    places = [
-        float(c["cx"])
-        for fold in page.select(".x-panel")[0].find_all("details")
-        if fold.summary.get_text().startswith("share difference ·")
-        for c in fold.find_all("circle")
-    ]
-    np.testing.assert_allclose(
-        places, 200 * (own["estimate"] - low) / (high - low), atol=0.051
-    )  # fmt: skip
-
-
-def test_a_row_without_an_estimate_says_why(recorded: None) -> None:
-    row = {
-        "model": "m",
-        "measure": "word",
-        "bias": "b",
-        "statistic": "bias",
-        "reason": "no <pairs>",
-    }
-    page = soup(explorer.estimates(tables.estimates([row], study="x", confidence=0.95)).data)
-    assert "not measured: no <pairs>" in page.tbody.get_text()
-    assert page.find("circle") is None
-    assert "no estimate" in explorer.estimates(tables.estimates([], study="x")).data
-
-
-def test_statistic_and_models_are_chosen() -> None:
-    live = show("estimates", small_study())
-    claim = part(live, widgets.Dropdown, "Statistic")
-    models = part(live, widgets.SelectMultiple, "Models")
-    shown = {label for label, _ in claim.options}
-    assert {"word, gender: bias", "word, gender: share difference"} < shown
-    assert sum(map(len, (rows_of(live, value) for _, value in claim.options))) == len(
-        small_study()["estimates"]
-    )
-    claim.value = "word, gender: share difference"
-    assert len(soup(read(live)).select("tbody tr")) == 4
-    models.value = ("fewer",)
-    assert len(soup(read(live)).select("tbody tr")) == 2
-    assert "fewer" in soup(read(live)).tbody.get_text()
-
-
-def rows_of(live: widgets.VBox, claim: str) -> list[Any]:
-    part(live, widgets.Dropdown, "Statistic").value = claim
-    return soup(read(live)).select("tbody tr")
-
-
-def test_no_correction_can_be_chosen_after_the_fact() -> None:
-    live = show("estimates", small_study())
-    described = {w.description for w in inside(live) if hasattr(w, "description")}
-    assert described == {"Statistic", "Models", ""}
-
-
-def test_an_open_notebook_shows_rows_of_all_models_and_lets_judges_be_chosen() -> None:
-    levels = [
-        {"judge": "j", "model": model, "measure": "level", "statistic": "kappa", "estimate": 0.1}
-        for model in ("m", "n", None)
-    ]
-    accuracy = [
-        {"judge": judge, "measure": "detection", "statistic": "accuracy", "estimate": 0.5}
-        for judge in ("one", "two")
-    ]
-    live = explorer.estimates(
-        tables.estimates([*levels, *accuracy], study="biasalert", confidence=0.95)
-    )
-    models = part(live, widgets.SelectMultiple, "Models")
-    assert models.value == ("m", "n", "all models")
-    assert len(soup(read(live)).select("tbody tr")) == 3
-    models.value = ("all models",)
-    assert len(soup(read(live)).select("tbody tr")) == 1
-    part(live, widgets.Dropdown, "Statistic").value = "detection: accuracy"
-    judges = part(live, widgets.SelectMultiple, "Judges")
-    assert len(soup(read(live)).select("tbody tr")) == 2
-    judges.value = ("two",)
-    assert len(soup(read(live)).select("tbody tr")) == 1
-
-
-def test_a_group_that_was_found_is_named_as_one(recorded: None) -> None:
-    rows = [
-        {"model": "m", "measure": measure, "statistic": statistic, "group": group, "estimate": 0.1}
-        for measure, statistic in (("rbs", "rbs"), ("rbs", "distance"), ("abs", "abs"))
-        for group in ("asian", "white")
-    ]
-    found = STUDIES["cogs"].found
-    page = soup(
-        explorer.estimates(tables.estimates(rows, study="cogs", confidence=0.95), found=found).data
-    )
-    heads = [[th.get_text() for th in table.select("th")] for table in page.select("table")]
-    assert [one[1] for one in heads] == ["nearest identity", "group", "most chosen"]
-    assert all("chance or reference" in one for one in heads)
-    assert "neutral prose" in page.get_text()
-    named = explorer.estimates(
-        tables.estimates(rows, study="cogs", confidence=0.95),
-        found={("rbs", "rbs"): "furthest <b>"},
-    )
-    heads = [[th.get_text() for th in table.select("th")] for table in soup(named.data)("table")]
-    assert [one[1] for one in heads] == ["furthest <b>", "group", "group"]
-
-
-def test_a_long_table_is_cut_and_says_so(recorded: None) -> None:
-    rows = [
-        {"model": f"m{i}", "measure": "w", "statistic": "s", "estimate": 0.1} for i in range(200)
-    ]
-    page = soup(explorer.estimates(tables.estimates(rows, study="x", confidence=0.95)).data)
-    assert len(page.select("tbody tr")) == 150
-    assert "50 more rows" in page.get_text()

@@ -198,7 +198,7 @@ def _figure(rows: pd.DataFrame) -> reading.Drawn:
     line = "0" if rows["null"].eq(0).all() else null
     by = ("run", "panel") if rows["run"].nunique() > 1 else "panel"
     hue = "group" if rows["group_is"].iloc[0] == "group" and rows["group"].notna().all() else None
-    low, high = reading.explorer.reach(rows)
+    low, high = _reach(rows)
     edge = 0.04 * (high - low)
 
     def alike(_: pd.DataFrame, ax: Axes) -> None:
@@ -264,3 +264,12 @@ def _title(rows: pd.DataFrame) -> str:
     ]
     which = f": {', '.join(label)}" if len(own) <= _NAMED else ""
     return f"{len(own)} of {p.notna().sum()} told apart from {null}{which}."
+
+
+def _reach(rows: pd.DataFrame) -> tuple[float, float]:
+    """Return the least and the largest value that a drawing of the rows must hold; 0 is in it."""
+    columns = ["estimate", "ci_low", "ci_high", "null_low", "null_high"]
+    values = rows[columns].to_numpy(dtype=float)
+    values = np.append(values[np.isfinite(values)], 0.0)
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

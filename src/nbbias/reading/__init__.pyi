@@ -1,7 +1,6 @@
 from . import (
     cards as cards,
     claims as claims,
-    explorer as explorer,
     figures as figures,
     frames as frames,
     lead as lead,

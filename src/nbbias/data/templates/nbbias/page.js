@@ -22,11 +22,10 @@
     // A spreadsheet must not take a text for a formula.
     return /^[=+\-@]/.test(plain) && plain !== "-" ? "'" + plain : plain;
   };
-  const drawing = ".x-dots"; // what it draws stands beside it
   const rows = (table) => {
     const found = [...table.querySelectorAll("tr")]
       .filter((row) => row.querySelector(".gt_col_heading, .gt_table_body td") || table.closest(".nbx"))
-      .map((row) => [...row.children].filter((cell) => !cell.querySelector(drawing)))
+      .map((row) => [...row.children])
       .map((row) => row.map((cell) => told(cell.innerText)));
     const width = found.length ? found[0].length : 0;
     return found.map((row) => [...row, ...Array(Math.max(0, width - row.length)).fill("")]);
@@ -56,7 +55,7 @@
     return [tab, fold].map((one) => one?.textContent.trim()).filter(Boolean).join(": ") || "table";
   };
   // In an explorer the short ones, and those that every topic or word has, do without.
-  const explored = [...document.querySelectorAll(".nbx :is(.x-drawn, .x-words)")]
+  const explored = [...document.querySelectorAll(".nbx .x-words")]
     .filter((table) => table.rows.length > 4);
   [...document.querySelectorAll("table.gt_table"), ...explored].forEach((table) => {
     const called = named(table);
