@@ -73,8 +73,6 @@ def test_without_a_bound_nothing_is_tested() -> None:
     assert found.isna().all(axis=1).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("n", [10, 30, 80, 400])
-@pytest.mark.parametrize("bound", [0.25, 0.5])
 def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
     """97 of 120 intervals of 95% hold: Wilson's interval, less the level, is longer downwards."""
     low, high = proportion_confint(97, 120, method="wilson")
@@ -94,6 +92,8 @@ def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
     assert found["p_within"].iloc[0] == pytest.approx(norm.cdf(-0.04 / (0.02 / norm.ppf(0.975))))
 
 
+@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("bound", [0.25, 0.5])
 def test_at_the_bounds_equivalence_is_claimed_no_more_often_than_its_level(
     n: int, bound: float
 ) -> None:
