@@ -94,8 +94,38 @@ def test_a_new_instrument_is_no_comparison(tmp_path: Path) -> None:
     assert found.rows["reason"][0] == "the baseline measured it by another instrument (TextBlob)"
 
 
-def test_the_same_files_pass_whatever_the_margin(tmp_path: Path) -> None:
-    data = {"answers_path": {"path": "a.csv", "sha256": "1"}}
+@pytest.mark.parametrize(
+    ("one", "other", "status"),
+    [
+        ({"sha256": "1"}, {"sha256": "1"}, 3),  # the very file
+        ({"sha256": "1", "asked_in": ["a"]}, {"sha256": "2", "asked_in": ["a", "b"]}, 3),
+        ({"sha256": "1", "asked_in": ["a"]}, {"sha256": "2", "asked_in": ["b"]}, 0),
+    ],
+)
+def test_a_model_that_was_not_asked_again_is_not_shown_to_be_anything(
+    tmp_path: Path, one: dict[str, Any], other: dict[str, Any], status: int
+) -> None:
+    files = [{"answers_path": {"path": "a.parquet", **entry}} for entry in (one, other)]
+    old = run(tmp_path / "old", {"m": scores(1)}, data=files[0])
+    new = run(tmp_path / "new", {"m": scores(1)}, data=files[1])
+    found = gate(new, old, margin=0.3)
+    assert found.status == status
+    texts = [pages_gate.headline(found), pages_gate.markdown(found), pages_gate.junit(found)]
+    assert all(("the model was not asked again" in text) == (status == 3) for text in texts)
+    assert ("gate: inconclusive" in texts[1]) == ('type="cannot tell"' in texts[2]) == (status == 3)
+    # Another model on the same texts was asked.
+    renamed = run(tmp_path / "renamed", {"other": scores(1)}, data=files[1])
+    assert gate(renamed, old, margin=0.3).status == 0
+
+
+def test_two_runs_of_the_sample_show_nothing(tmp_path: Path) -> None:
+    told = {"claims": [INDEX], "confidence": 0.95, "answers_path": "sample"}
+    found = gate(*pair(tmp_path, scores(1), scores(1), parameters=told), margin=MARGIN)
+    assert found.status == 3 and "(answers_path)" in found.rows["reason"][0]
+
+
+def test_a_judge_of_ours_that_reads_the_same_texts_alike_is_not_worse(tmp_path: Path) -> None:
+    data = {"labelled_path": {"path": "a.csv", "sha256": "1"}}
     values = scores(1, n=8)
     assert gate(*pair(tmp_path, values, values, data=data), margin=0.001).status == 0
     assert gate(*pair(tmp_path / "other", values, values), margin=0.001).status == 3
@@ -128,11 +158,11 @@ def test_a_mistake_is_told_with_what_to_do(
 
 
 def test_other_claims_and_files_are_remarked(tmp_path: Path) -> None:
-    data = [{"answers_path": {"path": "a.csv", "sha256": name}} for name in "ab"]
+    data = [{"lexicon": {"path": "a.csv", "sha256": name}} for name in "ab"]
     old = run(tmp_path / "old", {"m": scores(1)}, data=data[0])
     new = run(tmp_path / "new", {"gpt": scores(2)}, data=data[1], claims=[BOUNDED])
     remarks = " ".join(gate(new, old).remarks)
-    for told in ("m in old, gpt in new", "different claims", "differently: answers_path"):
+    for told in ("m in old, gpt in new", "different claims", "differently: lexicon"):
         assert told in remarks
 
 

@@ -1,19 +1,19 @@
 """The workflows that `nbbias new --ci` writes, and the project's own: parsed, and run as steps.
 
 No runner is here, so a small one stands in: it runs each `run:` of a job in order, in a scratch git
-repository, and does what the cache actions do. What only a runner has (checkout, Python, uploads)
-it leaves out.
+repository. What only a runner has (checkout, Python, uploads) it leaves out.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ import yaml
 
 from nbbias.pages import share
 from nbbias.tables import NbbiasError, data_path
+from tests.fake_openai import KEY, FakeOpenAI
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,21 +68,17 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def run_job(
-    folder: Path, tmp_path: Path, *, branch: str = "main"
+    folder: Path, tmp_path: Path, **told: str
 ) -> tuple[bool, dict[str, subprocess.CompletedProcess[str]]]:
     """Run the job that measures in a fresh checkout; say whether it passed, and what steps said."""
     checkout = tmp_path / "checkout"
     shutil.rmtree(checkout, ignore_errors=True)
-    subprocess.run(["git", "clone", "-q", "-b", branch, str(folder), str(checkout)], check=True)
+    subprocess.run(["git", "clone", "-q", str(folder), str(checkout)], check=True)
     job = read(checkout / share.WORKFLOWS["github"])["jobs"]["measure"]
-    accepts = branch == "main"
-    env = environment(tmp_path) | {
-        name: _told(value, checkout, accepts=accepts) for name, value in job["env"].items()
-    }
+    env = environment(tmp_path) | {name: _told(value) for name, value in job["env"].items()} | told
     passed, said = True, dict[str, subprocess.CompletedProcess[str]]()
     for step in job["steps"]:
-        wanted = str(step.get("if", "success()"))
-        if ("success()" in wanted and not passed) or ("ACCEPT" in wanted and not accepts):
+        if not passed and "cancelled()" not in str(step.get("if", "")):
             continue
         if "run" in step:
             done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=checkout, env=env,
@@ -89,68 +86,82 @@ def run_job(
             said[step["name"]] = done
             passed &= done.returncode == 0
         else:
-            _act(step, checkout, tmp_path / "caches")
+            assert step["uses"].split("@")[0].startswith(LEFT_OUT)
     return passed, said
 
 
-def _told(value: str, checkout: Path, *, accepts: bool) -> str:
-    value = value.replace("${{ github.workspace }}", str(checkout))
-    return re.sub(r"\$\{\{.*'yes' \|\| 'no' \}\}", "yes" if accepts else "no", value)
+_RUNS = iter(range(1, 1000))
 
 
-def _act(step: Mapping[str, Any], checkout: Path, caches: Path) -> None:
-    """Do what an action does that caches."""
-    action, path = step["uses"].split("@")[0], step.get("with", {}).get("path", "")
-    if action.startswith(LEFT_OUT):
-        return
-    assert action in {"actions/cache", "actions/cache/restore", "actions/cache/save"}
-    here, kept = checkout / path, caches / path
-    if action == "actions/cache/save":
-        shutil.copytree(here, kept, dirs_exist_ok=True)
-    elif kept.is_dir():
-        shutil.copytree(kept, here)
+def _told(value: str) -> str:
+    """Fill in what the runner knows: the number of the run, and the repository's secrets."""
+    value = value.replace("${{ github.run_id }}", str(next(_RUNS)))
+    value = value.replace("${{ github.run_attempt }}", "1")
+    return value.replace("${{ secrets.OPENAI_API_KEY }}", KEY)
 
 
-def answers(folder: Path, words: str) -> None:
-    """Write the model's answers anew: those of one of the shipped registers."""
+def register(name: str, seed: int) -> Callable[[str], str]:
+    """Answer by sentences drawn from a shipped register, as a model that samples does."""
     shipped = data_path("sample/llmbi_answers.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in shipped]
-    own = [row | {"model": "mine"} for row in rows if row["model"] == words]
-    lines = "".join(json.dumps(row) + "\n" for row in own)
-    (folder / "answers.jsonl").write_text(lines, encoding="utf-8")
-    params = folder / "params" / "llmbi" / "ci.yaml"
-    text = params.read_text("utf-8").replace("answers_path: sample",
-                                             "answers_path: ../../answers.jsonl")  # fmt: skip
-    params.write_text(text, encoding="utf-8")
-    subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
+    rows, rng = [json.loads(line) for line in shipped], random.Random(seed)
+
+    def reply(prompt: str) -> str:
+        own = [row["text"] for row in rows if row["model"] == name and row["prompt"] in prompt]
+        sentences = " ".join(own).rstrip(".").split(". ")
+        return ". ".join(rng.sample(sentences, min(5, len(sentences)))) + "."
+
+    return reply
 
 
 @needs_a_shell
 @pytest.mark.slow
-def test_a_workflow_accepts_shuts_and_opens(repository: Path, tmp_path: Path) -> None:
-    answers(repository, "plain-register")
-    commit(repository, "our model's answers")
-    passed, said = run_job(repository, tmp_path)
-    assert passed, {name: done.stderr for name, done in said.items()}
-    assert list(said) == ["Install", "Run the batch", "Gate", "Build the site"]
-    assert "llmbi/ci: no accepted run yet\nllmbi/ci: accepted" in said["Gate"].stdout
-    assert (tmp_path / "checkout" / "site" / "index.html").is_file()
+def test_a_workflow_asks_anew_and_catches_a_model_that_changed_behind_its_name(
+    repository: Path, tmp_path: Path
+) -> None:
+    with FakeOpenAI(reply=register("plain-register", 1)) as server:
+        params = repository / "params" / "llmbi" / "ci.yaml"
+        text = params.read_text("utf-8").replace("openai/gpt-4o-mini", "openai-api/fake/my-model")
+        params.write_text(f"{text}  base_url: {server.url}\n", encoding="utf-8")
+        commit(repository, "our model")
+        told = {"NBBIAS_BASE_URL": server.url, "FAKE_API_KEY": KEY}
 
-    subprocess.run(["git", "checkout", "-q", "-b", "warmer"], cwd=repository, check=True)
-    answers(repository, "warm-register")
-    commit(repository, "a warmer model")
-    passed, said = run_job(repository, tmp_path, branch="warmer")
-    assert not passed and said["Gate"].returncode == 1
-    assert "llmbi/ci is worse than its baseline" in said["Gate"].stdout
-    assert "nbbias gate: worse" in (tmp_path / "summary.md").read_text("utf-8")
-    assert (tmp_path / "checkout" / "reports" / "llmbi-ci.xml").is_file()
-    assert said["Build the site"].returncode == 0  # whoever looks why finds the page
+        passed, said = run_job(repository, tmp_path, **told)
+        assert not passed and "Gate" in said, {name: done.stderr for name, done in said.items()}
+        assert said["Gate"].returncode == 3
+        assert "commit it as accepted/llmbi/ci" in said["Gate"].stdout
+        assert (tmp_path / "checkout" / "site" / "index.html").is_file()
+        kept = repository / "accepted" / "llmbi" / "ci"
+        shutil.copytree(tmp_path / "checkout" / "runs" / "llmbi" / "ci", kept)
+        subprocess.run(["git", "add", "-A"], cwd=repository, check=True)
+        commit(repository, "accepted")
 
-    answers(repository, "plain-register")
-    commit(repository, "back to the plain one")
-    passed, said = run_job(repository, tmp_path, branch="warmer")
-    assert passed and "not worse" in said["Gate"].stdout
-    assert "accepted" not in said["Gate"].stdout  # on the default branch alone
+        server.reply = register("plain-register", 2)  # the same model, sampled anew
+        passed, said = run_job(repository, tmp_path, **told)
+        assert passed and "not worse" in said["Gate"].stdout, said["Gate"].stdout
+        assert sum(server.billed.values()) == 720
+
+        server.reply = register("warm-register", 3)  # another one behind the same name
+        passed, said = run_job(repository, tmp_path, **told)
+        assert not passed and said["Gate"].returncode == 1
+        assert "llmbi/ci is worse than its baseline" in said["Gate"].stdout
+        assert "nbbias gate: worse" in (tmp_path / "summary.md").read_text("utf-8")
+        assert (tmp_path / "checkout" / "reports" / "llmbi-ci.xml").is_file()
+        assert said["Build the site"].returncode == 0  # whoever looks why finds the page
+
+        # A store that is kept: nobody is asked, and nothing can be told.
+        checkout, billed = tmp_path / "checkout", sum(server.billed.values())
+        env = environment(tmp_path) | told | {"CI_RUN": "kept"}
+        for times in (1, 2):
+            batch = ["nbbias", "run", "params/llmbi/ci.yaml"]
+            subprocess.run(batch, cwd=checkout, env=env, check=True, capture_output=True)
+            assert sum(server.billed.values()) == billed + 360
+            server.reply = register("plain-register", 4)
+            if times == 1:
+                shutil.rmtree(checkout / "accepted")
+                shutil.copytree(checkout / "runs", checkout / "accepted")
+        done = subprocess.run(["sh", "ci/gate.sh"], cwd=checkout, env=env, capture_output=True,
+                              text=True, check=False)  # fmt: skip
+        assert done.returncode == 3 and "not asked again" in done.stdout.replace("\n", " ")
 
 
 # --- parsed -------------------------------------------------------------------------------------
@@ -165,20 +176,22 @@ def test_a_repository_holds_all_that_its_workflow_names(who: str, tmp_path: Path
         assert name in text and (tmp_path / "mine" / name).is_file()
     lines = (
         [step["run"] for step in found["jobs"]["measure"]["steps"] if "run" in step]
-        if who == "github" else found["measure"]["script"]
+        if who == "github" else found["bias"]["script"]
     )  # fmt: skip
     for line in lines:
         subprocess.run(["bash", "-n", "-c", line], check=True)
-    assert ".nbbias" in (tmp_path / "mine" / ".gitignore").read_text("utf-8")
+    ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()
+    assert "answers/" in ignored and "accepted/" not in ignored
+    assert "nbbias[llm]==" in (tmp_path / "mine" / "requirements.txt").read_text("utf-8")
+    assert "OPENAI_API_KEY" in text and "CI_RUN" in text and 'STRICT: "true"' in text
 
 
-def test_gitlab_measures_gates_and_publishes(tmp_path: Path) -> None:
+def test_gitlab_measures_and_gates(tmp_path: Path) -> None:
     share.new(tmp_path / "mine", ci="gitlab")
     found = read(tmp_path / "mine" / share.WORKFLOWS["gitlab"])
-    assert found["measure"]["script"][-1] == "sh ci/gate.sh"
-    assert found["measure"]["artifacts"]["reports"]["junit"] == "reports/*.xml"
-    assert {cache["key"] for cache in found["measure"]["cache"]} == {"nbbias", "accepted"}
-    assert found["pages"]["artifacts"]["paths"] == ["public"]
+    assert found["bias"]["script"][-1] == "sh ci/gate.sh"
+    assert found["bias"]["artifacts"]["reports"]["junit"] == "reports/*.xml"
+    assert found["bias"]["cache"] == {"key": "packages", "paths": [".pip"]}
 
 
 def test_without_a_workflow_none_is_written_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
@@ -190,32 +203,35 @@ def test_without_a_workflow_none_is_written_and_an_unknown_one_is_refused(tmp_pa
 
 
 @needs_a_shell
-@pytest.mark.parametrize(("exits", "status", "told"), [
-    ({"one": 0, "two": 0}, 0, "a/one: accepted"),
-    ({"one": 1, "two": 0}, 1, "a/two: accepted"),
-    ({"one": 3, "two": 0}, 0, "::warning::a/one: too few units to tell"),
-    ({"one": 2, "two": 0}, 1, "a/two: accepted"),
+@pytest.mark.parametrize(("exits", "env", "status", "told"), [
+    ({"one": 0, "two": 0}, {}, 0, ""),
+    ({"one": 1, "two": 0}, {}, 1, ""),
+    ({"one": 3, "two": 0}, {}, 3, "inconclusive: a/one\n"),
+    ({"one": 1, "two": 3}, {}, 1, "inconclusive: a/two\n"),
+    ({"one": 3, "two": 1}, {}, 1, "inconclusive: a/one\n"),
+    ({"one": 3}, {"STRICT": "false"}, 0, "inconclusive: a/one\n"),
+    ({"one": 3}, {"GITHUB_ACTIONS": "true"}, 3, "::warning title=inconclusive:: a/one\n"),
+    ({"new": 0}, {}, 3, "commit it as accepted/a/new\ninconclusive: a/new\n"),
+    ({"one": 2, "two": 0}, {}, 1, ""),
+    ({}, {}, 3, "inconclusive:no run to gate\n"),
 ])  # fmt: skip
 def test_the_gate_of_several_runs(
-    tmp_path: Path, exits: dict[str, int], status: int, told: str
+    tmp_path: Path, exits: dict[str, int], env: dict[str, str], status: int, told: str
 ) -> None:
-    for name in (*exits, "two.failed"):
+    for name in (*exits, "two.failed") if exits else ():
         for folder in ("runs", "accepted"):
-            own = tmp_path / folder / "a" / name
-            own.mkdir(parents=True)
-            (own / "manifest.json").write_text(folder)
+            if (folder, name) != ("accepted", "new"):
+                (tmp_path / folder / "a" / name).mkdir(parents=True)
+                (tmp_path / folder / "a" / name / "manifest.json").write_text(folder)
     command = tmp_path / "nbbias"
     cases = "".join(f"runs/a/{name}) exit {code};;" for name, code in exits.items())
     command.write_text(f'#!/bin/sh\ncase $2 in {cases} *) echo "unexpected $2"; exit 9;; esac\n')
     command.chmod(0o755)
-    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "ACCEPT": "yes"}
+    outside = {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
     script = str(data_path("templates/ci/gate.sh"))
-    done = subprocess.run(["sh", script], cwd=tmp_path, env=env, capture_output=True, text=True,
-                          check=False)  # fmt: skip
-    assert done.returncode == status and told in done.stdout
-    for name, code in exits.items():
-        kept = (tmp_path / "accepted" / "a" / name / "manifest.json").read_text()
-        assert kept == ("runs" if code == 0 else "accepted")
+    done = subprocess.run(["sh", script], cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env=outside | env | {"PATH": f"{tmp_path}:{os.environ['PATH']}"})  # fmt: skip
+    assert done.returncode == status and done.stdout.endswith(told)
 
 
 def test_the_projects_own_workflow_tests_each_system_and_python() -> None:

@@ -279,7 +279,7 @@ def _own(rows: Mapping[str, int]) -> Own:
 def _units() -> Units:
     from nbbias.biasalert import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE, "texts")
+    return Units(units.values, units.WORSE, "texts", ("replies_paths", "moderation_paths"))
 
 
 STUDY = Study(

@@ -219,7 +219,7 @@ def _own(rows: Mapping[str, int]) -> Own:
 def _units() -> Units:
     from nbbias.cogs import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE, "instances (task and theme)")
+    return Units(units.values, units.WORSE, "instances (task and theme)", ("answers_path",))
 
 
 STUDY = Study(

@@ -87,7 +87,7 @@ def _check(chosen: Any) -> list[str]:
 def _units() -> Units:
     from nbbias.llmbi import units  # which takes a while to load
 
-    return Units(units.values, units.WORSE, "prompts")
+    return Units(units.values, units.WORSE, "prompts", ("answers_path",))
 
 
 STUDY = Study(

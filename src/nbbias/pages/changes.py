@@ -14,8 +14,9 @@ from scipy.stats import norm
 
 from nbbias import stats
 from nbbias.pages import manifest
+from nbbias.params import Units
 from nbbias.studies import STUDIES
-from nbbias.tables import UNIT_KEYS, NbbiasError, saved_table
+from nbbias.tables import SAMPLE, UNIT_KEYS, NbbiasError, saved_table
 
 Row = dict[str, Any]
 Key = tuple[str, ...]
@@ -40,12 +41,28 @@ class Run(NamedTuple):
     units: dict[Key, pd.DataFrame]
 
     @property
+    def study(self) -> Units:
+        """What the study says of its units."""
+        record = STUDIES.get(self.described["study"])
+        load = record.units if record else None
+        return load() if load else Units(lambda *_: pd.DataFrame(), {})
+
+    @property
     def called(self) -> str:
         """What people call the study's units."""
-        load = (
-            STUDIES[self.described["study"]].units if self.described["study"] in STUDIES else None
-        )
-        return load().called if load else "units"
+        return self.study.called
+
+    @property
+    def answers(self) -> dict[str, tuple[str, list[str]]]:
+        """The files of models' answers: the hash, and the runs that asked, by parameter."""
+        found = {
+            name: (entry["sha256"], list(entry.get("asked_in", [])))
+            for name, entry in self.described.get("data", {}).items()
+            if name.partition(".")[0] in self.study.answers
+        }
+        given = self.described.get("parameters", {})
+        return found | {name: (SAMPLE, []) for name in self.study.answers
+                        if given.get(name) == SAMPLE}  # fmt: skip
 
 
 def read(folder: Path) -> Run:
@@ -252,6 +269,15 @@ def _mirrors(table: pd.DataFrame) -> pd.Series:
     size = by["group"].transform("size")
     away = [by[name].transform("sum").abs() <= _ROUNDING for name in ("first", "second")]
     return (size == 2) & away[0] & away[1] & (by.cumcount() == 1) & (table["group"] != "")
+
+
+def answered_before(first: Run, second: Run) -> list[str]:
+    """Return the parameters by which two runs read answers that were recorded once."""
+    old = first.answers
+    return [
+        name for name, (sha256, runs) in second.answers.items()
+        if name in old and (sha256 == old[name][0] or set(runs) & set(old[name][1]))
+    ]  # fmt: skip
 
 
 def read_differently(first: Run, second: Run) -> list[str]:

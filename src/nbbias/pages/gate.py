@@ -22,7 +22,6 @@ from nbbias import stats
 from nbbias.pages import changes, manifest
 from nbbias.params import SMALLEST
 from nbbias.reading import names, p_value
-from nbbias.studies import STUDIES
 from nbbias.tables import UNIT_KEYS, NbbiasError, escape, visible
 
 Row = dict[str, Any]
@@ -33,6 +32,9 @@ WORSE, NOT_WORSE, CANNOT_TELL = 1, 0, 3
 
 #: The power that so many units would have, of all claims together.
 POWER = 0.8
+
+#: Why nothing can be told of a model that nobody asked.
+NOT_ASKED = "the model was not asked again: both runs read the same recorded answers ({files})"
 
 _NAMED = ("model", "source", "prompt", "bias", "group", "dimension", "task", "topic", "judge",
           "evaluator")  # fmt: skip
@@ -90,12 +92,14 @@ def gate(
     first, renamed = changes.as_one_model(first, second)
     rows = _chosen(second, claims, where=str(run))
     rows += _gone(first, second, {int(row["claim"]) for row in rows})
-    worse = _directions(second)
+    worse = second.study.worse
     _refuse_untestable(rows, first, second, worse, where=str(run))
     rows = _with_margins(rows, margins or {}, margin, where=str(run))
     alpha = 1 - float(second.described["parameters"].get("confidence", 0.95))
     wanted = 1 - (1 - POWER) / max(len(rows), 1)
+    recorded = [] if renamed else changes.answered_before(first, second)
     tested = [_tested(row, first, second, worse[row["statistic"]], alpha) for row in rows]
+    tested = [_not_asked(row, recorded) for row in tested]
     table = stats.adjust(pd.DataFrame(tested).assign(p_value=lambda own: own["p_worse"]))
     table["verdict"] = [_verdict(row, alpha) for row in table.to_dict("records")]
     table["needed"] = [
@@ -115,11 +119,6 @@ def _twin(baseline: Path, second: changes.Run) -> Path:
     """Return the accepted run: the folder named, or the run's twin in a folder of runs."""
     inside = baseline / str(second.described["study"]) / str(second.described["run"])
     return baseline if (baseline / manifest.NAME).is_file() or not inside.is_dir() else inside
-
-
-def _directions(run: changes.Run) -> Mapping[str, str]:
-    load = STUDIES[run.described["study"]].units
-    return load().worse if load else {}
 
 
 def _chosen(run: changes.Run, claims: Sequence[int] | None, *, where: str) -> list[Row]:
@@ -231,6 +230,15 @@ def _tested(row: Row, first: changes.Run, second: changes.Run, worse: Any, alpha
     return told
 
 
+def _not_asked(row: Row, recorded: Sequence[str]) -> Row:
+    """Take back what a claim says of a model that was not asked between the two runs."""
+    files = {name.partition(".")[0]: name.partition(".")[2] for name in recorded}
+    mine = [name for name, judge in files.items() if not judge or judge == row["judge"]]
+    if not mine or row["n"] == 0:
+        return row
+    return row | {"p_not_worse": np.nan, "reason": NOT_ASKED.format(files=" and ".join(mine))}
+
+
 def _same_files(first: changes.Run, second: changes.Run) -> bool:
     """Tell whether two runs read the same: then what did not change says nothing by chance."""
     read = [
@@ -260,7 +268,7 @@ def _verdict(row: Row, alpha: float) -> Verdict:
 def _needed(
     row: Row, first: changes.Run, second: changes.Run, worse: Any, alpha: float, wanted: float
 ) -> float:
-    if row["verdict"] != "cannot tell":
+    if row["verdict"] != "cannot tell" or (row["n"] and np.isnan(row["p_not_worse"])):
         return np.nan
     both = changes.paired(first, second, tuple(row[name] for name in UNIT_KEYS))
     common = both.dropna(subset=["first", "second"])
@@ -278,10 +286,14 @@ def _status(table: pd.DataFrame) -> int:
 
 def _remarks(first: changes.Run, second: changes.Run) -> list[str]:
     told = []
-    asked = [one.described.get("claims_sha256") for one in (first, second)]
-    if asked[0] != asked[1]:
+    declared = [one.described.get("claims_sha256") for one in (first, second)]
+    if declared[0] != declared[1]:
         told.append("The two runs declare different claims; those of the run are tested.")
-    differs = [name for name in changes.read_differently(first, second) if name != "claims"]
+    asked = {"claims", *second.study.answers}  # that these differ is what a gate is for
+    differs = [
+        name for name in changes.read_differently(first, second)
+        if name.partition(".")[0] not in asked
+    ]  # fmt: skip
     if differs:
         told.append(f"Set or read differently: {', '.join(differs)}.")
     return told
@@ -310,6 +322,10 @@ def headline(found: Gate) -> str:
         every = {1: "its declared claim", 2: "both declared claims"}.get(n, f"all {claims}")
         return f"{pair.format('shown to be not worse')} in {every}."
     pair = f"whether {found.run} is worse than {found.baseline}"
+    unasked = tested["p_not_worse"].isna() & (tested["n"] > 0)
+    if unasked[tested["verdict"] == "cannot tell"].all():
+        told = f"{pair[0].upper()}{pair[1:]} cannot be told: the model was not asked again"
+        return f"{told} ({times['cannot tell']} of {claims})."
     return f"Too few {found.called} to tell {pair}: {times['cannot tell']} of {claims}."
 
 
@@ -330,6 +346,8 @@ def told(row: Mapping[str, Any], found: Gate) -> str:
         return f"{text}; {p_value(row['p_adjusted'])} (Holm)"
     if row["verdict"] == "not worse":
         return f"{text}; {row['reason'] or p_value(row['p_not_worse'])}"
+    if np.isnan(row["p_not_worse"]):
+        return f"{text}; {row['reason']}"
     return f"{text}; {_could(row, found)}"
 
 
@@ -359,7 +377,7 @@ def markdown(found: Gate) -> str:
     >>> markdown(Gate("llmbi/new", "llmbi/old", "prompts", rows, 0, 0.05, ["Note."]))[:9]
     '## nbbias'
     """
-    title = {WORSE: "worse", NOT_WORSE: "not worse", CANNOT_TELL: "cannot tell"}[found.status]
+    title = {WORSE: "worse", NOT_WORSE: "not worse", CANNOT_TELL: "inconclusive"}[found.status]
     lines = [f"## nbbias gate: {title}", "", _cell(headline(found)), "",
              "| | claim | what changed |", "| --- | --- | --- |"]  # fmt: skip
     lines += [

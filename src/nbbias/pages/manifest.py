@@ -40,13 +40,13 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
     -------
     dict
         `study`, `run`, `parameters` and their hash, that of the declared claims among them, `data`
-        (path and hash of each file that a parameter names), the notebook's hash, `seed`,
-        `versions`, `git`, `platform`.
+        (of each file that a parameter names, path, hash, and the runs of `nbbias generate` that
+        asked for what it holds), the notebook's hash, `seed`, `versions`, `git`, `platform`.
     """
     values = parameters.model_dump()
     given = json.dumps(values, sort_keys=True).encode()
     data = {
-        name: {"path": str(path), "sha256": tables.file_sha256(path)}
+        name: {"path": str(path), "sha256": tables.file_sha256(path), "asked_in": _asked_in(path)}
         for name, path in input_files(parameters).items()
     }
     return {
@@ -62,6 +62,15 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "git": git_state(notebook.parent),
         "platform": platform.platform(),
     }
+
+
+def _asked_in(path: Path) -> list[str]:
+    """Return the runs of `nbbias generate` whose answers a table that it exported holds."""
+    try:
+        asked = pd.read_parquet(path, columns=["key", "asked_at", "run"])
+    except (OSError, ValueError, LookupError):
+        return []
+    return sorted(asked["run"].dropna().astype(str).unique())
 
 
 def changed(description: Mapping[str, Any]) -> list[str]:
@@ -85,6 +94,7 @@ def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
 class _Entry(BaseModel):
     path: str
     sha256: str
+    asked_in: list[str] = []
 
 
 class _Manifest(BaseModel):

@@ -140,7 +140,7 @@ def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
 WORKFLOWS = {"github": ".github/workflows/bias.yml", "gitlab": ".gitlab-ci.yml"}
 
 #: What is no part of a repository that measures.
-_IGNORED = ".nbbias/\naccepted/\nreports/\nruns/\nsite/\n"
+_IGNORED = ".pip/\nanswers/\nreports/\nruns/\nsite/\n"
 
 
 def new(folder: Path, *, ci: str | None = None) -> int:
@@ -185,7 +185,7 @@ def _workflow(ci: str) -> dict[str, str]:
         WORKFLOWS[ci]: f"{ci}.yaml", "ci/gate.sh": "gate.sh", "params/llmbi/ci.yaml": "params.yaml"
     }  # fmt: skip
     written = {name: (templates / own).read_text("utf-8") for name, own in found.items()}
-    needed = f"nbbias=={tables.versions()['nbbias']}\n"
+    needed = f"nbbias[llm]=={tables.versions()['nbbias']}\n"
     return written | {"requirements.txt": needed, ".gitignore": _IGNORED}
 
 

@@ -144,12 +144,14 @@ class Units(NamedTuple):
     `values` is given the run's folder and its parameters, and returns a table as of
     `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
-    `called` is what people call the units.
+    `called` is what people call the units. `answers` names the parameters whose files hold what
+    models answered: two runs that read the same ones asked nobody in between.
     """
 
     values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
     worse: Mapping[str, str]
     called: str = "units"
+    answers: tuple[str, ...] = ("generations_path",)
 
 
 #: What a run on texts of one's own sets: a value, and why.
