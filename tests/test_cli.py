@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import sysconfig
@@ -96,6 +97,48 @@ def test_a_place_that_cannot_be_written_to_is_refused(
     assert told in done.stderr
     assert done.returncode == 2
     assert (tmp_path / "afile").read_text() == "mine"
+
+
+NBBIAS = [sys.executable, "-m", "nbbias"]
+
+
+def shell(line: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of a POSIX shell in which `$NBBIAS` is the command."""
+    given = {**os.environ, "NBBIAS": " ".join(NBBIAS), **env}
+    return subprocess.run(["sh", "-c", line], cwd=cwd, env=given, capture_output=True, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="lines of a POSIX shell")
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("mkdir gone; cd gone; rmdir ../gone; $NBBIAS list", b"the folder that you are in is gone"),
+        ("$NBBIAS detect - <&-", b"it is closed"),
+        ("$NBBIAS data fetch $(printf '\\377\\376')", b"no such dataset"),
+        ("mkdir $(printf '\\377'); $NBBIAS report $(printf '\\377')", b"error"),
+        ("mkdir $(printf '\\377'); $NBBIAS run llmbi $(printf '\\377')/a.csv", b"error"),
+        ("ln -s loop loop; $NBBIAS report x --out loop", b"error"),
+        ("$NBBIAS report x --out .", b"error"),
+        ("touch afile; $NBBIAS list --out afile", b"afile: is no folder"),
+        ("$NBBIAS run $(printf '%05000d' 7)", b" \\u2026 "),
+    ],
+)
+def test_an_odd_shell_is_told_what_is_wrong(line: str, told: bytes, tmp_path: Path) -> None:
+    done = shell(line, tmp_path, NBBIAS_DATA=str(tmp_path), LC_ALL="C", PYTHONUTF8="0",
+                 PYTHONCOERCECLOCALE="0")  # fmt: skip
+    assert b"Traceback" not in done.stderr and len(done.stderr) < 2000
+    assert told in done.stderr and done.returncode == 2
+
+
+@pytest.mark.parametrize("env", [
+    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}
+])  # fmt: skip
+def test_a_terminal_that_lacks_letters_is_told_all_the_same(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    done = subprocess.run([*NBBIAS, "params", "llmbi"], cwd=tmp_path, env=os.environ | env,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0 and b"\\u2265 0" in done.stdout and not done.stderr
 
 
 def test_a_mistake_of_ours_is_not_taken_for_one_of_the_user(

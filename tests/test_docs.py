@@ -6,6 +6,7 @@ The site that is built from them is tested in `tests/browser/test_site.py`.
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -81,3 +82,17 @@ def test_every_command_that_is_shown_is_one() -> None:
         elif verb not in {"lab", "data"}:  # which pass theirs on
             unknown |= {f"{verb} {one}" for one in options if one not in {*known, "-"}}
     assert not unknown
+
+
+def test_no_host_of_a_package_index_is_named() -> None:
+    """Packages are named, and installed from where their user installs them."""
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    hosts = re.compile(
+        rb"(?i)\bpypi\.org|pythonhosted\.org|anaconda\.org|index-url|download\.pytorch"
+    )
+    this = Path(__file__).relative_to(ROOT).as_posix()
+    named = [
+        name for name in done.stdout.splitlines()
+        if name != this and (ROOT / name).is_file() and hosts.search((ROOT / name).read_bytes())
+    ]  # fmt: skip
+    assert named == []

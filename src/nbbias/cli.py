@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import logging
 import os
 import sys
@@ -209,8 +210,6 @@ def detect_command(
         files = [Path(tables.notes.parted(one)[0]) for one in read]
         tables.refuse_target(out, force=force, inputs=files)
     blocks = running.texts.blocks(texts, column=column)
-    if texts != running.texts.PIPE:
-        blocks = iter(list(blocks))  # what is wrong with a file is told before a judge is fitted
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
     for told in detector.told:
         err_console.print(told, markup=False)
@@ -497,6 +496,8 @@ def _numbers(given: str) -> list[int]:
 @app.command("list")
 def list_command(out: Out = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
+    if out.exists() and not out.is_dir():
+        raise NbbiasError(str(out), "is no folder")
     from nbbias import studies as registry  # which loads every study's parameters
 
     for stem, study in registry.STUDIES.items():
@@ -664,6 +665,13 @@ def main() -> None:
     tables.late("numpy", "pandas", "pyarrow", "joblib")  # a mistake is told without them
     tables.spare_grammar()
     tables.spare_examples()
+    for stream in (sys.stdout, sys.stderr):  # a terminal may lack letters of what is said
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        _refuse("the folder that you are in is gone; go to another one")
     try:
         _main()
     finally:  # what is of no use is told, whatever else was

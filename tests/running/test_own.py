@@ -246,6 +246,45 @@ def test_a_missing_column_is_asked_for_with_the_likeliest_and_the_option() -> No
     assert "--columns 'originals.text=my prose'" in refusal("news_bias", spaced, sides()[1])
 
 
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_columns_that_no_study_reads_may_hold_anything(ending: str) -> None:
+    strange = {"when": pd.Timestamp("2024-01-01"), "is_read": True, "many": [[1, 2]] * 2}
+    for name, text in (("o", "He went to the river."), ("g", "She went to the river.")):
+        table = pd.DataFrame({"article_id": ["1", "2"], "text": [text, f"{text} Again."]})
+        table = table.assign(**strange)
+        if ending == "parquet":
+            table.to_parquet(f"{name}.parquet")
+        else:
+            table.to_json(f"{name}.jsonl", orient="records", lines=True, date_format="iso")
+    told = planned("news_bias", f"o.{ending}", f"g.{ending}").lines
+    assert "  not read: when, is_read, many" in told
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("x.xlsx", b"PK\x03\x04", "unknown format '.xlsx'"),
+        ("x.txt", b"one", "unknown format '.txt'"),
+        ("x.csv", b"PK\x03\x04\0\x81", "an archive or a workbook"),
+        ("x.csv", b"\x1f\x8b\x08\0", "packed by gzip"),
+        ("x.csv", b"PAR1\0\0\x81", "is Parquet"),
+        ("x.csv", None, "is no regular file"),
+        ("y$x.csv", b"article_id,text\n1,He.\n", "g.csv: no such file"),
+    ],
+)
+def test_what_cannot_be_read_is_told_as_what_it_is(
+    name: str, content: bytes | None, told: str
+) -> None:
+    if content is None:
+        Path(name).mkdir()
+    else:
+        Path(name).write_bytes(content)
+    chosen = own.asked(["news_bias", name, "g.csv"])
+    assert chosen.stem == "news_bias"
+    said = refusal("news_bias", *chosen.files)
+    assert told in said and "environment variable" not in said
+
+
 def test_what_is_no_text_is_refused() -> None:
     Path("a.csv").write_bytes(b"\0\1\2\3" * 9)
     assert "is no text" in refusal("llmbi", "a.csv")

@@ -27,11 +27,33 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
 
 
 def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes], None]) -> None:
-    pipe(b"\xef\xbb\xbfone\r\n\ntw\xff\n" + b"x\n" * 100)
+    pipe(b"\xef\xbb\xbfone\r\n\ntwo\n" + b"x\n" * 100)
     first, second = texts.blocks("-")
     assert (len(first), len(second)) == (texts.LINES, 103 - texts.LINES)
-    assert first["text"].tolist()[:4] == ["one", "", "tw\N{REPLACEMENT CHARACTER}", "x"]
+    assert first["text"].tolist()[:4] == ["one", "", "two", "x"]
     assert [*first["row"], *second["row"]] == list(range(1, 104))
+
+
+def test_a_pipe_that_is_no_utf_8_or_is_closed_is_refused(
+    pipe: Callable[[bytes], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe(b"one\ntw\xff\n")
+    with pytest.raises(NbbiasError, match="line 2 is no UTF-8"):
+        next(texts.blocks("-"))
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(NbbiasError, match="it is closed"):
+        next(texts.blocks("-"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_lines_of_a_file_are_read_as_they_are_written(tmp_path: Path, encoding: str) -> None:
+    told = ["Women are naïve.", "", "He went to the café."]
+    (tmp_path / "a.txt").write_bytes("\r\n".join(told).encode(encoding))
+    (block,) = texts.blocks(str(tmp_path / "a.txt"))
+    assert block["text"].tolist() == told
+    (tmp_path / "packed.txt").write_bytes(b"PK\x03\x04\0\0\0\x81\x8d")
+    with pytest.raises(NbbiasError, match="an archive or a workbook"):
+        next(texts.blocks(str(tmp_path / "packed.txt")))
 
 
 def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:

@@ -199,7 +199,9 @@ def test_a_notebook_opened_in_its_folder_writes_beside_that(
     assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-cmd", "@SUM(A1)", "\t=1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-cmd", "@SUM(A1)", "\t=1", "\n=1", " =1", "\uff1dcmd"]
+)
 def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_path: Path) -> None:
     table = pd.DataFrame({"a": [text, "plain", None], "b": [-1.5, 2, None]})
     tables.save_table(table, "t", out=tmp_path)
@@ -210,11 +212,15 @@ def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_p
     assert pd.read_parquet(tmp_path / "tables" / "t.parquet")["a"][0] == text
 
 
-@pytest.mark.parametrize("text", ["-", "a=b", "1-2", "", "'=1"])
+@pytest.mark.parametrize("text", ["-", "a=b", "1-2", "", "'=1", "he left;-)", "a; - b"])
 def test_other_texts_are_left_alone(text: str) -> None:
     assert tables.csv(pd.DataFrame({"a": [text]})) == pd.DataFrame({"a": [text]}).to_csv(
         index=False, lineterminator="\n"
     )
+
+
+def test_a_cell_of_those_who_part_by_semicolons_is_no_formula_either() -> None:
+    assert tables.csv(pd.DataFrame({"a": ["a;=cmd|x"]})) == "a\na;'=cmd|x\n"
 
 
 def test_a_return_in_a_text_ends_no_row(tmp_path: Path) -> None:

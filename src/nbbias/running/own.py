@@ -18,10 +18,10 @@ import pandas as pd
 from nbbias import params, studies, tables
 from nbbias.params import Study
 from nbbias.running import names
-from nbbias.running.files import DATA, beside, noted
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
 from nbbias.tables import Heard, NbbiasError, ParameterError, notes
+from nbbias.tables.sniff import DATA, beside, noted
 
 _PARAMS = (".yaml", ".yml")
 #: Letters of a name that files give to a run, and of a text that is shown.
@@ -56,7 +56,7 @@ def asked(targets: Sequence[str]) -> Asked:
     """
     first, *rest = targets
     named = first in STUDIES and not tables.is_file(Path(first))
-    if named and rest and not any(_is_params(one) or one in STUDIES for one in rest):
+    if named and rest and not any(one.lower().endswith(_PARAMS) or one in STUDIES for one in rest):
         return Asked([], first, rest)
     for one in targets:
         if one not in STUDIES and not _is_params(one):

@@ -9,8 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.running import files
-from nbbias.tables import Column, columns
+from nbbias.tables import Column, DataError, columns, sniff
 
 #: What stands for the pipe, and how many of its lines are judged at a time.
 PIPE, LINES = "-", 64
@@ -20,7 +19,7 @@ _PLAIN = {".txt", ".text"}
 
 
 def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.DataFrame]:
-    """Yield texts: `row` or, where the file has it, `text_id`; and `text`.
+    """Return texts, block by block: `row` or, where the file has it, `text_id`; and `text`.
 
     Parameters
     ----------
@@ -36,20 +35,25 @@ def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.
     NbbiasError
         The file cannot be read, or has no such column.
     """
-    if path == PIPE:
-        yield from _lines(sys.stdin.buffer, LINES)
-        return
+    if path != PIPE:
+        return iter(list(_of_file(path, column, size)))  # what is wrong with it is told at once
+    if sys.stdin is None:
+        raise DataError(path, "nothing can be read from the pipe: it is closed")
+    return _lines(sys.stdin.buffer, LINES)
+
+
+def _of_file(path: str, column: str, size: int) -> Iterator[pd.DataFrame]:
     found = tables.resolve(path)
     if found.suffix.lower() in _PLAIN and tables.is_file(found):
-        with found.open("rb") as file:
-            yield from _lines(file, size)
+        with found.open(encoding=sniff.text_encoding(found)) as file:
+            yield from _lines((line.encode() for line in file), size)
         return
     also = (*columns.ANSWERED, *columns.SENTENCE) if column == "text" else ()
     form = {
         "text_id": Column("text", also=("id", "uid")),
         column: Column("text", needed=True, also=also),
     }
-    table = tables.read_table(files.noted(path), form).rename(columns={column: "text"})
+    table = tables.read_table(sniff.noted(path), form).rename(columns={column: "text"})
     if "text_id" not in table or column == "text_id":
         table = _numbered(table[["text"]], 1)
     for start in range(0, len(table), size):
@@ -59,7 +63,14 @@ def blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterator[pd.
 def _lines(file: Iterable[bytes], size: int) -> Iterator[pd.DataFrame]:
     number, held = 1, list[str]()
     for line in file:
-        held.append(line.decode("utf-8-sig" if number == 1 else "utf-8", "replace").rstrip("\r\n"))
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            told = (
+                f"line {number + len(held)} is no UTF-8; save it in a file, whose encoding is found"
+            )
+            raise DataError(PIPE, told) from None
+        held.append(text.rstrip("\r\n"))
         if len(held) == size:
             yield _numbered(pd.DataFrame({"text": held}), number)
             number, held = number + len(held), []

@@ -156,7 +156,7 @@ def typed(
         raise ContractError(where, breaches)
     columns = {}
     for own, name in asked.items():
-        kind = form[name].kind if name in form else "text"
+        kind = form[name].kind if name in form else "any"
         values, told = _KINDS[kind](table[own].reset_index(drop=True))
         columns[name] = values
         breaches += [f"column {visible(own)}: {told}"] if told else []
@@ -334,6 +334,16 @@ def _nested(values: pd.Series) -> _Told:
     return _each(values, inside, "a list or an object")
 
 
+def _any(values: pd.Series) -> _Told:
+    """Read a column that no form names: what is no text is shown, and nothing is refused."""
+    found, told = _text(values)
+    if told is None:
+        return found, None
+    shown = [None if _gap(cell) else _written(cell) or _shown(cell) for cell in values.tolist()]
+    return pd.Series(shown, dtype="str"), None
+
+
 _KINDS: dict[str, Callable[[pd.Series], _Told]] = {
     "text": _text, "number": _number, "count": _count, "flag": _flag, "nested": _nested,
+    "any": _any,
 }  # fmt: skip

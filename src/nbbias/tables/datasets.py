@@ -74,10 +74,10 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
         No such dataset, no network, no right to write, or a file that is not the one it was.
     """
     files = _files()
+    known = list(files["name"].unique())
+    if name not in known:  # which may be no UTF-8
+        raise DataError(name, f"no such dataset; there is: {', '.join(known)}")
     own = files[files["name"] == name]
-    if own.empty:
-        known = ", ".join(files["name"].unique())
-        raise DataError(name, f"no such dataset; there is: {known}")
     base = folder()
     logging.getLogger("pooch").setLevel(logging.ERROR)
     for row in own.itertuples():
@@ -111,7 +111,7 @@ def _fetch_one(
         return target, f"checksum equals {whose}"
     recorded[key] = file_sha256(target)
     outputs.write(base / _RECORD, json.dumps(recorded, indent=2, sort_keys=True) + "\n")
-    return target, "checksum recorded"
+    return target, "not checked: no checksum is known; this one is recorded for the next time"
 
 
 def _recorded(base: Path) -> dict[str, str]:

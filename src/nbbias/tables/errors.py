@@ -34,7 +34,7 @@ class NbbiasError(Exception):
     """
 
     def __init__(self, where: str, breaches: Sequence[str] | str) -> None:
-        self.where = where
+        self.where = _shortened(where)
         told = [breaches] if isinstance(breaches, str) else list(breaches)
         self.breaches = [_shortened(breach) for breach in told]
         super().__init__(str(self))

@@ -10,10 +10,13 @@ from __future__ import annotations
 import re
 from html import escape as _in_html
 
-#: Control characters but for the tab and the line's end, lone surrogates, and marks that change
-#: the direction of what stands around them.
+#: Control characters but for the tab and the line's end, lone surrogates, marks that change the
+#: direction of what stands around them, and letters that have no shape, by which two names can
+#: look alike. Joiners and variation selectors, which emoji and scripts need, are left.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff"
+    "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MATHEMATICS = re.compile(r"[$\\]")

@@ -158,8 +158,12 @@ def unwritable(folder: Path) -> str | None:
 
 _CLIP = re.compile(rb'<clipPath id="(p[0-9a-f]{10})"')
 
-#: What a spreadsheet takes for a formula at the start of a text.
-_FORMULA = re.compile(r"[=+\-@\t](?=.)", re.DOTALL)
+#: What a spreadsheet takes for a formula: at the start of a text, of wide letters, too, or where
+#: one that parts cells by semicolons has a cell begin. A smiley is none.
+_FORMULA = re.compile(
+    r"\A(?=\s*[=+@\-\uff1d\uff0b\uff20\uff0d].|\t.)|(?<=;)(?=[=+@\-\uff1d\uff0b\uff20\uff0d][^)\s])",
+    re.DOTALL,
+)
 
 
 def csv(table: pd.DataFrame) -> str:
@@ -185,7 +189,7 @@ def _plain(value: object) -> object:
         return value
     lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
     lines = escape.without_control(lines)
-    return f"'{lines}" if _FORMULA.match(lines) else lines
+    return _FORMULA.sub("'", lines)
 
 
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:

@@ -59,6 +59,8 @@ def resolve(path: str) -> Path:
         raise DataError(path[:200], "is too long for a path")
     path, _ = notes.parted(path)
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
+    if unset and os.path.lexists(Path(os.environ.get(START, ""), path)):
+        unset = []  # a file whose name holds the sign
     if unset:
         names = " and ".join(dict.fromkeys(unset))
         raise DataError(path, f"set the environment variable {names} to the folder that holds it")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from nbbias.tables import notes
+from nbbias.tables import notes, sniff
 from nbbias.tables.columns import Form, known, typed
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
@@ -80,9 +80,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         table = take([name for name in dict.fromkeys(names) if rest or name in mine.values()])
     except UnicodeDecodeError as error:
         at = f"byte {error.start}"
-        begins = bytes(error.object[:4])
-        packed = next((told for sign, told in _PACKED.items() if begins.startswith(sign)), None)
-        if packed:
+        if packed := sniff.packed(bytes(error.object[:4])):
             raise DataError(shown, packed) from None
         if how.encoding != Written().encoding:
             raise DataError(shown, f"is not {how.encoding} ({at})") from None
@@ -241,13 +239,6 @@ def whole(value: Any) -> Any:
 #: Columns of CSV, each of which takes its time; bytes of a first line in which they are counted.
 _WIDEST, _HEAD = 5000, 1 << 24
 _USUAL = Written()
-#: How files begin that are no text, whatever their names end in, and what to do with them.
-_PACKED = {
-    b"PK": "is an archive or a workbook; save its table as CSV",
-    b"\x1f\x8b": "is packed by gzip; unpack it",
-    b"PAR1": "is Parquet; let its name end in .parquet",
-}
-
 #: The names of a file's columns, and a function that returns some of them as a table.
 _File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
 

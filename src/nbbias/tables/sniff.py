@@ -4,16 +4,111 @@ from __future__ import annotations
 
 import codecs
 import csv
+import difflib
+import os
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
+from nbbias.tables import notes
+from nbbias.tables.errors import DataError
 from nbbias.tables.notes import SEPARATORS
+from nbbias.tables.paths import is_file, resolve
 
 #: Bytes that are looked at, and rows.
 _HEAD, _ROWS = 1 << 26, 200
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
 }  # fmt: skip
+
+
+#: Endings of files that hold tables.
+DATA = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+#: How files begin that are no text, whatever their names end in, and what to do with them.
+_PACKED = {
+    b"PK": "is an archive or a workbook; save its table as CSV",
+    b"\x1f\x8b": "is packed by gzip; unpack it",
+    b"PAR1": "is Parquet; let its name end in .parquet",
+}
+
+
+def noted(path: str) -> str:
+    """Write behind a path how its file is written, where nobody has said it.
+
+    Raises
+    ------
+    DataError
+        There is no such file (with the nearest), or it holds no text.
+
+    Examples
+    --------
+    >>> from nbbias.tables import data_path
+    >>> path = str(data_path("datasets.csv"))
+    >>> noted(path) == path
+    True
+    """
+    bare, told = notes.parted(path)
+    file = resolve(bare)
+    if not is_file(file):
+        if os.path.lexists(file):
+            raise DataError(bare, "is no regular file (a folder, a pipe, or a link to nothing)")
+        near = difflib.get_close_matches(bare, beside(bare, [file.suffix, ".csv"]), n=1, cutoff=0.5)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise DataError(bare, f"no such file{meant}")
+    if file.suffix.lower() not in DATA:
+        raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(DATA)}")
+    if file.suffix.lower() == ".parquet":
+        return path
+    found = {}
+    written = told.get("encoding") or text_encoding(file)
+    if written not in {"utf-8", "utf-8-sig"}:
+        found["encoding"] = written
+    if file.suffix.lower() in {".csv", ".tsv"}:
+        with file.open(encoding=written, errors="replace", newline="") as opened:
+            found["separator"] = separator(opened.read(1 << 20))
+        if SEPARATORS[found["separator"]] == notes.written(bare).separator:
+            found.pop("separator")
+    return notes.noted(bare, found | told)
+
+
+def beside(name: str, endings: Iterable[str]) -> list[str]:
+    """Return the files that lie where a file was looked for, written as it was."""
+    folder = Path(name).parent
+    try:
+        there = sorted(folder.iterdir())
+    except OSError:
+        return []
+    return [str(one) for one in there if one.suffix.lower() in tuple(endings)]
+
+
+def packed(head: bytes) -> str:
+    """Say what a file is that begins like this and is no text; nothing where that is not known.
+
+    Examples
+    --------
+    >>> packed(b"PK01")
+    'is an archive or a workbook; save its table as CSV'
+    """
+    return next((told for sign, told in _PACKED.items() if head.startswith(sign)), "")
+
+
+def text_encoding(path: Path) -> str:
+    """Return how the letters of a file of text are written, or refuse one that holds no text.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or is no text.
+    """
+    try:
+        found = encoding(path)
+        if not found:
+            with path.open("rb") as file:
+                told = packed(file.read(4)) or "is no text (neither UTF-8, UTF-16 nor cp1252)"
+            raise DataError(str(path), told)
+    except OSError as error:
+        raise DataError(str(path), f"cannot be read: {error.strerror}") from None
+    return found
 
 
 def encoding(path: Path) -> str:
