@@ -66,3 +66,21 @@ def test_the_figure_of_printed_scores_draws_every_prompt_of_five_models() -> Non
         printed, ours = (line for line in ax.lines if line.get_marker() == "o")
         assert ours.get_xydata().tolist() == [[1.0, 1], [2.0, 0]]
         np.testing.assert_array_equal(printed.get_xydata(), [[1.0, 1], [np.nan, 0]])
+
+
+@pytest.mark.parametrize(
+    ("model", "title", "whose"),
+    [
+        ("GPT-4", "2 of 3 scores equal the printed ones to four decimals", "the same answers"),
+        ("another", "2 of our 3 scores are above the printed ones", "other answers"),
+    ],
+)
+def test_scores_of_the_printed_answers_are_the_same_scores(
+    model: str, title: str, whose: str
+) -> None:
+    table = pd.DataFrame({
+        "model": model, "prompt": ["a", "b", "c"], "ours": [0.5001, 0.4, 0.9],
+        "printed": [0.50006, 0.4, 0.5], "printed_model": "GPT-4",
+    })  # fmt: skip
+    drawn = llmbi.figures.printed(table)
+    assert drawn.title == title and whose in drawn.caption

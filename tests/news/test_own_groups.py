@@ -1,0 +1,71 @@
+"""Any list of groups, shipped or a user's own, from its texts to the first sentence of its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+
+from nbbias import news, studies, tables
+from nbbias.params import Texts
+from nbbias.reading import claims
+from nbbias.text import lexicons
+
+SHIPPED = ["age", "disability", "gender", "gender_nonbinary", "nationality", "orientation", "race",
+           "religion"]  # fmt: skip
+OWN = pd.DataFrame({"group": ["nurses", "nurses", "pilots"], "term": ["nurse", "nurses", "pilot"]})
+
+
+def pairs(lexicon: pd.DataFrame, *, articles: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Write articles of four sentences, in whose answers the first group stands oftener."""
+    first = lexicon.drop_duplicates("group")
+    after = first.get("kind", pd.Series("", first.index)).map({"descriptor": " people"}).fillna("")
+    first = first["term"] + after
+    rng = np.random.default_rng(1)
+
+    def texts(share: float) -> list[str]:
+        weights = np.full(len(first), (1 - share) / (len(first) - 1))
+        weights[0] = share
+        drawn = rng.choice(first.to_numpy(), size=(articles, 4), p=weights)
+        return [" ".join(f"We met {one} at the station." for one in row) for row in drawn]
+
+    ids = [str(n) for n in range(articles)]
+    return (
+        pd.DataFrame({"article_id": ids, "text": texts(0.2)}),
+        pd.DataFrame({"article_id": ids, "model": "m", "text": texts(0.7)}),
+    )
+
+
+@pytest.mark.parametrize("bias", [*SHIPPED, "work"])
+def test_every_list_of_groups_is_told_of_in_the_first_sentence(bias: str, tmp_path: Path) -> None:
+    given: dict[str, object] = {"biases": [bias], "levels": ["word"], "draws": 100}
+    if bias not in SHIPPED:
+        OWN.to_csv(tmp_path / "own.csv", index=False)
+        given["lexicon_paths"] = {bias: str(tmp_path / "own.csv")}
+    lexicon = OWN if bias not in SHIPPED else lexicons.load(bias)
+    originals, generations = pairs(lexicon)
+    found = news.measure(originals, generations, **given)
+    chosen = studies.validate("news_bias", given)
+    declared = claims.declared(found.estimates, chosen.claims, confidence=0.95)
+    drawn = news.figures.finding(declared)
+    plt.close(drawn.figure)
+    both = news.pair(*news.corpus.read(*_files(originals, generations, tmp_path)))
+    lead = news.sentences.lead(
+        declared, estimates=found.estimates, pairs=both, texts=Texts("own", "a.csv")
+    )
+    assert declared["bias"].eq(bias).all() and declared["estimate"].notna().any()
+    first = lexicon["group"].iloc[0]
+    told = lead.plain[0]
+    assert "Nothing" not in told and "gender" not in told.replace(bias, "")
+    row = found.estimates.query("statistic == 'share_difference_common' and group == @first")
+    assert row["estimate"].iloc[0] > 0.3 and row["p_adjusted"].iloc[0] < 0.01
+
+
+def _files(originals: pd.DataFrame, generations: pd.DataFrame, out: Path) -> tuple[str, str]:
+    names = ("originals", "generations")
+    for name, table in zip(names, (originals, generations), strict=True):
+        tables.write(out / f"{name}.csv", table.to_csv(index=False))
+    return str(out / "originals.csv"), str(out / "generations.csv")
