@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from scipy.stats import hypergeom
 
-from nbbias import refusals, stats, tables
+from nbbias import refusals, stats, studies, tables
 from nbbias.biasalert import sentences
 from nbbias.reading import figures, names, number
+from nbbias.reading.claims import TITLES
 from nbbias.running import place
 from nbbias.tables import ESTIMATE_KEYS, escape, files
 
@@ -208,7 +209,7 @@ def card(told: dict[str, Any]) -> list[str]:
 
 
 def claims(run: Path, folder: Path) -> list[str]:
-    """Return what the run declared before data were read, and keep the table."""
+    """Return the claims that lead the run, whose they are, and keep the table."""
     at = run / "tables/claims.csv"
     if not at.is_file():
         return []
@@ -239,11 +240,16 @@ def claims(run: Path, folder: Path) -> list[str]:
     more = len(table) - len(rows)
     rest = f" {more} more stand in the table." if more else ""
     return [
-        "## What was declared", "",
-        f"Before data were read, and corrected as one family ([table]({folder.name}/claims.csv))."
-        + rest,
+        f"## {TITLES[_pre_specified(run)]}", "",
+        f"Corrected as one family ([table]({folder.name}/claims.csv)).{rest}",
         "", *grid(rows, head), "",
     ]  # fmt: skip
+
+
+def _pre_specified(run: Path) -> bool:
+    """Tell whether the params file named the claims: they are fixed before data are read."""
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    return studies.study(manifest["study"]).parameters.pre_specified(manifest["parameters"])
 
 
 def between(row: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fit, Fitted, Fitting
 from nbbias.text import lexicons, topics as text_topics
 from nbbias.text.tokens import lists
-from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of
+from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study
 
 NOTHING = pd.DataFrame()
 
@@ -892,3 +892,18 @@ def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
         text_topics.shares(again.model, lists(tokens)[::-1], truncated=True)[::-1],
         text_topics.shares(fit.model, tokens, truncated=True),
     )
+
+
+def test_numbers_of_topics_that_texts_are_too_few_for_are_not_tried() -> None:
+    read = small_study()["read"]
+    n = read.texts.nunique()
+    assert 40 <= n < 100
+    found = fits.number(read, candidates=[2, 4, n // 10 + 1, 50], seed=1)
+    tried = found.tried.set_index("n_topics")
+    assert found.n_topics in {2, 4}
+    assert tried.loc[[2, 4], "perplexity"].notna().all() and tried["perplexity"].isna().sum() == 2
+    assert (tried.loc[[n // 10 + 1, 50], "reason"] == fits.TOO_FEW).all()
+    none = fits.number(read, candidates=[50, 60], seed=1)
+    assert none.n_topics == 0 and none.tried["perplexity"].isna().all()
+    only = fits.number(read, candidates=[3, 50], seed=1)
+    assert only.n_topics == 3 and only.tried["reason"].tolist() == [fits.ONLY, fits.TOO_FEW]

@@ -152,6 +152,14 @@ def test_a_failed_run_says_where_and_what_to_do(
     assert "/home" not in text and "/tmp" not in text
 
 
+def test_a_defect_is_called_one_and_not_the_users_mistake(tmp_path: Path) -> None:
+    error = {"cell": 3, "message": "list index out of range", "defect": "news/fits.py, line 12"}
+    leave(tmp_path, "a.failed", status="failed", error=error)
+    text = " ".join(index(tmp_path).get_text(" ").split())
+    assert "This is a defect in nbbias (news/fits.py, line 12), not a mistake of yours" in text
+    assert "report it" in text and "Mend what it names" not in text
+
+
 def test_of_a_process_that_died_the_section_is_the_last_that_took_time(tmp_path: Path) -> None:
     spent = {"start": 1.0, "The answers": 2.0, "The measure": 0.0}
     failed = {"status": "interrupted", "error": {"cell": None, "message": "gone"}}

@@ -131,3 +131,13 @@ def test_measure_tells_mistakes(command: Callable[..., object]) -> None:
     assert done.returncode == 2 and "no study called" in done.stderr
     done = command("measure", "llmbi", "-p", "drows=100")  # type: ignore[assignment]
     assert done.returncode == 2 and "did you mean draws" in done.stderr
+
+
+@pytest.mark.parametrize("value", ["2", "-1", "nan", "0.4"])
+def test_no_judge_is_fitted_for_a_probability_that_is_none(
+    value: str, command: Callable[..., object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    monkeypatch.setattr("nbbias.biasalert.detector.detector", None)
+    done = run(command, str(tmp_path / "a.txt"), "--sure-from", value)
+    assert done.returncode == 2 and "is no probability from 0.5 to 1" in done.stderr
