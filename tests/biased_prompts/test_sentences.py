@@ -305,7 +305,7 @@ def test_the_lead_says_who_refuses_and_what_the_prompt_changes_where_they_answer
     assert "Share of articles refused, m: 0.667" in made.technical
     assert len(made.numbers) == 2 and made.figure == "finding"
     (_, exploratory), _ = lead_of(every, declared=False)
-    assert exploratory.endswith("(exploratory: nothing was declared).")
+    assert exploratory.endswith("(exploratory: no claim was pre-specified).")
 
 
 def test_the_lead_of_a_run_without_words_is_that_of_the_level_there_is() -> None:

@@ -99,7 +99,10 @@ def test_of_one_model_its_own_numbers_are_told_with_their_verdicts(tmp_path: Pat
     found = written(tmp_path, model="plain")
     (section,) = found.select("section.study")
     text = " ".join(section.get_text(" ").split())
-    assert "all 2 models of this run; the numbers are plain's own, of what was declared" in text
+    assert (
+        "all 2 models of this run; the numbers are plain's own, of the claims that lead its page"
+        in text
+    )
     (number,) = section.select(".numbers li")
     assert "0.30" in number.get_text() and "0.80" not in number.get_text()
     assert "not told apart from the reference, which does not show" in number.get_text()

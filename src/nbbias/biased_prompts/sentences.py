@@ -80,7 +80,7 @@ def lead(
     if told:
         said = _shown(told, rest, prompts)
     if claims.CLAIM not in declared:
-        said[-1] = said[-1].removesuffix(".") + " (exploratory: nothing was declared)."
+        said[-1] = said[-1].removesuffix(".") + " (exploratory: no claim was pre-specified)."
     what = [one for name, one in _MEASURES.items() if (estimates["measure"] == name).any()]
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles = len(answers[["source", "article_id"]].drop_duplicates())
@@ -93,7 +93,7 @@ def lead(
         f"model{'' if models == 1 else 's'}",
         "instrument": ", ".join(dict.fromkeys(_instruments(estimates))), "not": _NOT,
     }  # fmt: skip
-    numbers = plain.leading([*told, *rest])
+    numbers = plain.leading(told or rest)
     return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
 
 

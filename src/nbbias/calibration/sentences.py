@@ -166,7 +166,7 @@ def _count(own: pd.DataFrame, what: str) -> str:
 
 
 def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """Choose three rows: of each kind the one that is furthest on the harmful side."""
+    """Choose up to three rows: of each kind the furthest on the harmful side, if any is there."""
     called_ = {
         "coverage_error": "coverage off its level, at the worst: ",
         "false_positive_error": "false positives off their level, at the worst: ",
@@ -174,8 +174,9 @@ def _numbers(of: dict[str, pd.DataFrame]) -> pd.DataFrame:
     }
     found = []
     for name, own in of.items():
-        if len(own):
-            row = own.loc[(own["estimate"] * _WORSE[name]).idxmax()].to_dict()
+        harm = own["estimate"] * _WORSE[name]
+        if (harm > 0).any():
+            row = own.loc[harm.idxmax()].to_dict()
             found.append(row | {"name": called_[name] + row["what"].removesuffix(": lead")})
     return pd.DataFrame(found)
 

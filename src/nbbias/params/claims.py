@@ -28,7 +28,7 @@ Claims = Annotated[
     list[dict[str, Any]],
     Field(
         max_length=MOST,
-        description="what is declared before data are read: it leads the page, corrected as one "
+        description="the claims that lead the page, hashed before data are read and corrected as one "
         "family; each names statistic and measure, and where not all are meant bias, group, model "
         "…; smallest_effect tests for equivalence, too ([]: all is exploratory)",
     ),
