@@ -1,7 +1,6 @@
 from . import (
     asked as asked,
     execute as execute,
-    files as files,
     labelled as labelled,
     measured as measured,
     names as names,
