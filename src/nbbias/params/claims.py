@@ -29,8 +29,8 @@ Claims = Annotated[
     Field(
         max_length=MOST,
         description="the claims that lead the page, hashed before data are read, corrected as "
-        "one family; each names statistic and measure, and where not all are meant bias, group, model "
-        "…; smallest_effect tests for equivalence, too ([]: all is exploratory)",
+        "one family; each names statistic and measure, and where not all are meant bias, group, "
+        "model …; smallest_effect tests for equivalence, too ([]: all is exploratory)",
     ),
 ]
 
