@@ -11,7 +11,6 @@ import pytest
 import scipy.optimize
 import scipy.stats
 import statsmodels.api as sm
-from hypothesis import assume, given, settings, strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from nbbias import stats
@@ -131,68 +130,6 @@ def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
     assert table["article_share"].tolist() == pytest.approx([share] * 3, abs=1e-6)
     assert table["n"].tolist() == kept.groupby("model").size().tolist()
     assert (table["n"] + table["n_lost"]).tolist() == [60, 60, 60]
-
-
-def restricted_maximum(y: np.ndarray, x: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Maximise the restricted likelihood by its formula; return the fixed effects.
-
-    `MixedLM.fit` calls a fit converged that stops a thousandth beside the top, about one in 200.
-    """
-    parts = [(x[groups == one], y[groups == one]) for one in np.unique(groups)]
-
-    def fitted(share: float) -> tuple[float, np.ndarray]:
-        """Return the deviance and fixed effects where articles have a share of the variance."""
-        inverse = [np.linalg.inv(np.eye(len(own)) + share / (1 - share)) for _, own in parts]
-        inner = sum(a.T @ v @ a for (a, _), v in zip(parts, inverse, strict=True))
-        right = sum(a.T @ v @ b for (a, b), v in zip(parts, inverse, strict=True))
-        effects = np.linalg.solve(inner, right)
-        rest = sum(
-            (b - a @ effects) @ v @ (b - a @ effects)
-            for (a, b), v in zip(parts, inverse, strict=True)
-        )
-        free = len(y) - x.shape[1]
-        volume = -sum(np.linalg.slogdet(v)[1] for v in inverse)
-        deviance = free * np.log(rest) + volume + np.linalg.slogdet(inner)[1]
-        return deviance, effects
-
-    grid = np.linspace(0, 1, 1001)[1:-1]
-    start = grid[int(np.argmin([fitted(one)[0] for one in grid]))]
-    top = scipy.optimize.minimize_scalar(
-        lambda share: fitted(share)[0], bounds=(start - 1e-3, start + 1e-3), method="bounded",
-        options={"xatol": 1e-12},
-    )  # fmt: skip
-    return fitted(top.x)[1]
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    st.integers(0, 2**32 - 1), st.integers(5, 30), st.integers(2, 5), st.sampled_from([0.5, 1, 4])
-)
-def test_mixed_model_is_the_restricted_maximum_however_much_is_missing(
-    seed: int, articles: int, models: int, between: float
-) -> None:
-    rng = np.random.default_rng(seed)
-    values = rng.normal(0, between, articles) + rng.normal(0, 1, (models, articles))
-    values[rng.random(values.shape) < 0.3] = np.nan
-    table = scores_of(**dict(zip("abcde", values, strict=False)))
-    # Some articles have a second value of the first model.
-    table = pd.concat(
-        [table, table.head(articles // 3).assign(score=rng.normal(size=articles // 3))]
-    )
-    found, kept = stats.mixed_model(table, value="score"), table.dropna()
-    assume(found["reason"].isna().all())
-    design = np.column_stack(
-        [np.ones(len(kept)), *(kept["model"] == m for m in found["model"][1:])]
-    )
-    y, groups = kept["score"].to_numpy(), kept["article_id"].to_numpy()
-    expected = restricted_maximum(y, design.astype(float), groups)
-    assert found["estimate"].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fit = sm.MixedLM(y, design, groups=groups).fit(method="powell", tol=1e-12)
-    limits = np.asarray(fit.conf_int())[:models]
-    if np.allclose(fit.fe_params, expected, atol=1e-6) and np.isfinite(limits).all():
-        assert found[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, rel=1e-3, abs=1e-3)
 
 
 def test_balanced_mixed_model_gives_the_paired_difference() -> None:

@@ -7,6 +7,7 @@ describes. Every function works within each source, prompt, measure and bias on 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import special
-from scipy.optimize import minimize_scalar
 from scipy.stats import norm
+from statsmodels.regression.mixed_linear_model import MixedLM
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from nbbias import tables
@@ -29,8 +30,6 @@ KEYS = ("source", "prompt", "measure", "bias", "instrument")
 #: An article variance this small beside the residual one is a boundary, not an estimate; so is a
 #: residual one this small beside both.
 _SINGULAR, _EXACT = 1e-4, 1e-7
-#: A deviance that varies less over all shares tells nothing of the articles' variance.
-_FLAT = 1e-3
 
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
@@ -162,64 +161,32 @@ class _Fit(NamedTuple):
 
 
 def _fit(kept: pd.DataFrame, value: str) -> tuple[_Fit | None, str | None]:
-    """Fit the model by REML, or say why there is none.
-
-    With one random intercept, all that the likelihood asks of the values are sums over articles and
-    models; what is left to be found is one number, the articles' variance over the residual one.
-    """
-    article = pd.factorize(kept["article_id"].astype(str))[0]
-    model, names = pd.factorize(kept["model"].astype(str), sort=True)
-    articles, models, y = article.max(initial=-1) + 1, len(names), kept[value].to_numpy(float)
-    if models < 2:
+    """Fit the model by REML (statsmodels' MixedLM), or say why there is none."""
+    design = pd.get_dummies(kept["model"].astype(str), dtype=float)
+    articles = kept["article_id"].astype(str)
+    if design.shape[1] < 2:
         return None, "fewer than two models have a value"
-    if articles < 2 or articles == len(kept):
+    if articles.nunique() in {1, len(kept)}:
         return None, "needs two articles, and an article with two values"
-    centre = np.bincount(model, y) / np.bincount(model)
-    y = y - centre[model]
-    if np.abs(y).max() <= 1e-12 * max(1.0, kept[value].abs().max()):
+    scores = kept[value].astype(float)
+    centre = scores.groupby(kept["model"].astype(str)).mean()
+    residuals = scores - design @ centre
+    unit = residuals.std()  # the optimiser stops by absolute steps
+    if residuals.abs().max() <= 1e-12 * max(1.0, scores.abs().max()):
         return None, "within models all values are alike"
-    counts = np.bincount(article * models + model, minlength=articles * models)
-    counts = counts.reshape(articles, models).astype(float)
-    sums, sizes, df = np.bincount(article, y), counts.sum(axis=1), len(y) - models
-
-    def solved(share: float) -> tuple[np.ndarray, np.ndarray, float, float]:
-        """Return the normal equations' matrix and solution, residual variance, and deviance."""
-        ratio = share / (1 - share)
-        weights = ratio / (1 + ratio * sizes)
-        matrix = np.diag(counts.sum(axis=0)) - (counts.T * weights) @ counts
-        right = -counts.T @ (weights * sums)  # less each model's sum, which is 0
-        means = np.linalg.solve(matrix, right)
-        variance = float(y @ y - weights @ sums**2 - right @ means) / df
-        logs = np.log1p(ratio * sizes).sum() + np.linalg.slogdet(matrix)[1]
-        deviance = float(df * np.log(max(variance, np.finfo(float).tiny)) + logs)
-        return matrix, means, variance, deviance
-
-    # Of few articles the deviance can have two valleys: the bottom of each is looked for.
-    grid = np.linspace(0, 1, 101)[1:-1]
-    heights = np.array([solved(x)[-1] for x in grid])
-    if np.ptp(heights) < _FLAT:
-        return None, "the fit is singular: any variance between articles is as likely"
-    walls = np.concatenate([[np.inf], heights, [np.inf]])
-    valleys = grid[(heights <= walls[:-2]) & (heights <= walls[2:])]
-    found = [
-        minimize_scalar(
-            lambda x: solved(x)[-1], bounds=(start - grid[0], start + grid[0]), method="bounded",
-            options={"xatol": 1e-10},
-        )
-        for start in valleys
-    ]  # fmt: skip
-    share = float(min(found, key=lambda one: one.fun).x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what did not converge is told by its share
+        fitted = MixedLM(residuals / unit, design, groups=articles).fit(method=["powell", "lbfgs"])
+    between = float(np.asarray(fitted.cov_re)[0, 0])
+    share = between / (between + fitted.scale)
+    covariance = fitted.cov_params().loc[design.columns, design.columns] * unit**2
     if share < _SINGULAR:
         return None, "the fit is singular: no variance between articles"
     if 1 - share < _EXACT:
         return None, "the fit is singular: no variance within articles"
-    matrix, means, variance, least = solved(share)
-    # The share is estimated, too: by how much the means move with it, times its own variance.
-    step = 1e-3 * share * (1 - share)
-    (_, low, _, below), (_, high, _, above) = solved(share - step), solved(share + step)
-    moves, curvature = (high - low) / (2 * step), (below + above - 2 * least) / step**2
-    spread = variance * np.linalg.inv(matrix) + np.outer(moves, moves) * 2 / curvature
-    return _Fit(pd.Series(centre + means, names), pd.DataFrame(spread, names, names), share), None
+    if not fitted.converged or not np.isfinite(covariance.to_numpy()).all():
+        return None, "the fit did not converge"
+    return _Fit(centre + fitted.fe_params * unit, covariance, share), None
 
 
 def _coefficient(fitted: _Fit, name: str, base: str, confidence: float) -> Row:
