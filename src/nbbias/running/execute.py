@@ -18,7 +18,6 @@ import threading
 import time
 import traceback
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -198,46 +197,12 @@ def _papermill(pipe: Connection, target: Path, values: dict[str, Any]) -> None:
     install_kernel()
     # papermill fills in what stands in braces, in paths too.
     path = str(target).replace("{", "{{").replace("}", "}}")
-    papermill.engines.papermill_engines.register(KERNEL, _engine())
     papermill.execute_notebook(
-        path, path, parameters=values, kernel_name=KERNEL, language="python", engine_name=KERNEL,
+        path, path, parameters=values, kernel_name=KERNEL, language="python",
         log_output=False, record_timing=False, start_timeout=120,
         progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
                       "mininterval": 0, "miniters": 1},
     )  # fmt: skip
-
-
-def _engine() -> Any:
-    """Return papermill's engine, but for when it writes: once a cell that runs, as it starts.
-
-    It would write at the end of each cell, too, and around cells of text; nothing is lost by that
-    but time, for what stands at the end of one cell stands at the start of the next.
-    """
-    from papermill.engines import NBClientEngine
-
-    class Once(NBClientEngine):
-        @classmethod
-        def execute_managed_notebook(cls, nb_man: Any, *given: Any, **options: Any) -> Any:
-            write, start, complete = nb_man.save, nb_man.cell_start, nb_man.cell_complete
-
-            def unwritten(step: Any, *given: Any, **more: Any) -> None:
-                nb_man.save = lambda **_: None
-                try:
-                    step(*given, **more)
-                finally:
-                    nb_man.save = write
-
-            def started(cell: Any, *given: Any, **more: Any) -> None:
-                if cell.cell_type == "code":
-                    start(cell, *given, **more)
-                else:
-                    unwritten(start, cell, *given, **more)
-
-            nb_man.cell_start = started
-            nb_man.cell_complete = partial(unwritten, complete)
-            return super().execute_managed_notebook(nb_man, *given, **options)
-
-    return Once
 
 
 #: A line of a traceback in this package, as Python and as IPython write it.
