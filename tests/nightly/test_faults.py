@@ -98,6 +98,7 @@ def small_files() -> None:
 def project(folder: Path) -> Path:
     """Lay out a notebook of one cell after the parameters, a params file and its answers."""
     (folder / "notebooks").mkdir(parents=True)
+    (folder / registry.MARK).touch()
     (folder / "params/llmbi").mkdir(parents=True)
     parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
     parameters.metadata["tags"] = ["parameters"]

@@ -43,6 +43,7 @@ def nbbias(
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a notebook of one cell after the parameters, to be filled by the test."""
+    (tmp_path / registry.MARK).touch()
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "params/llmbi").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
