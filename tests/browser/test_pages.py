@@ -14,6 +14,7 @@ from playwright.sync_api import Page
 
 from nbbias import params, studies as registry
 from nbbias.pages import manifest
+from nbbias.reading.claims import EXPLORATORY
 from nbbias.studies import STUDIES
 from tests.browser.conftest import Heard
 
@@ -91,7 +92,7 @@ def test_what_was_declared_leads_and_is_what_the_manifest_hashed(runs: Path, ste
     assert described["claims_sha256"] == params.claims_sha256(given)
     assert described["claims_sha256"][:12] in claims.select_one(".gt_sourcenote").get_text()  # type: ignore[union-attr]
     assert described["claims_sha256"][:12] in body.select_one(".provenance").get_text()  # type: ignore[union-attr]
-    assert "All else on this page is exploratory" in claims.get_text()
+    assert EXPLORATORY.replace("**", "") in claims.get_text()
     saved = pd.read_parquet(folder / "tables" / "claims.parquet")
     assert set(saved["claim"]) == set(range(1, len(given) + 1))
     assert (saved["verdict"] != "not measured").any()
