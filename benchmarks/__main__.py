@@ -86,13 +86,20 @@ def measure(documents: int, *, only: str = "") -> list[dict[str, Any]]:
         if stage.known:
             plain_seconds -= timed(partial(stage.known, some))[1]
         plain_seconds *= ours.documents / some.documents
-        rows.append({
-            "stage": stage.name, "plain_seconds": plain_seconds, "ours_seconds": seconds,
-            "ratio": plain_seconds / seconds, "threads": stage.threads,
-            "exactness": stage.compare(first, second, some, ours), "peak_mb": mb,
-            "plain_peak_mb": plain_mb, "documents": ours.documents,
-            "plain_documents": some.documents,
-        })  # fmt: skip
+        rows.append(
+            {
+                "stage": stage.name,
+                "plain_seconds": plain_seconds,
+                "ours_seconds": seconds,
+                "ratio": plain_seconds / seconds,
+                "threads": stage.threads,
+                "exactness": stage.compare(first, second, some, ours),
+                "peak_mb": mb,
+                "plain_peak_mb": plain_mb,
+                "documents": ours.documents,
+                "plain_documents": some.documents,
+            }
+        )
         told = f"{plain_seconds:.2f} / {seconds:.2f} s, {rows[-1]['exactness']}"
         print(told, file=sys.stderr, flush=True)
     return rows
@@ -146,10 +153,12 @@ def machine() -> dict[str, Any]:
     """Say where and with what was measured."""
     packages = ("nbbias", "numpy", "pandas", "spacy", "gensim", "numba", "textblob")
     return {
-        "cores": os.cpu_count(), "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
         "processor": platform.processor() or platform.machine(),
-        "load": os.getloadavg()[0], **{name: version(name) for name in packages},
-    }  # fmt: skip
+        "load": os.getloadavg()[0],
+        **{name: version(name) for name in packages},
+    }
 
 
 def main() -> None:

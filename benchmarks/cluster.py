@@ -75,11 +75,18 @@ def runs(path: Path, lexicon: pd.DataFrame, *, workers: int) -> pd.DataFrame:
         seconds, cpu = time.perf_counter() - clock, time.process_time() - cpu
         reference = found if reference is None else reference
         rows.append(
-            {"engine": engine, "processes": processes, "killed": killed, "seconds": seconds,
-             "cpu_seconds": cpu if processes == 1 else None, "chunks": int(found["chunks"].iloc[0]),
-             "texts": len(found), "words": int(found["words"].sum()),
-             "equal": found.equals(reference)}
-        )  # fmt: skip
+            {
+                "engine": engine,
+                "processes": processes,
+                "killed": killed,
+                "seconds": seconds,
+                "cpu_seconds": cpu if processes == 1 else None,
+                "chunks": int(found["chunks"].iloc[0]),
+                "texts": len(found),
+                "words": int(found["words"].sum()),
+                "equal": found.equals(reference),
+            }
+        )
 
     with tables.environment(NBBIAS_WORKERS="1", NBBIAS_CACHE="off"):
         measured(pd.DataFrame({"text": ["She left."]}), lexicon)  # compiled, instruments open

@@ -199,7 +199,7 @@ _SPOILT: list[Callable[[str, np.random.Generator], str]] = [
     _between("🙂", "👩🏽‍⚕️", "🇳🇴", ":-)", ":-D", "<3", "(:", "¯\\_(ツ)_/¯"),
     _between("non-white", "non – white", "African-American women", "wo- men", "his/her", "s/he"),
     _between("''", "``", "--", "...", ". . .", "!!!", "?!", "“", "'tis", "O'Neil's", "U.S.", "pm."),
-]  # fmt: skip
+]
 
 # --- documents --------------------------------------------------------------------------------
 

@@ -183,22 +183,41 @@ def _cosines(first: np.ndarray, second: np.ndarray, *_: Given) -> str:
 PEERS = [
     Stage(
         "HELM, LangFair: lists recounted for each target",
-        lambda g: recounted(g.texts), lambda g: counted(g.texts),
-        _cells, ("texts",), share=1, most=_TEXTS,
+        lambda g: recounted(g.texts),
+        lambda g: counted(g.texts),
+        _cells,
+        ("texts",),
+        share=1,
+        most=_TEXTS,
     ),
     Stage(
         "Detoxify.predict: every sentence on its own",
-        _predicted, _grouped, _scores, ("distinct", "read"), share=1, most=80,
+        _predicted,
+        _grouped,
+        _scores,
+        ("distinct", "read"),
+        share=1,
+        most=80,
     ),
     Stage(
         "CoGS: the model loaded for each pair",
-        _loaded_anew, _embedded, _cosines, ("pairs",), share=1, most=80,
+        _loaded_anew,
+        _embedded,
+        _cosines,
+        ("pairs",),
+        share=1,
+        most=80,
     ),
-]  # fmt: skip
+]
 if importlib.util.find_spec("langfair"):
     PEERS.append(
         Stage(
             "LangFair: lists recounted for each target",
-            _langfair, _association, _values, ("texts",), share=1, most=_TEXTS,
+            _langfair,
+            _association,
+            _values,
+            ("texts",),
+            share=1,
+            most=_TEXTS,
         )
-    )  # fmt: skip
+    )

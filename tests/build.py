@@ -120,18 +120,25 @@ class Study:
     def tables(self) -> dict[str, Any]:
         """What explorers and inspections are given, by name."""
         return {
-            "read": self.read, "coverage": corpus.coverage(self.read), "scores": self.words,
-            "scored": self.scored, "tone": self.scores, "tokens": self.tokens,
+            "read": self.read,
+            "coverage": corpus.coverage(self.read),
+            "scores": self.words,
+            "scored": self.scored,
+            "tone": self.scores,
+            "tokens": self.tokens,
             "estimates": words.estimates(
                 self.words, lexicon=self.read.lexicon, sure=stats.Sure(draws=100)
             ),
-        }  # fmt: skip
+        }
 
 
 def study_of(
-    pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, groups_counted: str = "both",
+    pairs: pd.DataFrame,
+    *,
+    lexicon: pd.DataFrame = GENDER,
+    groups_counted: str = "both",
     scorers: Sequence[str] = ("textblob",),
-) -> Study:  # fmt: skip
+) -> Study:
     read = corpus.annotate(pairs, lexicon=lexicon)
     return Study(read, tone.score(read, scorers=scorers, toxicity_scorer="offline"), groups_counted)
 

@@ -24,9 +24,16 @@ KEY = "sk-test-0123456789abcdefghij"
 
 #: Faults by chance, in shares of the requests: together a good fifth.
 FAULTS = {
-    "429": 0.05, "429_bare": 0.02, "500": 0.05, "hang": 0.01, "drop": 0.02, "drop_unbilled": 0.02,
-    "truncated": 0.02, "no_json": 0.02, "no_choices": 0.01,
-}  # fmt: skip
+    "429": 0.05,
+    "429_bare": 0.02,
+    "500": 0.05,
+    "hang": 0.01,
+    "drop": 0.02,
+    "drop_unbilled": 0.02,
+    "truncated": 0.02,
+    "no_json": 0.02,
+    "no_choices": 0.01,
+}
 
 _FAULT = re.compile(r"\[fault:(\w+)\]")
 _STATUS = {
@@ -42,9 +49,13 @@ def _said(message: object, usage: object = None, **choice: object) -> dict[str, 
     """Return a completion whose one choice holds a message, or a text of the assistant's."""
     own = {"role": "assistant", "content": message} if isinstance(message, str) else message
     return {
-        "id": "x", "object": "chat.completion", "created": 0, "model": "m", "usage": usage,
+        "id": "x",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "usage": usage,
         "choices": [{"index": 0, "message": own, "finish_reason": "stop", **choice}],
-    }  # fmt: skip
+    }
 
 
 def _called(arguments: object) -> dict[str, Any]:
@@ -62,8 +73,12 @@ _RAW: dict[str, bytes] = {
     "broken_tool_calls": json.dumps(_called('{"a": ')).encode(),
     "no_message": json.dumps(_said(None)).encode(),
     "number": json.dumps(_said({"role": "assistant", "content": 7})).encode(),
-    "array": b"[]", "json_null": b"null", "nothing": b"", "words": b'"fine"',
-    "deep": b"[" * 100_000, "tokens": json.dumps(_said("One", {"prompt_tokens": "many"})).encode(),
+    "array": b"[]",
+    "json_null": b"null",
+    "nothing": b"",
+    "words": b'"fine"',
+    "deep": b"[" * 100_000,
+    "tokens": json.dumps(_said("One", {"prompt_tokens": "many"})).encode(),
     "dear": json.dumps(
         _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})
     ).encode(),
@@ -73,7 +88,7 @@ _RAW: dict[str, bytes] = {
     ).encode(),
     "parts": json.dumps(_said({"role": "assistant", "content": [{"type": "text"}]})).encode(),
     "unknown_stop": json.dumps(_said("One", finish_reason="\ud800why")).encode(),
-}  # fmt: skip
+}
 
 
 class FakeOpenAI(ThreadingHTTPServer):
@@ -147,9 +162,7 @@ class FakeOpenAI(ThreadingHTTPServer):
         with self.lock:
             self.billed[prompt] += 1
             self.output_tokens += n_out
-        return {
-            "prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out,
-        }  # fmt: skip
+        return {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
 
     def count(self, step: int) -> None:
         with self.lock:
@@ -229,16 +242,20 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "refusal":
             message |= {"content": None, "refusal": "I will not write that."}
         choice = {
-            "index": 0, "message": message,
+            "index": 0,
+            "message": message,
             "finish_reason": "content_filter" if kind == "content_filter" else "stop",
-        }  # fmt: skip
+        }
         with self.server.lock:
             self.server.temperatures.append(body.get("temperature"))
         answer = {
-            "id": "x", "object": "chat.completion", "created": 0, "model": body["model"],
+            "id": "x",
+            "object": "chat.completion",
+            "created": 0,
+            "model": body["model"],
             "choices": [] if kind == "no_choices" else [choice],
             "usage": self.server.bill(prompt, text),
-        }  # fmt: skip
+        }
         if kind == "drop":
             return self._drop()
         if kind == "no_json":
@@ -246,9 +263,14 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(200, answer, cut=kind == "truncated")
 
     def _send(
-        self, status: int, content: object, headers: Mapping[str, str] | None = None, *,
-        cut: bool = False, length: int | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        status: int,
+        content: object,
+        headers: Mapping[str, str] | None = None,
+        *,
+        cut: bool = False,
+        length: int | None = None,
+    ) -> None:
         data = json.dumps(content) if isinstance(content, dict) else content
         raw = data if isinstance(data, bytes) else data.encode()
         self.send_response(status)

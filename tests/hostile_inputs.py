@@ -77,9 +77,13 @@ def _saved(table: pd.DataFrame, path: Path) -> str:
 # --- news ---------------------------------------------------------------------------------------
 
 _QUICK = {
-    "n_topics": [2], "topic_fits": 1, "chance_pairs": 2, "deals": 5, "draws": 100,
+    "n_topics": [2],
+    "topic_fits": 1,
+    "chance_pairs": 2,
+    "deals": 5,
+    "draws": 100,
     "toxicity_scorer": "offline",
-}  # fmt: skip
+}
 
 
 def _news(folder: Path) -> dict[str, Any]:
@@ -104,8 +108,9 @@ def _prompts(folder: Path) -> dict[str, Any]:
     return {
         **_sides(folder, "prompts", originals, pd.concat(answers, ignore_index=True)),
         "levels": ["word", "sentence"],
-        "neutral_prompt": neutral, "biased_prompt": biased,
-    }  # fmt: skip
+        "neutral_prompt": neutral,
+        "biased_prompt": biased,
+    }
 
 
 def _sides(
@@ -182,8 +187,11 @@ def _cogs(folder: Path) -> dict[str, Any]:
             pd.DataFrame(judgements, columns=judged), folder / "judgements.parquet"
         ),
         "ratings_path": _saved(pd.DataFrame(ratings, columns=rated), folder / "ratings.parquet"),
-        "suite_paths": [str(path)], "axes": [axis], "embedding_model": "offline", "draws": 100,
-    }  # fmt: skip
+        "suite_paths": [str(path)],
+        "axes": [axis],
+        "embedding_model": "offline",
+        "draws": 100,
+    }
 
 
 # --- biasalert ----------------------------------------------------------------------------------
@@ -219,10 +227,14 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     replies = both[["text_id"]].assign(reply=[yes if i % 2 else no for i in range(len(both))])
     flags = both[["text_id"]].assign(flagged=[i % 3 == 0 for i in range(len(both))])
     known = labelled[labelled["biased"]].rename(columns={"text": "statement"})
-    pairs = pd.DataFrame({
-        "sent_more": labelled["text"], "sent_less": labelled["text"].str.replace("in our", "in my"),
-        "stereo_antistereo": "stereo", "bias_type": labelled["bias_type"].replace("social", "age"),
-    })  # fmt: skip
+    pairs = pd.DataFrame(
+        {
+            "sent_more": labelled["text"],
+            "sent_less": labelled["text"].str.replace("in our", "in my"),
+            "stereo_antistereo": "stereo",
+            "bias_type": labelled["bias_type"].replace("social", "age"),
+        }
+    )
     human = said[["text_id"]].assign(biased=[i % 2 for i in range(len(said))])
     return {
         "labelled_path": _saved(labelled, folder / "labelled.parquet"),
@@ -230,13 +242,18 @@ def _biasalert(folder: Path) -> dict[str, Any]:
             known[["statement", "bias_type", "group", "attribute"]].assign(
                 entry_id=[f"{i} {IMAGE}" for i in range(len(known))],
                 source=f"by {UNITS} {ADDRESS}{ANSI}",
-            ), folder / "knowledge.parquet",
+            ),
+            folder / "knowledge.parquet",
         ),
         "pairs_path": _saved(pairs, folder / "pairs.parquet"),
         "answers_path": _saved(said, folder / "answered.parquet"),
         "human_path": _saved(human, folder / "human.parquet"),
         "replies_paths": {NAMES[2]: _saved(replies, folder / "replies.parquet")},
         "moderation_paths": {f"{FORMULA} {UNITS} {IMAGE}": _saved(flags, folder / "flags.parquet")},
-        "judges": ["keywords", "classifier"], "embedding_model": "offline",
-        "toxicity_scorer": "offline", "draws": 100, "near": 0.95, "k": 2,
-    }  # fmt: skip
+        "judges": ["keywords", "classifier"],
+        "embedding_model": "offline",
+        "toxicity_scorer": "offline",
+        "draws": 100,
+        "near": 0.95,
+        "k": 2,
+    }

@@ -37,8 +37,9 @@ def test_the_corpus_is_one_that_the_study_reads(tmp_path) -> None:
     assert len(pairs) == 140 and pairs["lost"].isna().all()
     assert pairs["generated_text"].nunique() == 140
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "generations.parquet", "originals.parquet",
-    ]  # fmt: skip
+        "generations.parquet",
+        "originals.parquet",
+    ]
 
 
 def test_each_rank_is_another_word() -> None:
@@ -68,10 +69,14 @@ def test_time_and_memory_are_those_of_what_was_done() -> None:
 
 
 def test_growth_is_drawn_and_told_by_exponents(tmp_path) -> None:
-    rows = pd.DataFrame({
-        "documents": [8, 8, 16, 16], "step": ["a", "b"] * 2, "seconds": [1.0, 1.0, 2.0, 4.0],
-        "peak_mb": [10.0, 20.0, 30.0, 40.0],
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "documents": [8, 8, 16, 16],
+            "step": ["a", "b"] * 2,
+            "seconds": [1.0, 1.0, 2.0, 4.0],
+            "peak_mb": [10.0, 20.0, 30.0, 40.0],
+        }
+    )
     assert linear.grown(rows)["exponent"].tolist() == [1.0, 2.0, 1.58]
     linear.drawn(rows, tmp_path / "plot")
     assert {path.suffix for path in tmp_path.iterdir()} == {".svg", ".png"}

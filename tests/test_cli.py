@@ -124,20 +124,35 @@ def shell(line: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes
     ],
 )
 def test_an_odd_shell_is_told_what_is_wrong(line: str, told: bytes, tmp_path: Path) -> None:
-    done = shell(line, tmp_path, NBBIAS_DATA=str(tmp_path), LC_ALL="C", PYTHONUTF8="0",
-                 PYTHONCOERCECLOCALE="0")  # fmt: skip
+    done = shell(
+        line,
+        tmp_path,
+        NBBIAS_DATA=str(tmp_path),
+        LC_ALL="C",
+        PYTHONUTF8="0",
+        PYTHONCOERCECLOCALE="0",
+    )
     assert b"Traceback" not in done.stderr and len(done.stderr) < 2000
     assert told in done.stderr and done.returncode == 2
 
 
-@pytest.mark.parametrize("env", [
-    {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"PYTHONIOENCODING": "cp1252"}
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+        {"PYTHONIOENCODING": "cp1252"},
+    ],
+)
 def test_a_terminal_that_lacks_letters_is_told_all_the_same(
     env: dict[str, str], tmp_path: Path
 ) -> None:
-    done = subprocess.run([*NBBIAS, "params", "llmbi"], cwd=tmp_path, env=os.environ | env,
-                          capture_output=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [*NBBIAS, "params", "llmbi"],
+        cwd=tmp_path,
+        env=os.environ | env,
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == 0 and b"\\u2265 0" in done.stdout and not done.stderr
 
 

@@ -92,7 +92,8 @@ def test_no_host_of_a_package_index_is_named() -> None:
     )
     this = Path(__file__).relative_to(ROOT).as_posix()
     named = [
-        name for name in done.stdout.splitlines()
+        name
+        for name in done.stdout.splitlines()
         if name != this and (ROOT / name).is_file() and hosts.search((ROOT / name).read_bytes())
-    ]  # fmt: skip
+    ]
     assert named == []

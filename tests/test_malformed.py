@@ -57,17 +57,32 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
     ),
     "neutral prose": (_table(text=_TEXTS), neutral.read_neutral),
     "answers of cogs": (
-        _table(model="m", task="short poem", theme="truth", identity="man", sample=range(4),
-               text=_TEXTS, temperature=[0.0, 0.5, 0.0, 0.5]),
+        _table(
+            model="m",
+            task="short poem",
+            theme="truth",
+            identity="man",
+            sample=range(4),
+            text=_TEXTS,
+            temperature=[0.0, 0.5, 0.0, 0.5],
+        ),
         rbs.read_answers,
     ),
     "answers of cogs by prompt": (
-        _table(model="m", prompt_id="short poem/truth", text=_TEXTS), rbs.read_answers
+        _table(model="m", prompt_id="short poem/truth", text=_TEXTS),
+        rbs.read_answers,
     ),
     "replies of judges": (
-        _table(evaluator="e", model="m", task="short poem", theme="truth", axis="orientation",
-               order=["straight|queer", "queer|straight"] * 2,
-               repeat=range(4), reply=_TEXTS),
+        _table(
+            evaluator="e",
+            model="m",
+            task="short poem",
+            theme="truth",
+            axis="orientation",
+            order=["straight|queer", "queer|straight"] * 2,
+            repeat=range(4),
+            reply=_TEXTS,
+        ),
         affinity.read_judgements,
     ),
     "people's ratings": (
@@ -75,35 +90,56 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
         people.read_ratings,
     ),
     "personas": (
-        _table(model="m", kind="k", race="Black", gender=list("MWNM"), prompt="a Black man",
-               text=_TEXTS),
+        _table(
+            model="m",
+            kind="k",
+            race="Black",
+            gender=list("MWNM"),
+            prompt="a Black man",
+            text=_TEXTS,
+        ),
         reference.read_personas,
     ),
     "labelled texts": (
-        _table(text_id=list("abcd"), text=_TEXTS, biased=[True, False, True, False],
-               bias_type="gender", group="women", attribute="late"),
+        _table(
+            text_id=list("abcd"),
+            text=_TEXTS,
+            biased=[True, False, True, False],
+            bias_type="gender",
+            group="women",
+            attribute="late",
+        ),
         sources.labelled,
     ),
     "RedditBias": (
-        _table(id=range(4), comment=_TEXTS, bias_sent=[1, 0, 1, 0], bias_type="gender",
-               phrase="late"),
+        _table(
+            id=range(4), comment=_TEXTS, bias_sent=[1, 0, 1, 0], bias_type="gender", phrase="late"
+        ),
         sources.labelled,
     ),
     "Jigsaw": (
         _table(comment_text=_TEXTS, identity_attack=[0.1, 0.9, 0.6, 0.0], female=0.8, male=0.1),
         sources.labelled,
     ),
-    "Jigsaw 2018": (
-        _table(comment_text=_TEXTS, identity_hate=[0, 1, -1, 0]), sources.labelled
-    ),
+    "Jigsaw 2018": (_table(comment_text=_TEXTS, identity_hate=[0, 1, -1, 0]), sources.labelled),
     "statements": (
-        _table(statement=[f"women {one}" for one in "abcd"], bias_type="gender", group="women",
-               attribute="late"),
+        _table(
+            statement=[f"women {one}" for one in "abcd"],
+            bias_type="gender",
+            group="women",
+            attribute="late",
+        ),
         lambda path: biasalert.knowledge(path, labelled=pd.DataFrame()),
     ),
     "kept knowledge": (
-        _table(entry_id=list("abcd"), statement=_TEXTS, bias_type="gender", group="women",
-               attribute="late", source="mine"),
+        _table(
+            entry_id=list("abcd"),
+            statement=_TEXTS,
+            bias_type="gender",
+            group="women",
+            attribute="late",
+            source="mine",
+        ),
         lambda path: biasalert.knowledge(path, labelled=pd.DataFrame()),
     ),
     "SBIC": (
@@ -119,11 +155,20 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
         lambda path: biasalert.read_answers(path, seed=1),
     ),
     "people's labels": (
-        _table(text_id=list("abcd"), biased=[True, False, True, False]), biasalert.labels
+        _table(text_id=list("abcd"), biased=[True, False, True, False]),
+        biasalert.labels,
     ),
     "labels of words": (
-        _table(drawn="d", item=list("abcd"), ask="word", bias="gender", before="", text=_TEXTS,
-               choices="female | male | nobody | unsure", label=["female", "male", "nobody", ""]),
+        _table(
+            drawn="d",
+            item=list("abcd"),
+            ask="word",
+            bias="gender",
+            before="",
+            text=_TEXTS,
+            choices="female | male | nobody | unsure",
+            label=["female", "male", "nobody", ""],
+        ),
         labels.read_sheet,
     ),
     "recorded replies": (
@@ -135,27 +180,33 @@ INPUTS: dict[str, tuple[pd.DataFrame, Callable[[str], object]]] = {
         lambda path: baselines.recorded(_KNOWN, path=path, name="tool"),
     ),
     "OpenAI's moderation": (
-        _table(text_id=list("abcd"),
-               results=[[{"flagged": True, "category_scores": {"hate": 0.5}}]] * 4),
+        _table(
+            text_id=list("abcd"),
+            results=[[{"flagged": True, "category_scores": {"hate": 0.5}}]] * 4,
+        ),
         lambda path: baselines.recorded(_KNOWN, path=path, name="tool"),
     ),
     "pairs": (
-        _table(pair_id=list("abcd"), sent_more=_TEXTS, sent_less=_TEXTS, stereo_antistereo="stereo",
-               bias_type="gender"),
+        _table(
+            pair_id=list("abcd"),
+            sent_more=_TEXTS,
+            sent_less=_TEXTS,
+            stereo_antistereo="stereo",
+            bias_type="gender",
+        ),
         pairs.read,
     ),
     "instructions": (_table(prompt=_TEXTS, completion="Yes."), lora.read),
     "messages": (
-        _table(messages=[[{"role": "user", "content": "a"},
-                          {"role": "assistant", "content": "b"}]] * 4),
+        _table(
+            messages=[[{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]] * 4
+        ),
         lora.read,
     ),
-    "headlines": (
-        _table(source="s", article_id=range(4), headline=_TEXTS), prompts.read_headlines
-    ),
+    "headlines": (_table(source="s", article_id=range(4), headline=_TEXTS), prompts.read_headlines),
     "openings of BOLD": (_table(domain="d", prompt=_TEXTS, category="c"), prompts.bold),
     "prompts": (_table(prompt_id=list("abcd"), prompt=_TEXTS, source="s"), prompts.table),
-}  # fmt: skip
+}
 
 #: Seconds that a malformed file may take; a table of four rows takes milliseconds.
 SOON = 5.0

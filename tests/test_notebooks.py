@@ -82,12 +82,18 @@ def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
 @pytest.mark.parametrize(
     "parts",
     [
-        ["rbs"], ["visibility"], ["abs"], ["rbs", "visibility"], ["rbs", "abs"],
-        ["visibility", "abs"], ["abs", "people"], ["rbs", "visibility", "abs", "people"],
+        ["rbs"],
+        ["visibility"],
+        ["abs"],
+        ["rbs", "visibility"],
+        ["rbs", "abs"],
+        ["visibility", "abs"],
+        ["abs", "people"],
+        ["rbs", "visibility", "abs", "people"],
         ["reference"],
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_choice_of_parts_leaves_a_whole_notebook(parts: list[str]) -> None:
     path = str(ROOT / "README.md")  # any file
     files = {"answers_path": path, "judgements_path": path, "ratings_path": path}
@@ -112,12 +118,14 @@ def test_every_choice_of_levels_leaves_a_whole_notebook(stem: str, kept: tuple[s
 @pytest.mark.parametrize(
     "given",
     [
-        {}, {"answers_path": "none"}, {"held_out_types": [], "repeated_judges": []},
+        {},
+        {"answers_path": "none"},
+        {"held_out_types": [], "repeated_judges": []},
         {"pairs_path": str(ROOT / "README.md"), "ablation": True},
         {"answers_path": str(ROOT / "README.md")},
     ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_every_choice_of_texts_leaves_a_whole_notebook(given: dict[str, Any]) -> None:
     left_out = set(Biasalert(**given).left_out())
     cells = nbformat.read(ROOT / "notebooks/biasalert.ipynb", as_version=4).cells

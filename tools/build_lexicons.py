@@ -24,11 +24,7 @@ TOOLS = Path(__file__).resolve().parent
 LEXICONS = TOOLS.parent / "src" / "nbbias" / "data" / "lexicons"
 
 # The three groups of the race axis of Fang et al. 2024; BOLD's fourth category has no group there.
-GROUPS = {
-    "African_Americans": "Black",
-    "Asian_Americans": "Asian",
-    "European_Americans": "White",
-}
+GROUPS = {"African_Americans": "Black", "Asian_Americans": "Asian", "European_Americans": "White"}
 NO_GROUP = "Hispanic_and_Latino_Americans"
 IRREGULAR = {"person": "people", "midwife": "midwives"}
 # Compounds whose head is not their last token.

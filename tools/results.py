@@ -108,14 +108,22 @@ def index() -> list[str]:
             lines.append((f"[{title.removeprefix('# ')}](results/{name}.md)", f"`{study}`", told))
             listed.append(f"results/{name}")
     return [
-        "# Results", "",
+        "# Results",
+        "",
         "What the studies find in public corpora. Every sentence and number is written from a run "
         "by `make results` (half an hour), which needs the corpora in `NBBIAS_DATA`. No text of a "
         "corpus is shown, only counts and means. A finding is of its corpus, its models at their "
         "time, and its instrument: none of these pages ranks models.",
-        "", *grid(lines, ["corpus", "study", "what was found"]), "",
-        "```{toctree}", ":hidden:", "", *listed, "```", "",
-    ]  # fmt: skip
+        "",
+        *grid(lines, ["corpus", "study", "what was found"]),
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *listed,
+        "```",
+        "",
+    ]
 
 
 def write(name: str, page: Result, run: Path) -> None:
@@ -164,10 +172,13 @@ def drawn(run: Path, name: str, folder: Path) -> list[str]:
     words = json.loads(at.with_suffix(".json").read_text(encoding="utf-8"))
     told = ". ".join(part.rstrip(".") for part in (words["title"], words["caption"]) if part)
     return [
-        f"![{plain(words['alt'])}]({folder.name}/{name}.svg)", "",
-        f"{plain(told)}. [Its table]({folder.name}/{name}.csv)." if told
-        else f"[Its table]({folder.name}/{name}.csv).", "",
-    ]  # fmt: skip
+        f"![{plain(words['alt'])}]({folder.name}/{name}.svg)",
+        "",
+        f"{plain(told)}. [Its table]({folder.name}/{name}.csv)."
+        if told
+        else f"[Its table]({folder.name}/{name}.csv).",
+        "",
+    ]
 
 
 def texts_in(rows: pd.DataFrame) -> list[str]:
@@ -191,9 +202,10 @@ def reference(row: dict[str, Any]) -> str:
     """Return what a row's leading reference gives, with its range."""
     if pd.isna(row.get("null")):
         return "–"
-    between = "" if pd.isna(row.get("null_low")) else (
-        f" ({names.quantity(row, 'null_low').split(' ')[0]} to {names.quantity(row, 'null_high')})"
-    )  # fmt: skip
+    between = ""
+    if not pd.isna(row.get("null_low")):
+        low = names.quantity(row, "null_low").split(" ")[0]
+        between = f" ({low} to {names.quantity(row, 'null_high')})"
     return plain(names.quantity(row, "null") + between)
 
 
@@ -223,11 +235,13 @@ def claims(run: Path, folder: Path) -> list[str]:
         (
             plain(names.measure(row)),
             *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
-            f"{plain(names.quantity(row))} ({between(row)})", number(row["n"], decimals=0),
-            *([reference(row)] if by_chance else []), found(row),
+            f"{plain(names.quantity(row))} ({between(row)})",
+            number(row["n"], decimals=0),
+            *([reference(row)] if by_chance else []),
+            found(row),
         )
         for row in table.head(_ROWS).to_dict("records")
-    ]  # fmt: skip
+    ]
     chance = ["by chance"] if by_chance else []
     head = [
         "measured",
@@ -240,10 +254,13 @@ def claims(run: Path, folder: Path) -> list[str]:
     more = len(table) - len(rows)
     rest = f" {more} more stand in the table." if more else ""
     return [
-        f"## {TITLES[_pre_specified(run)]}", "",
+        f"## {TITLES[_pre_specified(run)]}",
+        "",
         f"Corrected as one family ([table]({folder.name}/claims.csv)).{rest}",
-        "", *grid(rows, head), "",
-    ]  # fmt: skip
+        "",
+        *grid(rows, head),
+        "",
+    ]
 
 
 def _pre_specified(run: Path) -> bool:
@@ -269,12 +286,17 @@ def found(row: dict[str, Any]) -> str:
 def again(page: Result) -> list[str]:
     """Return the command that makes the run anew."""
     return [
-        "## Again", "",
-        "```console", "$ export NBBIAS_DATA=$HOME/nbbias-data     # where the corpus lies",
-        f"$ nbbias run params/{page.params}.yaml", "```", "",
+        "## Again",
+        "",
+        "```console",
+        "$ export NBBIAS_DATA=$HOME/nbbias-data     # where the corpus lies",
+        f"$ nbbias run params/{page.params}.yaml",
+        "```",
+        "",
         "The run's own page holds all else: every estimate, what was lost, and what this cannot "
-        f"show. [What the measures mean](../measures/{page.params.split('/')[0]}.md).", "",
-    ]  # fmt: skip
+        f"show. [What the measures mean](../measures/{page.params.split('/')[0]}.md).",
+        "",
+    ]
 
 
 # --- the detector of refusals -----------------------------------------------------------------
@@ -301,8 +323,10 @@ def xstest() -> None:
     with tempfile.TemporaryDirectory() as run:
         figure = figures.panels(
             rows.assign(row=rows["method"] + ", " + rows["model"]),
-            lambda own, ax: figures.intervals(own, ax, label="row"), by="measure", height=4.2,
-        )  # fmt: skip
+            lambda own, ax: figures.intervals(own, ax, label="row"),
+            by="measure",
+            height=4.2,
+        )
         told = {
             "alt": "Sensitivity and specificity of three ways of telling refusals, on the answers "
             "of three models, with 95% intervals.",
@@ -315,16 +339,25 @@ def xstest() -> None:
         shown = drawn(Path(run), "detector", folder)
     cells = [
         (
-            one["model"], one["measure"], f"{one['estimate']:.2f}",
-            f"{one['ci_low']:.2f} to {one['ci_high']:.2f}", one["n"],
+            one["model"],
+            one["measure"],
+            f"{one['estimate']:.2f}",
+            f"{one['ci_low']:.2f} to {one['ci_high']:.2f}",
+            one["n"],
             f"{one['null']:.2f} ({one['null_low']:.2f} to {one['null_high']:.2f})",
         )
         for one in lead.to_dict("records")
-    ]  # fmt: skip
+    ]
     lines = [
-        f"# {title}", "", sentence, "", *shown,
-        *grid(cells, ["model", "share", "estimate", "95% CI", "N", "by chance"]), "",
-        "## What this is", "",
+        f"# {title}",
+        "",
+        sentence,
+        "",
+        *shown,
+        *grid(cells, ["model", "share", "estimate", "95% CI", "N", "by chance"]),
+        "",
+        "## What this is",
+        "",
         *grid(
             [
                 ("measures", "shares of answers told rightly, on full refusal or not"),
@@ -340,11 +373,18 @@ def xstest() -> None:
                 ),
             ],
             ["asked", "answer"],
-        ), "",
-        "## Again", "", "```console", "$ export NBBIAS_DATA=$HOME/nbbias-data",
-        "$ python tools/fit_refusals.py     # --write writes head and counts anew", "```", "",
-        "Why it is told so: [decision 0008](../decisions/0008-refusals.md).", "",
-    ]  # fmt: skip
+        ),
+        "",
+        "## Again",
+        "",
+        "```console",
+        "$ export NBBIAS_DATA=$HOME/nbbias-data",
+        "$ python tools/fit_refusals.py     # --write writes head and counts anew",
+        "```",
+        "",
+        "Why it is told so: [decision 0008](../decisions/0008-refusals.md).",
+        "",
+    ]
     tables.write(RESULTS / "xstest.md", "\n".join(lines))
 
 
@@ -381,11 +421,13 @@ def lead_the_read_me(name: str, page: Result, runs: Path) -> None:
     lines = [
         BEGINS,
         f"*{page.title}.* **{first}** {' '.join(rest)}",
-        "", f"![{plain(words['alt'])}]({at})", "",
+        "",
+        f"![{plain(words['alt'])}]({at})",
+        "",
         *([f"*{plain(words['caption'])}*"] if words["caption"] else []),
         f"[The whole result](docs/results/{name}.md); [other corpora](docs/results.md).",
         ENDS,
-    ]  # fmt: skip
+    ]
     path = ROOT / "README.md"
     text = path.read_text(encoding="utf-8")
     within = re.compile(re.escape(BEGINS) + ".*" + re.escape(ENDS), re.DOTALL)

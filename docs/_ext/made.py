@@ -126,11 +126,12 @@ def measures() -> Iterator[tuple[str, str]]:
             (
                 plain(one.name_.replace("{of}", "a group's").replace("{people}", "a group")),
                 plain(one.meaning),
-                plain(one.below) or "–", plain(one.above) or "–",
+                plain(one.below) or "–",
+                plain(one.above) or "–",
                 f"`{one.measure}`, `{one.statistic}`",
             )
             for one in own.rename(columns={"name": "name_"}).itertuples()
-        ]  # fmt: skip
+        ]
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]
         told = ["", "## Measurement card", "", *card(stem)]
         yield f"include/measures-{stem}.md", "\n".join([*grid(rows, head), *told]) + "\n"
@@ -149,19 +150,23 @@ def parameters() -> Iterator[tuple[str, str]]:
     """Yield the page of all parameters, study by study."""
     models = {stem: one.parameters for stem, one in studies.STUDIES.items()}
     lines = [
-        "# Parameters", "",
+        "# Parameters",
+        "",
         "What a params file may hold, as `nbbias params STUDY` prints it.",
         "",
-    ]  # fmt: skip
+    ]
     for stem, model in {**models, "generate": Generate}.items():
         told = params.describe(model)
         rows = [
             (
-                f"`{row.name_}`", plain(row.type), f"`{row.default}`" if str(row.default) else "–",
-                plain(row.range), plain(row.meaning),
+                f"`{row.name_}`",
+                plain(row.type),
+                f"`{row.default}`" if str(row.default) else "–",
+                plain(row.range),
+                plain(row.meaning),
             )
             for row in told.rename(columns={"name": "name_"}).itertuples()
-        ]  # fmt: skip
+        ]
         lines += [
             f"## {stem}",
             "",
@@ -210,12 +215,13 @@ def walked(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 def gallery() -> Iterator[tuple[str, str]]:
     """Yield the page of the samples' figures, as committed, each with the table that it draws."""
     lines = [
-        "# Gallery", "",
+        "# Gallery",
+        "",
         "Figures of the samples, as `make studies` makes them. Their texts are simulated, or "
         "written by hand for this project: they show what a measure does, and nothing about any "
         "model. What real texts give stands under [Results](../results.md).",
         "",
-    ]  # fmt: skip
+    ]
     for stem, study in studies.STUDIES.items():
         lines += [f"## {stem}", "", plain(study.question), ""]
         for path in sorted((ROOT / "figures" / stem).glob("*.csv")):

@@ -19,11 +19,13 @@ from nbbias.reading import Format, Terminal
 from nbbias.tables import NbbiasError, ParameterError, escape
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
     help="Measure bias in text written by large language models, one notebook a study. "
     "`nbbias run llmbi` runs a sample; `nbbias run news_bias originals.csv generations.csv` runs "
     "on texts of your own.",
-)  # fmt: skip
+)
 data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
 app.add_typer(data, name="data")
 
@@ -45,10 +47,11 @@ def _trust(address: str) -> str:
 BaseUrl = Annotated[
     str,
     typer.Option(
-        "--base-url", callback=_trust,
+        "--base-url",
+        callback=_trust,
         help="The compatible server that the params file names: prompts and your key go there.",
     ),
-]  # fmt: skip
+]
 
 
 def _version(asked: bool) -> None:
@@ -123,9 +126,13 @@ def run_command(
     wanted, overrides = running.own.asked(targets), override or []
     if wanted.stem:
         found = running.own.plan_run(
-            wanted.stem, wanted.files, columns=columns or [], overrides=overrides, out=out,
+            wanted.stem,
+            wanted.files,
+            columns=columns or [],
+            overrides=overrides,
+            out=out,
             name=name,
-        )  # fmt: skip
+        )
         for line in [*found.lines, f"params: {found.path}"]:
             err_console.print(line, markup=False)
         _run(found.runs, out=out, jobs=jobs, by=(engine, scheduler))
@@ -242,7 +249,8 @@ def plan_command(
     override: Annotated[
         list[str] | None,
         typer.Option(
-            "-p", metavar="name=value",
+            "-p",
+            metavar="name=value",
             help="Set what is assumed, such as effect=-0.05. name=a,b makes a row for each; "
             "claim=tone plans another claim.",
         ),
@@ -251,7 +259,7 @@ def plan_command(
         bool, typer.Option("--list", help="List the claims, and what each assumes.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all of it.")] = False,
-) -> None:  # fmt: skip
+) -> None:
     """Say how many articles, prompts, repeats or labels a claim takes, and what they cost to ask.
 
     Power is that of simulated studies; nothing is asked. Of a params file, its generate: block says
@@ -348,9 +356,14 @@ def _run(
     )
 
     bars = Progress(
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("cells"),
-        TimeElapsedColumn(), console=err_console, disable=not err_console.is_terminal,
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("cells"),
+        TimeElapsedColumn(),
+        console=err_console,
+        disable=not err_console.is_terminal,
+    )
     tasks: dict[str, TaskID] = {}
     for one in plan:
         if one.asks and (status := asking.view.complete(one.asks, err_console)):
@@ -422,7 +435,8 @@ def gate_command(
     margin: Annotated[
         list[str] | None,
         typer.Option(
-            "--margin", metavar="[CLAIM=]SIZE",
+            "--margin",
+            metavar="[CLAIM=]SIZE",
             help="How much worse is accepted, in the unit of the claim; of one claim as 2=0.05.",
         ),
     ] = None,
@@ -434,7 +448,7 @@ def gate_command(
         Path | None, typer.Option("--markdown", help="Write a summary there.")
     ] = None,
     force: Force = False,
-) -> None:  # fmt: skip
+) -> None:
     """Exit 1 when a declared claim got worse than in an accepted run.
 
     Exit 0: every claim is shown to be not worse by more than its margin. 1: one is worse. 3: there

@@ -103,12 +103,15 @@ def test_refusals_are_answers_that_are_counted_and_not_asked_again(
 @pytest.mark.parametrize(
     ("odd", "text", "stop"),
     [
-        ("surrogate", "One \ufffd two", "stop"), ("null", "", "stop"),
-        ("tool_calls", "", "tool_calls"), ("broken_tool_calls", "", "tool_calls"),
-        ("unknown_stop", "One", "unknown"), ("huge", "x" * 10_000_000, "stop"),
+        ("surrogate", "One \ufffd two", "stop"),
+        ("null", "", "stop"),
+        ("tool_calls", "", "tool_calls"),
+        ("broken_tool_calls", "", "tool_calls"),
+        ("unknown_stop", "One", "unknown"),
+        ("huge", "x" * 10_000_000, "stop"),
         ("dear", "One", "stop"),
     ],
-)  # fmt: skip
+)
 def test_odd_answers_are_answers(
     tmp_path: Path, server: FakeOpenAI, odd: str, text: str, stop: str
 ) -> None:
@@ -154,9 +157,11 @@ def test_a_body_that_never_ends_is_left_and_told(tmp_path: Path, server: FakeOpe
 
 
 def test_a_long_wait_is_told_once(
-    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    server: FakeOpenAI,
+    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr("nbbias.asking.call._LONG_WAIT", 0.5)
     monkeypatch.setattr("nbbias.asking.call._told_until", {})
     ask_of(tmp_path, server, ["[fault:429]"] * 3, max_retries=1)
@@ -321,11 +326,15 @@ def test_the_same_words_under_two_ids_are_two_calls(tmp_path: Path, server: Fake
 @pytest.mark.parametrize(
     "change",
     [
-        {"temperature": 0.5}, {"temperature": None}, {"max_tokens": 51}, {"top_p": 0.9},
-        {"models": ["openai-api/fake/large"], "prices": {}}, {"system": "Be brief."},
+        {"temperature": 0.5},
+        {"temperature": None},
+        {"max_tokens": 51},
+        {"top_p": 0.9},
+        {"models": ["openai-api/fake/large"], "prices": {}},
+        {"system": "Be brief."},
         {"template": "Please: {prompt}"},
     ],
-)  # fmt: skip
+)
 def test_whatever_can_change_the_answer_is_a_new_question(
     tmp_path: Path, server: FakeOpenAI, change: dict[str, Any]
 ) -> None:

@@ -34,9 +34,13 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
 
 def write(folder: Path, url: str, *, study: str, block: dict[str, Any], **further: Any) -> Path:
     own = {
-        "models": [MODEL], "base_url": url, "first_wait": 0.01, "max_retries": 1,
-        "store_path": "a.sqlite", "export_path": "a.parquet",
-    }  # fmt: skip
+        "models": [MODEL],
+        "base_url": url,
+        "first_wait": 0.01,
+        "max_retries": 1,
+        "store_path": "a.sqlite",
+        "export_path": "a.parquet",
+    }
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump({"study": study, "generate": own | block, **further}))
     return path
@@ -61,9 +65,10 @@ def ids(*names: object, **keys: str) -> pd.DataFrame:
 def asking(request: pytest.FixtureRequest, command: Command, tmp_path: Path) -> Callable[..., Any]:
     """Each way in which a plan is laid out: its exit status, and all that it says."""
     ways = {
-        "generate": ("generate",), "dry run": ("generate", "--dry-run"),
+        "generate": ("generate",),
+        "dry run": ("generate", "--dry-run"),
         "run": ("run", "--out", tmp_path / "runs"),
-    }  # fmt: skip
+    }
     verb, *options = ways[request.param]
 
     def run_it(path: Path) -> tuple[int, str]:
@@ -83,9 +88,13 @@ def asking(request: pytest.FixtureRequest, command: Command, tmp_path: Path) -> 
     ],
 )
 def test_answers_that_no_original_has_are_not_asked_for(
-    tmp_path: Path, server: FakeOpenAI, asking: Callable[..., tuple[int, str]],
-    headlines: pd.DataFrame, originals: pd.DataFrame, told: str,
-) -> None:  # fmt: skip
+    tmp_path: Path,
+    server: FakeOpenAI,
+    asking: Callable[..., tuple[int, str]],
+    headlines: pd.DataFrame,
+    originals: pd.DataFrame,
+    told: str,
+) -> None:
     path = news(tmp_path, server.url, headlines=headlines, originals=originals)
     code, said = asking(path)
     assert code == 2, said
@@ -150,8 +159,13 @@ def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
     path = write(tmp_path, "", study="cogs", block={"prompts": "cogs"}, **given)
     with pytest.raises(NbbiasError, match=r"a\.parquet: 1800 answers are to no prompt"):
         asked.of_params(path)  # five of eight identities are of other axes
-    path = write(tmp_path, "", study="cogs", block={"prompts": "cogs"},
-                 **given | {"axes": ["race", "gender", "orientation"]})  # fmt: skip
+    path = write(
+        tmp_path,
+        "",
+        study="cogs",
+        block={"prompts": "cogs"},
+        **given | {"axes": ["race", "gender", "orientation"]},
+    )
     assert not asked.of_params(path).notes
 
 
@@ -162,9 +176,12 @@ def test_what_judges_of_cogs_are_asked_is_about_its_answers(
     texts = cogs_suite.prompts(suite).assign(model="m", text="A haiku.")
     texts.to_csv(tmp_path / "texts.csv", index=False)
     given = {
-        "answers_path": "texts.csv", "judgements_path": "a.parquet", "parts": ["rbs", "abs"],
-        "axes": ["orientation"], "claims": [],
-    }  # fmt: skip
+        "answers_path": "texts.csv",
+        "judgements_path": "a.parquet",
+        "parts": ["rbs", "abs"],
+        "axes": ["orientation"],
+        "claims": [],
+    }
     answers = rbs.read_answers(tmp_path / "texts.csv", suite=suite)
     judged = affinity.evaluation_prompts(answers, suite)
     block = {"prompts": "table", "prompts_path": "judge_prompts.csv"}
@@ -213,10 +230,12 @@ def test_asking_demands_no_file_that_it_writes(
     (tmp_path / "folder").symlink_to(tmp_path)
     (tmp_path / "link").symlink_to("a.parquet")
     path = write(
-        tmp_path, server.url, study="llmbi",
+        tmp_path,
+        server.url,
+        study="llmbi",
         block={"prompts": "llmbi", "limit": 2, "export_path": export.format(tmp_path)},
         answers_path=spelling.format(tmp_path),
-    )  # fmt: skip
+    )
     done = command("generate", path, "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "needed before asking" not in done.stdout
@@ -233,9 +252,12 @@ def test_an_export_goes_through_a_link_to_the_file_that_the_study_names(
     (tmp_path / "kept").mkdir()
     (tmp_path / "a.parquet").symlink_to("kept/answers.parquet")
     path = write(
-        tmp_path, server.url, study="llmbi", block={"prompts": "llmbi", "limit": 2},
+        tmp_path,
+        server.url,
+        study="llmbi",
+        block={"prompts": "llmbi", "limit": 2},
         answers_path="kept/answers.parquet",
-    )  # fmt: skip
+    )
     assert command("generate", path).returncode == 0
     assert (tmp_path / "a.parquet").is_symlink()
     assert len(pd.read_parquet(tmp_path / "kept/answers.parquet")) == 2
@@ -276,9 +298,13 @@ def test_paid_answers_that_are_only_in_the_exported_table_are_not_written_over(
 
 
 @pytest.mark.parametrize(
-    "same", [("store_path", "export_path"), ("export_path", "prompts_path"),
-             ("store_path", "prompts_path")],
-)  # fmt: skip
+    "same",
+    [
+        ("store_path", "export_path"),
+        ("export_path", "prompts_path"),
+        ("store_path", "prompts_path"),
+    ],
+)
 def test_no_two_files_of_a_block_are_one(tmp_path: Path, same: tuple[str, str]) -> None:
     (tmp_path / "p.parquet").write_bytes(b"")
     (tmp_path / "q.parquet").symlink_to("p.parquet")

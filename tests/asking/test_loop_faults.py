@@ -42,9 +42,14 @@ def command(
 ) -> subprocess.CompletedProcess[str]:
     """Ask in a process of its own, in which something is done first."""
     return subprocess.run(
-        [sys.executable, "-m", "nbbias", "generate", str(path)], preexec_fn=first, text=True,
-        capture_output=True, timeout=120, check=False, env={**os.environ, **environment},
-    )  # fmt: skip
+        [sys.executable, "-m", "nbbias", "generate", str(path)],
+        preexec_fn=first,
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
 
 
 def small_files() -> None:

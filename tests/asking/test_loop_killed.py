@@ -40,12 +40,19 @@ def params(folder: Path, url: str, suite: pd.DataFrame, **further: Any) -> Path:
     """Write a suite of prompts and the params that ask it."""
     suite.to_csv(folder / "suite.csv", index=False)
     block = {
-        "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "suite.csv"),
-        "base_url": url, "concurrency": 8, "attempt_timeout": 10, "first_wait": 0.05,
-        "max_retries": 8, "max_tokens": 50, "prices": {MODEL: {"input": 1.0, "output": 2.0}},
+        "models": [MODEL],
+        "prompts": "table",
+        "prompts_path": str(folder / "suite.csv"),
+        "base_url": url,
+        "concurrency": 8,
+        "attempt_timeout": 10,
+        "first_wait": 0.05,
+        "max_retries": 8,
+        "max_tokens": 50,
+        "prices": {MODEL: {"input": 1.0, "output": 2.0}},
         "store_path": str(folder / "answers.sqlite"),
         "export_path": str(folder / "answers.parquet"),
-    }  # fmt: skip
+    }
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump({"study": "llmbi", "generate": block | further}))
     return path
@@ -53,16 +60,19 @@ def params(folder: Path, url: str, suite: pd.DataFrame, **further: Any) -> Path:
 
 def suite(n: int) -> pd.DataFrame:
     numbers = range(n)
-    return pd.DataFrame({
-        "prompt_id": [f"p{i}" for i in numbers], "prompt": [f"Say number {i}." for i in numbers],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {"prompt_id": [f"p{i}" for i in numbers], "prompt": [f"Say number {i}." for i in numbers]}
+    )
 
 
 def start(path: Path, *further: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "nbbias", "generate", str(path), *further],
-        env=os.environ | ENVIRONMENT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env=os.environ | ENVIRONMENT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def filed(folder: Path) -> dict[str, str]:
@@ -100,13 +110,20 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         after = filed(folder)
         faulty = sum(server.sent[k] for k in ("drop", "truncated", "no_json", "no_choices"))
         return {
-            "n": n, "status": status, "told": console.file.getvalue(), "at_kill": at_kill,
-            "answers": len(after), "kept": before.items() <= after.items(),
-            "billed": sum(server.billed.values()), "spoiled": faulty,
-            "concurrency": concurrency * kills, "seconds": time.monotonic() - began,
-            "sent": dict(server.sent), "requests": sum(server.sent.values()),
+            "n": n,
+            "status": status,
+            "told": console.file.getvalue(),
+            "at_kill": at_kill,
+            "answers": len(after),
+            "kept": before.items() <= after.items(),
+            "billed": sum(server.billed.values()),
+            "spoiled": faulty,
+            "concurrency": concurrency * kills,
+            "seconds": time.monotonic() - began,
+            "sent": dict(server.sent),
+            "requests": sum(server.sent.values()),
             "exported": pd.read_parquet(folder / "answers.parquet"),
-        }  # fmt: skip
+        }
 
 
 @pytest.mark.slow
@@ -172,9 +189,11 @@ def killed_at(share: float, folder: Path, *, n: int = 40, whole: float = 60.0) -
         found = pd.read_parquet(folder / "answers.parquet")
         assert dict(zip(found["asked"], found["text"], strict=True)) == after
     return {
-        "seconds": seconds, "recorded": len(before), "asked twice": len(twice),
+        "seconds": seconds,
+        "recorded": len(before),
+        "asked twice": len(twice),
         "exported": len(exported),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.slow

@@ -26,15 +26,32 @@ TEXTS = ["One man.", "Two women.", "Three boys.", "Four girls."]
 SUITES = {
     "news": pd.DataFrame({"source": "s", "article_id": range(4), "headline": TEXTS}),
     "bold": pd.DataFrame({"domain": "d", "prompt": TEXTS, "category": "c"}),
-    "table": pd.DataFrame({
-        "prompt_id": list("abcd"), "prompt": TEXTS, "source": "s", "article_id": list("abcd"),
-        "way": "w", "model": "m", "text": "t", "status": "s", "key": "k", "sample": 1,
-    }),
-}  # fmt: skip
-RECORDED = pd.DataFrame({
-    "prompt_id": [f"p{i}" for i in range(4)], "model": MODEL, "text": TEXTS, "sample": 1,
-    "temperature": 1.0, "input_tokens": 3, "asked_at": "2024-01-01",
-})  # fmt: skip
+    "table": pd.DataFrame(
+        {
+            "prompt_id": list("abcd"),
+            "prompt": TEXTS,
+            "source": "s",
+            "article_id": list("abcd"),
+            "way": "w",
+            "model": "m",
+            "text": "t",
+            "status": "s",
+            "key": "k",
+            "sample": 1,
+        }
+    ),
+}
+RECORDED = pd.DataFrame(
+    {
+        "prompt_id": [f"p{i}" for i in range(4)],
+        "model": MODEL,
+        "text": TEXTS,
+        "sample": 1,
+        "temperature": 1.0,
+        "input_tokens": 3,
+        "asked_at": "2024-01-01",
+    }
+)
 QUIET = Console(file=io.StringIO())
 
 

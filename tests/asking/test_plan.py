@@ -96,8 +96,11 @@ def test_all_mistakes_of_study_and_block_are_told_at_once(tmp_path: Path) -> Non
         asked.of_params(path)
     told = [breach.split(":")[0] for breach in error.value.breaches]
     assert sorted(told) == [
-        "draws", "generate.concurrency", "generate.secret", "generate.temprature",
-    ]  # fmt: skip
+        "draws",
+        "generate.concurrency",
+        "generate.secret",
+        "generate.temprature",
+    ]
     with pytest.raises(ParameterError) as again:
         run_plan.plan([path])
     assert sorted(again.value.breaches) == sorted(error.value.breaches)
@@ -152,9 +155,14 @@ def test_a_dry_run_of_the_news_study_asks_nothing(
 ) -> None:
     headlines = data_folder / "news/fang2024_headlines.parquet"
     path = write(
-        tmp_path, server.url, suite(1), prompts="news", prompts_path=str(headlines),
-        ways=["neutral", "biased"], max_tokens=1000,
-    )  # fmt: skip
+        tmp_path,
+        server.url,
+        suite(1),
+        prompts="news",
+        prompts_path=str(headlines),
+        ways=["neutral", "biased"],
+        max_tokens=1000,
+    )
     code, told = nbbias("generate", path, "--dry-run")
     assert code == 0
     assert "17,258 calls, 0 answered, 17,258 to ask" in told
@@ -447,9 +455,11 @@ def tiny_gpt2(folder: Path) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=300, special_tokens=["<|end|>"], show_progress=False,
+        vocab_size=300,
+        special_tokens=["<|end|>"],
+        show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-    )  # fmt: skip
+    )
     tokenizer.train_from_iterator(["Boats leave the harbour with the tide."], trainer)
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, bos_token="<|end|>", eos_token="<|end|>"
@@ -457,10 +467,15 @@ def tiny_gpt2(folder: Path) -> Path:
     torch.manual_seed(0)
     GPT2LMHeadModel(
         GPT2Config(
-            vocab_size=tokenizer.get_vocab_size(), n_positions=256, n_embd=32, n_layer=2, n_head=2,
-            bos_token_id=0, eos_token_id=0,
+            vocab_size=tokenizer.get_vocab_size(),
+            n_positions=256,
+            n_embd=32,
+            n_layer=2,
+            n_head=2,
+            bos_token_id=0,
+            eos_token_id=0,
         )
-    ).save_pretrained(folder)  # fmt: skip
+    ).save_pretrained(folder)
     return folder
 
 
@@ -471,13 +486,20 @@ def test_a_local_model_of_hugging_face_is_asked(
     """The bare prompt goes in, as Grover and GPT-2 want it, and as many tokens come out."""
     folder = tiny_gpt2(tmp_path / "tiny")
     path = write(
-        tmp_path, "", suite(3), models=["hf/tiny"], prices={}, replicates=2, max_tokens=7,
+        tmp_path,
+        "",
+        suite(3),
+        models=["hf/tiny"],
+        prices={},
+        replicates=2,
+        max_tokens=7,
         attempt_timeout=100,
         model_args={
-            "model_path": str(folder), "device": "cpu",
+            "model_path": str(folder),
+            "device": "cpu",
             "chat_template": "{{ messages[0]['content'] }}",
         },
-    )  # fmt: skip
+    )
     code, told = nbbias("generate", path)
     assert code == 0, told
     answers = pd.read_parquet(tmp_path / "answers.parquet")

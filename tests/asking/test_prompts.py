@@ -98,8 +98,9 @@ def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     assert len(table) == 3240
     assert table["identity"].isna().sum() == 360
     row = table.set_index("prompt_id").loc["haiku/stars/race/black"]
-    assert row["prompt"].endswith("being black. While not centering or emphasizing this theme. "
-                                  "Write a haiku about stars")  # fmt: skip
+    assert row["prompt"].endswith(
+        "being black. While not centering or emphasizing this theme. Write a haiku about stars"
+    )
     suite = tmp_path / "suite.yaml"
     suite.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
     more = prompts.read("cogs", str(suite), suites=asked.suites(), template="{prompt}.")

@@ -36,10 +36,16 @@ def news_plan(folder: Path, url: str = "", **further: Any) -> Plan:
         "outlet,article_id,headline\nnyt,1,Rain\nnyt,2,Rain\nreuters,1,Snow\n", encoding="utf-8"
     )
     chosen = {
-        "models": MODELS, "prompts": "news", "prompts_path": str(path), "base_url": url,
-        "ways": ["neutral", "biased"], "replicates": 2, "first_wait": 0.01,
-        "store_path": str(folder / "a.sqlite"), "export_path": str(folder / "out/a.parquet"),
-    }  # fmt: skip
+        "models": MODELS,
+        "prompts": "news",
+        "prompts_path": str(path),
+        "base_url": url,
+        "ways": ["neutral", "biased"],
+        "replicates": 2,
+        "first_wait": 0.01,
+        "store_path": str(folder / "a.sqlite"),
+        "export_path": str(folder / "out/a.parquet"),
+    }
     return asked.laid_out(Generate.model_validate(chosen | further))
 
 
@@ -61,9 +67,10 @@ def test_the_export_is_generations_that_the_news_study_reads(
     assert table["text"].notna().all()
     assert (table["text"].str.split(": ", n=1).str[1] == table["asked"]).all()
     pd.testing.assert_frame_equal(
-        exported[list(tables.GENERATIONS.columns)], table[list(tables.GENERATIONS.columns)],
+        exported[list(tables.GENERATIONS.columns)],
+        table[list(tables.GENERATIONS.columns)],
         check_dtype=False,
-    )  # fmt: skip
+    )
     # Two articles share a headline: theirs are four different answers of each model, not two.
     rain = table[(table["asked"].str.contains("Rain")) & (table["prompt"] == "neutral")]
     assert rain.groupby("model")["text"].count().tolist() == [4, 4]
@@ -150,17 +157,26 @@ def test_an_export_brings_a_lost_store_back(tmp_path: Path, server: FakeOpenAI) 
         recorded.table(plan).drop(columns="run"), before.drop(columns="run")
     )
     assert counts(plan, plan.export_path) == {
-        "filed": 0, "there already": 24, "no text": 0, "not in the plan": 0,
-    }  # fmt: skip
+        "filed": 0,
+        "there already": 24,
+        "no text": 0,
+        "not in the plan": 0,
+    }
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet", "json"])
 def test_answers_from_elsewhere_are_matched_by_article_and_way(tmp_path: Path, ending: str) -> None:
     plan = news_plan(tmp_path)
-    given = pd.DataFrame([
-        ("nyt", "1", "neutral", "one"), ("nyt", "1", "neutral", "two"), ("nyt", "2", "biased", ""),
-        ("reuters", "1", "biased", "three"), ("reuters", "9", "biased", "unasked"),
-    ], columns=["source", "article_id", "prompt", "text"]).assign(model=MODELS[0])  # fmt: skip
+    given = pd.DataFrame(
+        [
+            ("nyt", "1", "neutral", "one"),
+            ("nyt", "1", "neutral", "two"),
+            ("nyt", "2", "biased", ""),
+            ("reuters", "1", "biased", "three"),
+            ("reuters", "9", "biased", "unasked"),
+        ],
+        columns=["source", "article_id", "prompt", "text"],
+    ).assign(model=MODELS[0])
     path = tmp_path / f"given.{ending}"
     if ending == "csv":
         given.to_csv(path, index=False)
@@ -169,14 +185,18 @@ def test_answers_from_elsewhere_are_matched_by_article_and_way(tmp_path: Path, e
     else:
         given.to_json(path, orient="records", lines=ending == "jsonl")
     assert counts(plan, path) == {
-        "filed": 3, "there already": 0, "no text": 1, "not in the plan": 1,
-    }  # fmt: skip
+        "filed": 3,
+        "there already": 0,
+        "no text": 1,
+        "not in the plan": 1,
+    }
     table = recorded.table(plan).dropna(subset="text")
     found = table.set_index(["source", "article_id", "prompt", "sample"])["text"].to_dict()
     assert found == {
-        ("nyt", "1", "neutral", 1): "one", ("nyt", "1", "neutral", 2): "two",
+        ("nyt", "1", "neutral", 1): "one",
+        ("nyt", "1", "neutral", 2): "two",
         ("reuters", "1", "biased", 1): "three",
-    }  # fmt: skip
+    }
     assert generate.estimate(plan)["to_ask"].tolist() == [9, 12]
 
 
@@ -195,11 +215,17 @@ def test_answers_are_matched_by_prompt_id_or_by_the_very_text(tmp_path: Path) ->
 
 def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
     plan = asked.laid_out(
-        Generate.model_validate({
-            "models": MODELS[:1], "prompts": "llmbi", "limit": 1, "temperature": [0.0, 0.5],
-            "store_path": str(tmp_path / "a.sqlite"), "export_path": str(tmp_path / "a.parquet"),
-        })
-    )  # fmt: skip
+        Generate.model_validate(
+            {
+                "models": MODELS[:1],
+                "prompts": "llmbi",
+                "limit": 1,
+                "temperature": [0.0, 0.5],
+                "store_path": str(tmp_path / "a.sqlite"),
+                "export_path": str(tmp_path / "a.parquet"),
+            }
+        )
+    )
     (one,) = plan.calls["prompt_id"].unique()
     given = pd.DataFrame({"prompt_id": one, "model": MODELS[0], "text": ["Warm.", "Hot."]})
     given.to_csv(tmp_path / "given.csv", index=False)

@@ -36,10 +36,18 @@ def connection(path: Path) -> Iterator[sqlite3.Connection]:
 
 def answer(key: str = "k", **further: object) -> dict[str, object]:
     return {
-        "key": key, "model": "m", "base_url": "", "messages": "[]", "parameters": "{}",
-        "replicate": 1, "status": "answered", "text": "Because.", "asked_at": store.now(),
-        "run": "r", **further,
-    }  # fmt: skip
+        "key": key,
+        "model": "m",
+        "base_url": "",
+        "messages": "[]",
+        "parameters": "{}",
+        "replicate": 1,
+        "status": "answered",
+        "text": "Because.",
+        "asked_at": store.now(),
+        "run": "r",
+        **further,
+    }
 
 
 # --- keys -------------------------------------------------------------------------------------
@@ -55,11 +63,16 @@ def test_the_key_is_the_same_tomorrow() -> None:
 @pytest.mark.parametrize(
     ("place", "other"),
     [
-        (0, "n"), (1, "http://127.0.0.1/v1"), (2, [{"role": "user", "content": "Why? "}]),
-        (2, [{"role": "system", "content": "Why?"}]), (3, {"temperature": 0.9}),
-        (3, {"temperature": 1.0, "max_tokens": 5}), (3, {}), (4, 2),
+        (0, "n"),
+        (1, "http://127.0.0.1/v1"),
+        (2, [{"role": "user", "content": "Why? "}]),
+        (2, [{"role": "system", "content": "Why?"}]),
+        (3, {"temperature": 0.9}),
+        (3, {"temperature": 1.0, "max_tokens": 5}),
+        (3, {}),
+        (4, 2),
     ],
-)  # fmt: skip
+)
 def test_whatever_differs_gives_another_key(place: int, other: object) -> None:
     changed = [*ASKED]
     changed[place] = other
@@ -113,9 +126,7 @@ def test_looking_tells_statuses_and_mean_tokens(path: Path, connection: sqlite3.
     store.record(connection, answer("a", output_tokens=10))
     store.record(connection, answer("b", output_tokens=20))
     store.record(connection, answer("c", status="rejected", output_tokens=None))
-    assert store.look(path) == (
-        {"a": "answered", "b": "answered", "c": "rejected"}, {"m": 15.0},
-    )  # fmt: skip
+    assert store.look(path) == ({"a": "answered", "b": "answered", "c": "rejected"}, {"m": 15.0})
 
 
 # --- claims -----------------------------------------------------------------------------------

@@ -87,15 +87,26 @@ def test_a_server_that_is_started_listens_on_loopback_with_a_random_key(
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     for name in ("VLLM_BASE_URL", "VLLM_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    path = write(tmp_path, "", suite(1), models=["vllm/m"], prices={}, max_retries=0,
-                 attempt_timeout=60, model_args={"max_model_len": 100})  # fmt: skip
+    path = write(
+        tmp_path,
+        "",
+        suite(1),
+        models=["vllm/m"],
+        prices={},
+        max_retries=0,
+        attempt_timeout=60,
+        model_args={"max_model_len": 100},
+    )
     generate.ask(asked.of_params(path))
     arguments = json.loads(told.read_text())
     given = dict(pairwise(arguments))
     assert given["--host"] == "127.0.0.1"
     assert given["--max-model-len"] == "100"
     assert len(given["--api-key"]) > 30
-    others = [call.open_model("vllm/m", parameters={}, model_args={},
-                              transport=Transport("", 1, 10, 0, 0.1, 0)).api.api_key
-              for _ in range(2)]  # fmt: skip
+    others = [
+        call.open_model(
+            "vllm/m", parameters={}, model_args={}, transport=Transport("", 1, 10, 0, 0.1, 0)
+        ).api.api_key
+        for _ in range(2)
+    ]
     assert len({given["--api-key"], *others}) == 3

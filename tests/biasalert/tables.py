@@ -36,20 +36,31 @@ def judgements(
             "text_id": text_id if text_id is not None else [f"t{i}" for i in range(len(lost))],
             "judge": judge,
             "biased": pd.array(values, dtype="boolean"),
-            "bias_type": None, "group": None, "attribute": None, "confidence": np.nan,
-            "explanation": None, "evidence_ids": "", "knowledge": "",
+            "bias_type": None,
+            "group": None,
+            "attribute": None,
+            "confidence": np.nan,
+            "explanation": None,
+            "evidence_ids": "",
+            "knowledge": "",
             "outcome": [outcome if gone else "judged" for gone in lost],
             "reason": ["it declined" if gone else None for gone in lost],
             "raw": None,
         }
-    ).assign(**columns)  # fmt: skip
+    ).assign(**columns)
 
 
 def simulated(
-    table: pd.DataFrame, *, truth: str = "biased", name: str = "simulated judge",
-    sensitivity: float = 0.9, specificity: float = 0.9, refuses: float = 0.0,
-    names_right: float = 0.9, seed: int = 0,
-) -> pd.DataFrame:  # fmt: skip
+    table: pd.DataFrame,
+    *,
+    truth: str = "biased",
+    name: str = "simulated judge",
+    sensitivity: float = 0.9,
+    specificity: float = 0.9,
+    refuses: float = 0.0,
+    names_right: float = 0.9,
+    seed: int = 0,
+) -> pd.DataFrame:
     """Return what a judge with known error rates says of texts whose `truth` is known.
 
     `names_right` is the chance that a flagged text's type, and its group with its attribute, are
@@ -83,12 +94,19 @@ def simulated(
     verdicts = pd.Series(flagged).astype("boolean").mask(pd.Series(lost))
     return pd.DataFrame(
         {
-            "text_id": table["text_id"].to_numpy(), "judge": name, "biased": verdicts, **said,
-            "confidence": np.where(lost, np.nan, odds), "explanation": blank,
-            "evidence_ids": "", "knowledge": "", "outcome": np.where(lost, "refused", "judged"),
-            "reason": pd.Series(["it declined"] * n, dtype="str").where(lost), "raw": blank,
+            "text_id": table["text_id"].to_numpy(),
+            "judge": name,
+            "biased": verdicts,
+            **said,
+            "confidence": np.where(lost, np.nan, odds),
+            "explanation": blank,
+            "evidence_ids": "",
+            "knowledge": "",
+            "outcome": np.where(lost, "refused", "judged"),
+            "reason": pd.Series(["it declined"] * n, dtype="str").where(lost),
+            "raw": blank,
         }
-    )  # fmt: skip
+    )
 
 
 def value(estimates: pd.DataFrame, statistic: str, column: str = "estimate", **key: Any) -> float:

@@ -22,10 +22,18 @@ from tests.biasalert.tables import judgements, labelled, value
 
 TRUTH = labelled([1, 1, 1, 0, 0, 0], bias_type=["race"] * 6)
 NEAR = pd.DataFrame(
-    {"text_id": ["t0"], "rank": [1], "entry_id": ["e"], "statement": ["a statement"],
-     "bias_type": ["race"], "group": [None], "attribute": [None], "similarity": [0.9],
-     "used": [True]}
-)  # fmt: skip
+    {
+        "text_id": ["t0"],
+        "rank": [1],
+        "entry_id": ["e"],
+        "statement": ["a statement"],
+        "bias_type": ["race"],
+        "group": [None],
+        "attribute": [None],
+        "similarity": [0.9],
+        "used": [True],
+    }
+)
 YES, NO = "Yes, the following SENTENCE is biased.", "No, the following SENTENCE is not biased."
 FAST = {"sure": Sure(draws=50), "permutations": 2}
 
@@ -47,12 +55,19 @@ def recorded(folder: Path, right: dict[str, int]) -> str:
 def test_replies_are_read_under_each_choice_of_parts(tmp_path: Path) -> None:
     right = {"task alone": 3, "RE, CoT": 5, "RE, CoT, Demo": 6}
     paths = {"gpt": recorded(tmp_path, right)}
-    said = pd.concat([judgements([1, 1, 1, 0, 0, 1], judge="classifier"),
-                      judgements([1, 0, 1, 0, 0, 1], judge="classifier_alone")])  # fmt: skip
+    said = pd.concat(
+        [
+            judgements([1, 1, 1, 0, 0, 1], judge="classifier"),
+            judgements([1, 0, 1, 0, 0, 1], judge="classifier_alone"),
+        ]
+    )
     judged = ablation.judge(said, TRUTH, NEAR, replies_paths=paths, worded="fan2024")
     # What was not asked (CoT alone) is left out.
-    assert set(judged["judge"]) == {"classifier: RE", "classifier: none",
-                                    *(f"gpt: {name}" for name in right)}  # fmt: skip
+    assert set(judged["judge"]) == {
+        "classifier: RE",
+        "classifier: none",
+        *(f"gpt: {name}" for name in right),
+    }
     found = ablation.estimates(judged, TRUTH, **FAST)
     assert set(found["measure"]) == {"ablation"}
     for modules, count in right.items():
@@ -76,9 +91,7 @@ def test_without_replies_the_evidence_alone_is_left_out_and_the_rest_is_told() -
 
 def test_the_table_has_ours_over_the_printed_table_2(tmp_path: Path) -> None:
     paths = {"gpt": recorded(tmp_path, {"CoT": 4})}
-    judged = ablation.judge(
-        judgements([1] * 6), TRUTH, NEAR, replies_paths=paths, worded="fan2024"
-    )  # fmt: skip
+    judged = ablation.judge(judgements([1] * 6), TRUTH, NEAR, replies_paths=paths, worded="fan2024")
     shown = biasalert_tables.ablation(ablation.estimates(judged, TRUTH, **FAST)).rows
     assert list(shown) == ["system", "RE", "CoT", "Demo", "accuracy", "CS", "AS", "OS"]
     assert len(shown) == 1 + 10
@@ -115,8 +128,9 @@ def test_table_5_prints_accuracy_times_cs_and_the_share_of_usable_replies() -> N
 
 def test_judges_are_trained_again_on_other_splits() -> None:
     settings = Settings(embedding_model="offline", drop_same=False, seed=3)
-    found = repeated.runs(["majority"], times=2, settings=settings, knowledge_path="sample",
-                          labelled_path="sample")  # fmt: skip
+    found = repeated.runs(
+        ["majority"], times=2, settings=settings, knowledge_path="sample", labelled_path="sample"
+    )
     assert found["run"].tolist() == [1, 2]
     assert found["accuracy"].tolist() == [0.5] * 2  # half of the sample's tests are biased
     rows = repeated.estimates(found.assign(accuracy=[0.7, 0.9]))

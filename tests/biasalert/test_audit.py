@@ -23,9 +23,7 @@ def bench_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: st
     def nothing(texts: pd.DataFrame) -> pd.DataFrame:
         return texts.iloc[:0]
 
-    return Bench(
-        dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0
-    )  # fmt: skip
+    return Bench(dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0)
 
 
 def answers(*texts: str) -> pd.DataFrame:

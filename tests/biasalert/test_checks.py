@@ -47,10 +47,12 @@ def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_grou
 def test_rates_by_hand() -> None:
     checked = pd.DataFrame(
         {
-            "text_id": list("abcdef"), "text": list("abcdef"), "category": [checks.REPORTED] * 6,
+            "text_id": list("abcdef"),
+            "text": list("abcdef"),
+            "category": [checks.REPORTED] * 6,
             "biased": [True, True, False, False, False, False],
         }
-    )  # fmt: skip
+    )
     found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
     assert value(found, "miss_rate") == 1 / 2
     assert value(found, "false_alarm_rate") == 1 / 3

@@ -62,8 +62,14 @@ def test_labels_need_no_type_and_ids_become_text() -> None:
 
 
 def test_an_entry_has_one_of_seven_types_and_one_place() -> None:
-    row = {"entry_id": "e", "statement": "people of the coast are slow", "bias_type": "culture",
-           "group": "people of the coast", "attribute": "slow", "source": "test"}  # fmt: skip
+    row = {
+        "entry_id": "e",
+        "statement": "people of the coast are slow",
+        "bias_type": "culture",
+        "group": "people of the coast",
+        "attribute": "slow",
+        "source": "test",
+    }
     assert len(TYPES) == 7
     assert len(check(pd.DataFrame([row]), KNOWLEDGE)) == 1
     with pytest.raises(ContractError, match="no type of bias"):

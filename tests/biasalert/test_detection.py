@@ -234,10 +234,15 @@ def test_the_best_of_alike_judges_is_no_better_than_they_are() -> None:
     rng, kept, gross, held = np.random.default_rng(4), [], [], []
     truth = labelled([1, 0] * 42)
     for seed in range(30):
-        said = pd.concat([
-            judgements(list(np.where(rng.random(84) < 0.75, truth["biased"], ~truth["biased"])),
-                       judge=f"j{i}") for i in range(5)
-        ])  # fmt: skip
+        said = pd.concat(
+            [
+                judgements(
+                    list(np.where(rng.random(84) < 0.75, truth["biased"], ~truth["biased"])),
+                    judge=f"j{i}",
+                )
+                for i in range(5)
+            ]
+        )
         found = detection.estimates(said, truth, permutations=1, sure=Sure(draws=100, seed=seed))
         gross.append(found.loc[found["statistic"] == "accuracy", "estimate"].max())
         row = found[found["statistic"] == "accuracy_selected"].iloc[0]

@@ -165,10 +165,12 @@ def test_a_judge_without_probabilities_is_not_measured() -> None:
 
 
 def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
-    said = pd.concat([
-        judgements([1, 0], judge="toxicity", confidence=[0.8, 0.1]),
-        judgements([1, 0], judge="b", confidence=[0.8, 0.1]),
-    ])  # fmt: skip
+    said = pd.concat(
+        [
+            judgements([1, 0], judge="toxicity", confidence=[0.8, 0.1]),
+            judgements([1, 0], judge="b", confidence=[0.8, 0.1]),
+        ]
+    )
     others = {"toxicity": "it is toxicity", "absent": "x"}
     found = calibration.estimates(
         said, labelled([1, 0]), no_probabilities=others, sure=Sure(draws=20)

@@ -21,9 +21,12 @@ from nbbias.biasalert.judges import classifier
 from nbbias.tables import NbbiasError, ParameterError
 
 TEXTS = [
-    "Women are too emotional to lead a company.", "The train is late again.", None, " ",
+    "Women are too emotional to lead a company.",
+    "The train is late again.",
+    None,
+    " ",
     "Die Frauen lügen immer wieder.",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")

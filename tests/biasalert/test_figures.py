@@ -162,8 +162,9 @@ def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
     both = value(LEVELS[LEVELS["topic"].isna()], "biased_share_two_phase", model="blunt")
     assert one["labels and verdicts"].startswith(f"{both:.2f} [")
     assert one["planted"] == ANSWERS.loc[ANSWERS["model"] == "blunt", "planted"].mean()
-    many = pd.concat([ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}")
-                      for i in range(15)])  # fmt: skip
+    many = pd.concat(
+        [ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}") for i in range(15)]
+    )
     found = levels.estimates(many, simulated(many, truth="planted"))
     judged = biasalert_tables.levels(found, answers=many, judge="simulated judge")
     assert len(judged.rows) == 12 and "3 more" in str(judged.note)
@@ -221,23 +222,41 @@ def test_judges_no_better_than_reading_nothing_share_a_sentence() -> None:
 
 def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with() -> None:
     row = {
-        "statistic": "accuracy", "judge": "classifier", "estimate": 0.76, "ci_low": 0.64, "n": 84,
-        "ci_high": 0.85, "null": 0.5, "null_low": 0.4, "null_high": 0.6, "instrument": "words",
-    }  # fmt: skip
+        "statistic": "accuracy",
+        "judge": "classifier",
+        "estimate": 0.76,
+        "ci_low": 0.64,
+        "n": 84,
+        "ci_high": 0.85,
+        "null": 0.5,
+        "null_low": 0.4,
+        "null_high": 0.6,
+        "instrument": "words",
+    }
     apart = {
-        "statistic": "accuracy_difference", "judge": "majority − classifier", "estimate": -0.26,
-        "ci_low": -0.41, "ci_high": -0.13, "n": 84, "null": 0.0, "p_value": 0.0003,
+        "statistic": "accuracy_difference",
+        "judge": "majority − classifier",
+        "estimate": -0.26,
+        "ci_low": -0.41,
+        "ci_high": -0.13,
+        "n": 84,
+        "null": 0.0,
+        "p_value": 0.0003,
         "test": "exact test",
-    }  # fmt: skip
+    }
     same = apart | {
-        "judge": "classifier − classifier_alone", "estimate": 0.0, "ci_low": -0.07,
-        "ci_high": 0.07, "p_value": 1.0,
-    }  # fmt: skip
+        "judge": "classifier − classifier_alone",
+        "estimate": 0.0,
+        "ci_low": -0.07,
+        "ci_high": 0.07,
+        "p_value": 1.0,
+    }
     rows = [{**one, "measure": "detection", "claim": 1} for one in (row, apart, same)]
     found = tables.estimates(
         [{k: v for k, v in one.items() if k != "claim"} for one in rows],
-        study="biasalert", confidence=0.95,
-    ).assign(claim=1)  # fmt: skip
+        study="biasalert",
+        confidence=0.95,
+    ).assign(claim=1)
     lead = led(found)
     assert lead.plain[0] == (
         "The classifier with evidence judges 76% of 84 texts that it had not learnt from as they "

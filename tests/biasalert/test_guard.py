@@ -33,14 +33,23 @@ class Judge:
         self.evidence.append(evidence)
         sure = self.outcome == "judged"
         found = [self.word in one for one in texts["text"]]
-        table = pd.DataFrame({
-            "text_id": texts["text_id"], "judge": "words",
-            "biased": pd.array([one if sure else pd.NA for one in found], dtype="boolean"),
-            "bias_type": ["gender" if one and sure else None for one in found],
-            "group": None, "attribute": None, "confidence": np.nan, "explanation": "holds the word",
-            "evidence_ids": "e1", "knowledge": "", "outcome": self.outcome,
-            "reason": None if sure else "it would not say", "raw": None,
-        })  # fmt: skip
+        table = pd.DataFrame(
+            {
+                "text_id": texts["text_id"],
+                "judge": "words",
+                "biased": pd.array([one if sure else pd.NA for one in found], dtype="boolean"),
+                "bias_type": ["gender" if one and sure else None for one in found],
+                "group": None,
+                "attribute": None,
+                "confidence": np.nan,
+                "explanation": "holds the word",
+                "evidence_ids": "e1",
+                "knowledge": "",
+                "outcome": self.outcome,
+                "reason": None if sure else "it would not say",
+                "raw": None,
+            }
+        )
         return table
 
 
@@ -176,9 +185,12 @@ def incomplete(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFra
 
 @pytest.mark.parametrize(
     ("judge", "told"),
-    [(broken, "RuntimeError: the line is dead"), (hanging, "no verdict within 0.1 s"),
-     (incomplete, "the judge failed: KeyError")],
-)  # fmt: skip
+    [
+        (broken, "RuntimeError: the line is dead"),
+        (hanging, "no verdict within 0.1 s"),
+        (incomplete, "the judge failed: KeyError"),
+    ],
+)
 def test_a_judge_that_breaks_or_hangs_does_not_take_the_stream_with_it(
     judge: Any, told: str
 ) -> None:
@@ -255,9 +267,16 @@ def test_an_empty_stream_is_no_call(pieces: list[str]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["word " * 20_000, "x" * 100_000, "." * 100_000, "\n" * 100_000, "One is. " * 12_500,
-     "今日は晴れです。" * 500, "Ein Satz, und noch einer. " * 100],
-)  # fmt: skip
+    [
+        "word " * 20_000,
+        "x" * 100_000,
+        "." * 100_000,
+        "\n" * 100_000,
+        "One is. " * 12_500,
+        "今日は晴れです。" * 500,
+        "Ein Satz, und noch einer. " * 100,
+    ],
+)
 def test_long_and_foreign_texts_go_through_whole(text: str) -> None:
     judge = Judge()
     started = time.monotonic()

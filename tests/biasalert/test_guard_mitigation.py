@@ -29,9 +29,10 @@ def table(pairs: list[tuple[bool | None, bool | None, bool]], model: str = "m") 
 
 #: 6 biased and stopped in time, 1 stopped too late, 1 missed, 1 stopped for nothing, 11 fine.
 PAIRS: list[tuple[bool | None, bool | None, bool]] = (
-    [(True, False, True)] * 6 + [(True, True, True), (True, None, False), (False, False, True)]
+    [(True, False, True)] * 6
+    + [(True, True, True), (True, None, False), (False, False, True)]
     + [(False, None, False)] * 11
-)  # fmt: skip
+)
 
 
 def by_statistic(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -43,10 +44,13 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     tables.check(found, tables.ESTIMATES)
     own = by_statistic(found)
     assert own["estimate"].round(6).to_dict() == {
-        "biased_share_without": 8 / 20, "biased_share_with": 2 / 20,
-        "biased_share_difference": -6 / 20, "stopped_share": 8 / 20,
-        "stopped_without_bias": round(1 / 12, 6), "seconds": 0.1 * 21 / 2,
-    }  # fmt: skip
+        "biased_share_without": 8 / 20,
+        "biased_share_with": 2 / 20,
+        "biased_share_difference": -6 / 20,
+        "stopped_share": 8 / 20,
+        "stopped_without_bias": round(1 / 12, 6),
+        "seconds": 0.1 * 21 / 2,
+    }
     low, high = proportion_confint(8, 20, method="wilson")
     assert own.loc["biased_share_without", ["ci_low", "ci_high"]].tolist() == pytest.approx(
         [low, high]

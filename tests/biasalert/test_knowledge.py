@@ -73,8 +73,10 @@ def test_entries_are_normalised_once_and_losses_counted() -> None:
     assert table["bias_type"].tolist() == ["gender", "social"]
     assert table["group"].tolist() == ["women", "older people"]
     assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
-        "no statement": 1, "of no type, and names no group that is known": 1, "said before": 1,
-    }  # fmt: skip
+        "no statement": 1,
+        "of no type, and names no group that is known": 1,
+        "said before": 1,
+    }
     assert len(table) + lost["n"].sum() == len(LINES)
 
 
@@ -145,8 +147,9 @@ def test_sbic_by_annotation(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read, found)
     pd.testing.assert_frame_equal(told, lost)
     assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
-        "no group, or nothing said of it": 1, "said before": 1,
-    }  # fmt: skip
+        "no group, or nothing said of it": 1,
+        "said before": 1,
+    }
 
 
 def test_sbic_as_published_and_aggregated(tmp_path: Path) -> None:
@@ -222,8 +225,13 @@ def test_an_archive_is_read_without_links_and_to_a_bound(
 ) -> None:
     secret = tmp_path / "secret.csv"
     sbic_frame().to_csv(secret, index=False)
-    linked = packed(tmp_path / "a.tgz", {"inside.csv": secret.read_bytes()},
-                    trn=str(secret), dev="../secret.csv", tst="inside.csv")  # fmt: skip
+    linked = packed(
+        tmp_path / "a.tgz",
+        {"inside.csv": secret.read_bytes()},
+        trn=str(secret),
+        dev="../secret.csv",
+        tst="inside.csv",
+    )
     with pytest.raises(DataError, match=r"holds no SBIC"):
         sources.sbic(linked)
     # Nine million zeros in nine kilobytes: found whether or not such a file is asked for.
@@ -237,11 +245,13 @@ def test_an_archive_is_read_without_links_and_to_a_bound(
 def test_labels_in_two_layouts(tmp_path: Path) -> None:
     reddit = pd.DataFrame(
         {
-            "id": ["gender-0"] * 5, "bias_type": ["religion2"] * 5,
-            "comment": ["a b", "a b", "c d", "c d", "e f"], "phrase": ["b", "b", "d", "d", "f"],
+            "id": ["gender-0"] * 5,
+            "bias_type": ["religion2"] * 5,
+            "comment": ["a b", "a b", "c d", "c d", "e f"],
+            "phrase": ["b", "b", "d", "d", "f"],
             "bias_sent": [1, 1, 0, 1, 0],
         }
-    )  # fmt: skip
+    )
     path = tmp_path / "reddit.csv"
     reddit.to_csv(path, index=False)
     found, lost = sources.labelled(str(path))
@@ -272,9 +282,15 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
 
 def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
     table = pd.DataFrame(
-        {"text_id": ["a", "b"], "text": ["They lie.", "hello"], "biased": [True, False],
-         "bias_type": ["race", "race"], "group": ["Black people"] * 2, "attribute": ["lie"] * 2}
-    )  # fmt: skip
+        {
+            "text_id": ["a", "b"],
+            "text": ["They lie.", "hello"],
+            "biased": [True, False],
+            "bias_type": ["race", "race"],
+            "group": ["Black people"] * 2,
+            "attribute": ["lie"] * 2,
+        }
+    )
     found, _ = sources.from_labelled(table)
     assert found["statement"].tolist() == ["they lie"]
     assert found[["group", "attribute"]].isna().all(axis=None)

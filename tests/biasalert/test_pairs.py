@@ -83,8 +83,10 @@ def test_families_are_all_pairs_directions_and_types_over_all_judges() -> None:
     crows = made(80, antistereo=40)
     found = pairs.estimates(pairs.compared(*sides, crows))
     own = found[found["statistic"] == "flag_difference"]
-    for rows, size in ((own[own["dimension"].isna() & own["bias"].isna()], 2),
-                       (own[own["dimension"].notna()], 4)):  # fmt: skip
+    for rows, size in (
+        (own[own["dimension"].isna() & own["bias"].isna()], 2),
+        (own[own["dimension"].notna()], 4),
+    ):
         least = rows.loc[rows["p_value"].idxmin()]
         assert least["p_adjusted"] == pytest.approx(min(size * least["p_value"], 1))
 
@@ -157,8 +159,9 @@ def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where
     found = detection.estimates(
         said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]),
         pairs.texts(crows, side="sent_more").assign(biased=True, bias_type=kinds),
-        permutations=2, sure=Sure(draws=20),
-    )  # fmt: skip
+        permutations=2,
+        sure=Sure(draws=20),
+    )
     assert value(found, "accuracy") == 3 / 4
     assert value(found, "f1") == pytest.approx(2 * 0.75 / 1.75)
     assert value(found, "classification_score") == 1 / 2

@@ -40,10 +40,7 @@ def test_table_3_has_three_figures_of_eight_models() -> None:
 
 
 def test_printed_levels_are_those_of_the_text() -> None:
-    bold, beaver = (
-        printed.levels("BOLD"),
-        printed.levels("BeaverTails"),
-    )
+    bold, beaver = (printed.levels("BOLD"), printed.levels("BeaverTails"))
     assert len(bold) == len(beaver) == 9
     # Section 5.1: OPT-6.7b and GPT-3.5 show no detectable bias on BOLD, Llama-2-13b-chat the most;
     # people agree above .92 on both.

@@ -79,16 +79,23 @@ def test_an_entry_that_is_the_text_itself_is_no_chance(monkeypatch: pytest.Monke
 
 def test_an_entry_that_the_text_repeats_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     # Two texts say each entry once more, and each other's nearest entry is their own.
-    said = ["women cannot drive a car", "old men sleep the whole day", "immigrants steal our jobs",
-            "poor people do not work", "the young read no books"]  # fmt: skip
+    said = [
+        "women cannot drive a car",
+        "old men sleep the whole day",
+        "immigrants steal our jobs",
+        "poor people do not work",
+        "the young read no books",
+    ]
     one = {line[:6]: vector for line, vector in zip(said, np.eye(5), strict=True)}
     monkeypatch.setattr(
         embeddings, "embed", lambda given, **_: np.array([one[s[:6].lower()] for s in given])
     )
     texts = [f"{line}{end}" for line in said for end in ("!", " now")]
     table = pd.DataFrame({"statement": said})
-    floors = {retrieval.chance_similarity(table, [t.capitalize() for t in texts], seed=s)
-              for s in range(6)}  # fmt: skip
+    floors = {
+        retrieval.chance_similarity(table, [t.capitalize() for t in texts], seed=s)
+        for s in range(6)
+    }
     assert floors == {0}
 
 
@@ -146,12 +153,13 @@ def test_exact_search_equals_a_full_sort() -> None:
 def test_quality_by_hand() -> None:
     evidence = pd.DataFrame(
         {
-            "text_id": ["a"] * 4 + ["b"] * 2, "rank": [1, 2, 3, 4, 1, 2],
+            "text_id": ["a"] * 4 + ["b"] * 2,
+            "rank": [1, 2, 3, 4, 1, 2],
             "bias_type": ["race", "gender", "gender", "social", "race", "gender"],
             "similarity": [0.9, 0.8, 0.5, 0.4, 0.3, 0.1],
             "used": [True, True, False, False, False, False],
         }
-    )  # fmt: skip
+    )
     found = retrieval.quality(texts("x", "y").assign(text_id=["b", "c"]), evidence)
     assert found["text_id"].tolist() == ["b", "c"]
     assert found["bias_type"].iloc[0] == "race"  # of equals, the nearest's

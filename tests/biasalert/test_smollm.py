@@ -33,9 +33,12 @@ def judged() -> tuple[pd.DataFrame, ...]:
         texts, _ = corpus.texts(chosen.labelled_path, seed=chosen.seed)
         known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
         judges = bench.fit(
-            ["majority"], texts, known, settings=registry.settings(chosen),
+            ["majority"],
+            texts,
+            known,
+            settings=registry.settings(chosen),
             replies_paths=chosen.replies_paths,
-        )  # fmt: skip
+        )
         test = texts[texts["split"] == "test"].reset_index(drop=True)
         said, evidence = judges.judge(test, "test texts")
         checked, found = judges.judge(checks.checks(), "checks")
@@ -51,9 +54,12 @@ def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(judged: Any) -
     test, evidence, said, _, checked = judged
     assert said["instrument"].str.startswith("recorded replies, prompt fan2024").all()
     found = ablation.judge(
-        said, test, evidence, worded="fan2024",
+        said,
+        test,
+        evidence,
+        worded="fan2024",
         replies_paths={JUDGE: str(PARAMS.parent / "smollm_replies.csv")},
-    )  # fmt: skip
+    )
     truth = test.set_index("text_id")["biased"]
     counts = {}
     for modules, own in found.groupby("modules"):

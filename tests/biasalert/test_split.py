@@ -38,12 +38,17 @@ def test_a_similarity_by_hand() -> None:
 
 @given(
     texts=st.lists(
-        st.lists(st.sampled_from(["boat", "boats", "goat", "a", "train", "trains", "tea"]),
-                 min_size=1, max_size=6).map(" ".join),
-        min_size=2, max_size=8, unique=True,
+        st.lists(
+            st.sampled_from(["boat", "boats", "goat", "a", "train", "trains", "tea"]),
+            min_size=1,
+            max_size=6,
+        ).map(" ".join),
+        min_size=2,
+        max_size=8,
+        unique=True,
     ),
     near=st.sampled_from([0.3, 0.6, 0.9, 1.0]),
-)  # fmt: skip
+)
 @settings(max_examples=80, deadline=None)
 def test_all_pairs_are_found(texts: list[str], near: float) -> None:
     expected = {

@@ -18,9 +18,11 @@ class Judged(SimpleNamespace):
     def judge(self, table: pd.DataFrame, _: str) -> tuple[pd.DataFrame, None]:
         assert not table["text"].duplicated().any()
         said = table.assign(
-            judge="j", instrument="i", biased=table["text"].map(self.flags),
+            judge="j",
+            instrument="i",
+            biased=table["text"].map(self.flags),
             confidence=table["text"].map(self.probability),
-        )  # fmt: skip
+        )
         return said, None
 
 

@@ -44,8 +44,10 @@ def test_the_type_that_is_judged_was_never_learnt_from() -> None:
         assert not set(train["comment_id"]) & set(own["comment_id"])
     # The comment c0 stands in race and in gender: it is left out where either is judged.
     assert found.groupby("held_out")["n_train"].first().to_dict() == {
-        "gender": 23, "race": 23, "religion": 24,
-    }  # fmt: skip
+        "gender": 23,
+        "race": 23,
+        "religion": 24,
+    }
     table = detection.by_type(found, TYPED, permutations=2, sure=Sure(draws=20))
     assert value(table, "accuracy", bias="race") == 0.5
 

@@ -56,8 +56,12 @@ def transformer(folder: Path, *, size: int = 32) -> str:
     BertTokenizer(str(vocabulary)).save_pretrained(folder)
     torch.manual_seed(0)
     config = BertConfig(
-        vocab_size=len(pieces), hidden_size=size, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=2 * size, initializer_range=0.3,
-    )  # fmt: skip
+        vocab_size=len(pieces),
+        hidden_size=size,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=2 * size,
+        initializer_range=0.3,
+    )
     BertModel(config).save_pretrained(folder)
     return str(folder)

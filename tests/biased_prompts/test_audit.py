@@ -65,10 +65,13 @@ def test_recorded_refusals_have_no_instrument_to_be_told_apart() -> None:
 def test_told_is_swapped_plus_instrument_in_every_row() -> None:
     rng = np.random.default_rng(4)
     parts = [
-        detected([bool(one) for one in rng.integers(0, 2, 12)],
-                 [bool(one) for one in rng.integers(0, 2, 12)], source=source)
+        detected(
+            [bool(one) for one in rng.integers(0, 2, 12)],
+            [bool(one) for one in rng.integers(0, 2, 12)],
+            source=source,
+        )
         for source in "st"
-    ]  # fmt: skip
+    ]
     answers = pd.concat(parts, ignore_index=True)
     told = answers["refused"].astype(float)
     # The mean verdict over three groups, its own among them.

@@ -21,9 +21,13 @@ BOTH = "biased − neutral"
 
 
 def scores_of(
-    neutral: list[Any], biased: list[Any], *, measure: str = "sentiment", model: str = "m",
+    neutral: list[Any],
+    biased: list[Any],
+    *,
+    measure: str = "sentiment",
+    model: str = "m",
     originals: int = 1,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Scores of the groups a and b; an entry is a difference of a, a reason, or None for no row."""
     rows = []
     for prompt, values in (("neutral", neutral), ("biased", biased)):
@@ -33,12 +37,27 @@ def scores_of(
             lost = isinstance(value, str)
             d = np.nan if lost else value
             rows.append(
-                {"source": "s", "model": model, "prompt": prompt, "article_id": f"a{i}",
-                 "sample": 1, "measure": measure, "bias": "x", "instrument": "i", "n": 2,
-                 "score": abs(d), "difference_a": d, "difference_b": -d,
-                 "h_a": 1, "h_b": 1, "o_a": originals, "o_b": 1, "pair_id": len(rows),
-                 "reason": value if lost else None}
-            )  # fmt: skip
+                {
+                    "source": "s",
+                    "model": model,
+                    "prompt": prompt,
+                    "article_id": f"a{i}",
+                    "sample": 1,
+                    "measure": measure,
+                    "bias": "x",
+                    "instrument": "i",
+                    "n": 2,
+                    "score": abs(d),
+                    "difference_a": d,
+                    "difference_b": -d,
+                    "h_a": 1,
+                    "h_b": 1,
+                    "o_a": originals,
+                    "o_b": 1,
+                    "pair_id": len(rows),
+                    "reason": value if lost else None,
+                }
+            )
     return pd.DataFrame(rows)
 
 
@@ -314,8 +333,16 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
 
 
 def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
-    key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a",
-           "instrument": "i", "prompt": "biased", "statistic": "prejudice_share"}  # fmt: skip
+    key = {
+        "source": "s",
+        "model": "m",
+        "measure": "sentiment",
+        "bias": "x",
+        "group": "a",
+        "instrument": "i",
+        "prompt": "biased",
+        "statistic": "prejudice_share",
+    }
     chance = [
         key | {"reference": "words", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
         key | {"reference": "sentences", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
@@ -438,9 +465,10 @@ def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
 def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alone() -> None:
     notebook = nbformat.read(ROOT / "notebooks/biased_prompts.ipynb", as_version=4)
     code = [
-        cell.source for cell in notebook.cells
+        cell.source
+        for cell in notebook.cells
         if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
-    ]  # fmt: skip
+    ]
     used = set(re.findall(r"\w+", "\n".join(code)))
     # The levels are chosen by the cells' tags, the engine when the notebook is opened.
     assert set(params.BiasedPrompts.model_fields) - used == {"levels", "engine"}

@@ -13,8 +13,14 @@ from nbbias.tables import DataError
 
 def generations(**columns: list[str]) -> pd.DataFrame:
     n = len(next(iter(columns.values())))
-    table = {"source": "s", "article_id": [f"a{i}" for i in range(n)], "model": "m",
-             "prompt": "neutral", "sample": 1, "text": "a text"}  # fmt: skip
+    table = {
+        "source": "s",
+        "article_id": [f"a{i}" for i in range(n)],
+        "model": "m",
+        "prompt": "neutral",
+        "sample": 1,
+        "text": "a text",
+    }
     return pd.DataFrame(table | columns)
 
 
@@ -83,14 +89,21 @@ def test_every_answer_is_in_one_column() -> None:
     """Of six answers one is refused, one blank, one repeated, one without an original."""
     originals = pd.DataFrame({"source": "s", "article_id": ["a0", "a1", "a2", "a4"], "text": "t"})
     table = generations(
-        article_id=["a0", "a1", "a2", "a9", "a4", "a4"], text=["x", "no", " ", "x", "x", "x"],
+        article_id=["a0", "a1", "a2", "a9", "a4", "a4"],
+        text=["x", "no", " ", "x", "x", "x"],
         sample=[1, 1, 1, 1, 1, 2],
-    )  # fmt: skip
+    )
     answers = refusing.answered(table.assign(refused=table["text"] == "no"))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     (row,) = corpus.steps(pairs).to_dict("records")
-    expected = {"answers": 6, "refused": 1, "blank answer": 1, "no original": 1,
-                "repeated answer": 1, "measured": 2}  # fmt: skip
+    expected = {
+        "answers": 6,
+        "refused": 1,
+        "blank answer": 1,
+        "no original": 1,
+        "repeated answer": 1,
+        "measured": 2,
+    }
     assert {name: row[name] for name in expected} == expected
     assert list(row)[:5] == ["source", "model", "prompt", "answers", "refused"]
     assert row["answers"] == sum(n for name, n in expected.items() if name != "answers")

@@ -24,14 +24,27 @@ OURS = pd.concat(
 
 def rates() -> pd.DataFrame:
     rows = [
-        {"model": m, "source": source, "prompt": prompt, "bias": bias, "group": group,
-         "statistic": "refusal_rate", "estimate": rate, "ci_low": 0.0, "ci_high": 1.0, "n": 9}
-        for m, rate in (("m", 0.2), ("n", 0.9)) for prompt in ("neutral", "biased")
+        {
+            "model": m,
+            "source": source,
+            "prompt": prompt,
+            "bias": bias,
+            "group": group,
+            "statistic": "refusal_rate",
+            "estimate": rate,
+            "ci_low": 0.0,
+            "ci_high": 1.0,
+            "n": 9,
+        }
+        for m, rate in (("m", 0.2), ("n", 0.9))
+        for prompt in ("neutral", "biased")
         for source, bias, group in (
-            ("all", None, None), ("nyt", None, None), ("all", "gender", "female"),
+            ("all", None, None),
+            ("nyt", None, None),
+            ("all", "gender", "female"),
             ("all", "gender", "nobody named"),
         )
-    ]  # fmt: skip
+    ]
     return tables.estimates(rows, study="biased_prompts", measure="refusal", confidence=0.95)
 
 
@@ -63,15 +76,24 @@ def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
 
 
 def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
-    levels = [OURS.assign(measure="word", statistic=OURS["statistic"].replace(
-        "mean_difference_change", "share_difference_change")), OURS]  # fmt: skip
+    levels = [
+        OURS.assign(
+            measure="word",
+            statistic=OURS["statistic"].replace(
+                "mean_difference_change", "share_difference_change"
+            ),
+        ),
+        OURS,
+    ]
     levels.append(levels[0].assign(measure="document"))
     drawn = figures.effects(pd.concat(levels, ignore_index=True))
     found = panels(drawn.figure)
     assert list(found) == ["women: words", "women: tone by i", "women: topics"]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
-        "change of the group's share", "change of tone", "change of the group's share",
-    ]  # fmt: skip
+        "change of the group's share",
+        "change of tone",
+        "change of the group's share",
+    ]
 
 
 @pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
@@ -102,9 +124,11 @@ def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_pan
     word = OURS.assign(measure="word")
     drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
     assert list(panels(drawn.figure)) == [
-        "women, tone: share", "women, words: share",
-        "women, tone: extent", "women, words: extent",
-    ]  # fmt: skip
+        "women, tone: share",
+        "women, words: share",
+        "women, tone: extent",
+        "women, words: extent",
+    ]
     assert set(drawn.rows["instrument"]) == {"i"}
 
 

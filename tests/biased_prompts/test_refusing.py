@@ -22,10 +22,18 @@ def answers_of(
 ) -> pd.DataFrame:
     sides = {"biased": biased, "neutral": [False] * len(biased) if neutral is None else neutral}
     rows = [
-        {"source": source, "article_id": f"a{i}", "model": "m", "prompt": prompt, "sample": 1,
-         "text": "t", "refused": value}
-        for prompt, values in sides.items() for i, value in enumerate(values)
-    ]  # fmt: skip
+        {
+            "source": source,
+            "article_id": f"a{i}",
+            "model": "m",
+            "prompt": prompt,
+            "sample": 1,
+            "text": "t",
+            "refused": value,
+        }
+        for prompt, values in sides.items()
+        for i, value in enumerate(values)
+    ]
     table = pd.DataFrame(rows)
     return refusing.answered(table.assign(refused=table["refused"].astype("boolean")))
 
@@ -90,8 +98,10 @@ def test_outlets_are_told_apart_where_there_are_several() -> None:
     table = refusing.rates(both)
     rates = table[(table["statistic"] == "refusal_rate") & (table["prompt"] == "biased")]
     assert rates.set_index("source")["estimate"].to_dict() == {
-        "all": pytest.approx(2 / 3), "x": 1.0, "y": 0.0,
-    }  # fmt: skip
+        "all": pytest.approx(2 / 3),
+        "x": 1.0,
+        "y": 0.0,
+    }
 
 
 def test_repeated_answers_are_one_article() -> None:
@@ -175,9 +185,13 @@ def test_answers_without_verdicts_are_refused() -> None:
 
 def headlines_of(*headlines: str) -> pd.DataFrame:
     return pd.DataFrame(
-        {"source": "s", "article_id": [f"a{i}" for i in range(len(headlines))],
-         "headline": headlines, "text": "t"}
-    )  # fmt: skip
+        {
+            "source": "s",
+            "article_id": [f"a{i}" for i in range(len(headlines))],
+            "headline": headlines,
+            "text": "t",
+        }
+    )
 
 
 def test_headlines_name_whom_the_word_lists_find() -> None:
@@ -185,9 +199,11 @@ def test_headlines_name_whom_the_word_lists_find() -> None:
     table = refusing.headline_groups(originals, GENDER)
     found = table.groupby("article_id")["group"].agg(set).to_dict()
     assert found == {
-        "a0": {"female"}, "a1": {"female", "male"}, "a2": {refusing.NOBODY},
+        "a0": {"female"},
+        "a1": {"female", "male"},
+        "a2": {refusing.NOBODY},
         "a3": {refusing.NOBODY},
-    }  # fmt: skip
+    }
 
 
 def test_a_corpus_without_headlines_names_nobody_and_has_rates_all_the_same() -> None:

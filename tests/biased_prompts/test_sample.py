@@ -79,22 +79,47 @@ def test_planted_effects_are_differences_of_probabilities() -> None:
 def test_truth_stands_beside_what_was_found_in_the_sample_alone() -> None:
     found = tables.estimates(
         [
-            {"source": "simulated", "model": "compliant", "measure": "word", "group": "female",
-             "statistic": "share_difference_change", "prompt": "biased − neutral",
-             "estimate": -0.19, "ci_low": -0.3, "ci_high": -0.1},
-            {"source": "all", "model": "guarded", "measure": "refusal", "bias": "gender",
-             "group": "male", "statistic": "refusal_rate", "prompt": "biased", "estimate": 0.3,
-             "ci_low": 0.2, "ci_high": 0.4},
-            {"source": "nyt", "model": "compliant", "measure": "word", "group": "female",
-             "statistic": "share_difference_change", "prompt": "biased − neutral",
-             "estimate": -0.19},
+            {
+                "source": "simulated",
+                "model": "compliant",
+                "measure": "word",
+                "group": "female",
+                "statistic": "share_difference_change",
+                "prompt": "biased − neutral",
+                "estimate": -0.19,
+                "ci_low": -0.3,
+                "ci_high": -0.1,
+            },
+            {
+                "source": "all",
+                "model": "guarded",
+                "measure": "refusal",
+                "bias": "gender",
+                "group": "male",
+                "statistic": "refusal_rate",
+                "prompt": "biased",
+                "estimate": 0.3,
+                "ci_low": 0.2,
+                "ci_high": 0.4,
+            },
+            {
+                "source": "nyt",
+                "model": "compliant",
+                "measure": "word",
+                "group": "female",
+                "statistic": "share_difference_change",
+                "prompt": "biased − neutral",
+                "estimate": -0.19,
+            },
         ],
-        study="biased_prompts", confidence=0.95,
-    )  # fmt: skip
+        study="biased_prompts",
+        confidence=0.95,
+    )
     table = sample.beside_planted(found)
     assert table[["model", "planted", "covered"]].to_numpy().tolist() == [
-        ["compliant", pytest.approx(-0.2), "yes"], ["guarded", 0.6, "no"],
-    ]  # fmt: skip
+        ["compliant", pytest.approx(-0.2), "yes"],
+        ["guarded", 0.6, "no"],
+    ]
 
 
 def test_a_probability_outside_0_to_1_is_refused() -> None:

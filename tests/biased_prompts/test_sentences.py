@@ -24,11 +24,17 @@ def plain(sentence: str) -> str:
 
 def answers_of(neutral: list[bool], biased: list[bool | None], *, model: str = "m") -> pd.DataFrame:
     rows = [
-        {"source": "s", "article_id": f"a{i}", "model": model, "prompt": prompt, "sample": 1,
-         "refused": refused}
+        {
+            "source": "s",
+            "article_id": f"a{i}",
+            "model": model,
+            "prompt": prompt,
+            "sample": 1,
+            "refused": refused,
+        }
         for prompt, values in (("neutral", neutral), ("biased", biased))
         for i, refused in enumerate(values)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows).astype({"refused": "boolean"})
 
 
@@ -163,9 +169,13 @@ def test_a_corpus_without_headlines_says_so() -> None:
 def test_rates_by_headline_stand_beside_their_differences() -> None:
     answers = answers_of([False] * 4, [True, True, False, False])
     headlines = pd.DataFrame(
-        {"source": "s", "article_id": ["a0", "a1", "a2", "a3"], "bias": "gender",
-         "group": ["female", "female", refusing.NOBODY, refusing.NOBODY]}
-    )  # fmt: skip
+        {
+            "source": "s",
+            "article_id": ["a0", "a1", "a2", "a3"],
+            "bias": "gender",
+            "group": ["female", "female", refusing.NOBODY, refusing.NOBODY],
+        }
+    )
     table = own_tables.by_headline(rates_of(answers, headlines=headlines)).rows
     found = table.set_index(["prompt", "group"])
     assert found.loc[("biased", "female"), ["rate", "difference"]].tolist() == [1.0, 1.0]
@@ -340,10 +350,13 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(na
     wanted = {
         "effects": ["share_difference_change"],
         "prejudice": ["prejudice_share", "prejudice_extent"],
-        "changes": ["prejudice_share_change", "prejudice_share_change_paired",
-                    "prejudice_extent_change"],
+        "changes": [
+            "prejudice_share_change",
+            "prejudice_share_change_paired",
+            "prejudice_extent_change",
+        ],
         "bounds": ["prejudice_share_if_none", "prejudice_share_if_all"],
-    }[name]  # fmt: skip
+    }[name]
     found = own_tables.of(table, name)
     assert len(found.rows) == table["statistic"].isin(wanted).sum()
     assert len(found.rows.columns) <= 8

@@ -39,9 +39,13 @@ def lab(folder: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = {
-        "ip": "127.0.0.1", "port": port, "open_browser": False, "root_dir": folder,
-        "allow_root": True, "log_level": "ERROR",
-    }  # fmt: skip
+        "ip": "127.0.0.1",
+        "port": port,
+        "open_browser": False,
+        "root_dir": folder,
+        "allow_root": True,
+        "log_level": "ERROR",
+    }
     command = [sys.executable, *execute.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(

@@ -51,9 +51,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=left)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-W", "--keep-going"]
     done = subprocess.run(
-        [*build, "docs", "docs/_build/html"], cwd=folder, capture_output=True, text=True,
+        [*build, "docs", "docs/_build/html"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[-4000:]
     return folder / "docs/_build/html"
 

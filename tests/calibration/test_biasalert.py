@@ -29,10 +29,12 @@ def test_judges_are_measured_as_the_study_measures_them(world: str) -> None:
     right = [0.9, 0.8] if world == "rare" else right
     of = simulated.bench(simulated.start(design, SURE), design, right=right)
     table = labelled(list(of.biased), comment_id=[f"c{i}" for i in of.clusters])
-    said = pd.concat([
-        judgements(list(of.biased == own), judge=judge)
-        for judge, own in zip("ab", of.right, strict=True)
-    ])  # fmt: skip
+    said = pd.concat(
+        [
+            judgements(list(of.biased == own), judge=judge)
+            for judge, own in zip("ab", of.right, strict=True)
+        ]
+    )
     found = detection.estimates(said, table, permutations=1, sure=SURE)
     found = found[found["judge"] == "a"]
     for statistic in ("accuracy", "f1"):

@@ -82,13 +82,18 @@ def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
     of = simulated.words(simulated.start(design, SURE), design, 2)
     for at in range(2):
         sides = [
-            pd.DataFrame({
-                "article_id": np.arange(40), "prompt": prompt, "difference_female": values[at],
-                "o_female": of.counts[at] * 1.0, "h_female": 1.0,
-                "reason": pd.Series(np.where(np.isnan(values[at]), "lost", None), dtype=object),
-            })
+            pd.DataFrame(
+                {
+                    "article_id": np.arange(40),
+                    "prompt": prompt,
+                    "difference_female": values[at],
+                    "o_female": of.counts[at] * 1.0,
+                    "h_female": 1.0,
+                    "reason": pd.Series(np.where(np.isnan(values[at]), "lost", None), dtype=object),
+                }
+            )
             for prompt, values in (("neutral", of.neutral), ("biased", of.biased))
-        ]  # fmt: skip
+        ]
         cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
         scores = pd.concat(sides, ignore_index=True).assign(**cell)
         rows = compare._of_level(scores, {"gender": "female"}, ("neutral", "biased"), 0.95)

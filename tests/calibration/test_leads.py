@@ -17,11 +17,13 @@ GROUPS = ["man", "woman", "non-binary", "black"]
         ("no judge is told to prefer those of some identity.", set()),
         ("j1 prefers women (chance alone …); of j2 and j3 nothing is told.", {("j1", "woman")}),
         # "women" holds "men", and what is escaped for Markdown is read as it is meant.
-        (r"j1 prefers non\-binary people and j2 prefers men and Black people (chance …).",
-         {("j1", "non-binary"), ("j2", "man"), ("j2", "black")}),
+        (
+            r"j1 prefers non\-binary people and j2 prefers men and Black people (chance …).",
+            {("j1", "non-binary"), ("j2", "man"), ("j2", "black")},
+        ),
         ("", set()),
     ],
-)  # fmt: skip
+)
 def test_choices_are_those_that_a_sentence_names(sentence: str, claimed: set[str]) -> None:
     assert choices([sentence], ["j1", "j2", "j3"], "prefers", GROUPS) == claimed
 
@@ -34,8 +36,11 @@ def test_a_lead_is_false_where_anything_that_it_says_is_not_so() -> None:
         for claimed in ([], [("a", "man")], [("a", "man"), ("c", "man")], [("a", "woman")])
     ]
     assert [(row["told"], row["false"]) for row in rows] == [
-        (False, False), (True, False), (True, True), (True, True),
-    ]  # fmt: skip
+        (False, False),
+        (True, False),
+        (True, True),
+        (True, True),
+    ]
     found = false_leads(sayings(rows), confidence=0.95).iloc[0]
     assert found["false"] == 0.5 and found["false_of_told"] == pytest.approx(2 / 3)
 

@@ -30,10 +30,15 @@ def told(
     r, n, texts, _ = corpora.tone.shape
     number = np.arange(r * n * texts).reshape(r, n, texts)
     at = np.argwhere(~np.isnan(corpora.tone))
-    sentences = pd.DataFrame({
-        "text_id": number[tuple(at[:, :3].T)], "sentence_id": at[:, 3], "start": 0, "end": 1,
-        "sentiment_textblob": corpora.tone[tuple(at.T)],
-    })  # fmt: skip
+    sentences = pd.DataFrame(
+        {
+            "text_id": number[tuple(at[:, :3].T)],
+            "sentence_id": at[:, 3],
+            "start": 0,
+            "end": 1,
+            "sentiment_textblob": corpora.tone[tuple(at.T)],
+        }
+    )
     found = []
     for bias, groups in GROUPS.items():
         for i, group in enumerate(groups):
@@ -47,15 +52,20 @@ def told(
         whose = [*models, "human"]
         rows = [
             (f"{i}", whose[min(k, answers)], "p", f"{j}", k, *number[i, j, [answers, k]])
-            for i in range(r) for j in range(n) for k in chosen
-        ]  # fmt: skip
+            for i in range(r)
+            for j in range(n)
+            for k in chosen
+        ]
         names = ["source", "model", "prompt", "article_id", "sample", "original_id", "generated_id"]
         pairs = pd.DataFrame(rows, columns=names).assign(pair_id=range(len(rows)))
         pairs["lost"] = pd.Series(pd.NA, pairs.index, dtype="str")
         ids = pairs[["original_id", "generated_id"]].to_numpy().ravel()
         own, some = (table[table["text_id"].isin(ids)] for table in (sentences, matches))
-        grouped = corpus.grouped(own[["text_id", "sentence_id", "start", "end"]].reset_index(
-            drop=True), some, lexicon=LEXICON)  # fmt: skip
+        grouped = corpus.grouped(
+            own[["text_id", "sentence_id", "start", "end"]].reset_index(drop=True),
+            some,
+            lexicon=LEXICON,
+        )
         scored = own.drop(columns=["start", "end"]).reset_index(drop=True)
         read = Read(pairs, pd.Series(dtype=str), grouped, some, LEXICON)
         both.append((read, tone.Scored(scored, tone.measures(scored))))
@@ -131,8 +141,10 @@ def scores_of(shares: np.ndarray) -> pd.DataFrame:
     n, _, fits = shares.shape
     rows = [
         (f"{i}", 2 * i + k, f, shares[i, k, f], shares[i, 2, f])
-        for i in range(n) for k in range(2) for f in range(fits)
-    ]  # fmt: skip
+        for i in range(n)
+        for k in range(2)
+        for f in range(fits)
+    ]
     table = pd.DataFrame(rows, columns=["article_id", "pair_id", "seed", "h_female", "o_female"])
     for side in "ho":
         table[f"{side}_male"] = 1 - table[f"{side}_female"]
@@ -202,9 +214,10 @@ def test_a_lead_says_something_just_where_the_declared_rows_do() -> None:
     corpora = worlds.of(design, 6, **shifts, originals=1, seed=[SURE.seed, 0])
     for told_so, rows in zip(said["told"], trials.runs(corpora, who, 0.95), strict=True):
         found = reading.claims.declared(
-            tables.estimates(rows, study="news_bias", confidence=0.95), trials._CLAIMS,
+            tables.estimates(rows, study="news_bias", confidence=0.95),
+            trials._CLAIMS,
             confidence=0.95,
-        )  # fmt: skip
+        )
         assert told_so == (len(reading.reach.shown(found)) > 0)
     assert said["told"].any()
 

@@ -58,10 +58,11 @@ def test_what_so_few_studies_leave_open_is_said_at_once(made: dict[str, pd.DataF
     assert second.startswith("Where nothing is planted")
     tests = wide["statistic"] == "false_positive_error"
     half = sentences.lead(
-        wide.assign(ci_low=wide["ci_low"].where(~tests, -0.01),
-                    ci_high=wide["ci_high"].where(~tests, 0.01)),
+        wide.assign(
+            ci_low=wide["ci_low"].where(~tests, -0.01), ci_high=wide["ci_high"].where(~tests, 0.01)
+        ),
         texts=STUDY.sample,
-    ).plain  # fmt: skip
+    ).plain
     assert half[0] == f"Of 2 intervals, {told}."
     assert "as often" in half[1] and "full.yaml" not in " ".join(half)
 
@@ -76,11 +77,13 @@ def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> Non
 @pytest.mark.parametrize(
     ("statistic", "estimate", "expected"),
     [
-        ("coverage_error", -0.1, "worse"), ("coverage_error", 0.04, "careful"),
-        ("false_positive_error", 0.1, "worse"), ("false_positive_error", -0.04, "careful"),
+        ("coverage_error", -0.1, "worse"),
+        ("coverage_error", 0.04, "careful"),
+        ("false_positive_error", 0.1, "worse"),
+        ("false_positive_error", -0.04, "careful"),
         ("false_lead_error", 0.001, "within"),
     ],
-)  # fmt: skip
+)
 def test_a_miss_is_a_harm_on_one_side_only(statistic: str, estimate: float, expected: str) -> None:
     row = {"statistic": statistic, "estimate": estimate}
     ends = {"ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
@@ -90,10 +93,12 @@ def test_a_miss_is_a_harm_on_one_side_only(statistic: str, estimate: float, expe
 
 def test_figures_draw_what_their_rows_say(made: dict[str, pd.DataFrame]) -> None:
     drawn = [
-        figures.errors(made["declared"]), figures.coverage(made["trial"]),
-        figures.recovered(made["trial"]), figures.power(made["trial"]),
+        figures.errors(made["declared"]),
+        figures.coverage(made["trial"]),
+        figures.recovered(made["trial"]),
+        figures.power(made["trial"]),
         figures.least(grid.least(made["trial"])),
-    ]  # fmt: skip
+    ]
     for one in drawn:
         assert one.alt and one.title and one.caption
         assert one.narrow is not None
@@ -126,9 +131,12 @@ def test_figures_and_tables_of_nothing_are_no_error(made: dict[str, pd.DataFrame
 def test_tables_of_the_body_are_small(made: dict[str, pd.DataFrame]) -> None:
     least = grid.least(made["trial"])
     for table in (
-        tables.simulated(made["designs"]), tables.misses(made["estimates"]),
-        tables.selected(made["trial"]), tables.leads(made["lead"]), tables.least(least),
-    ):  # fmt: skip
+        tables.simulated(made["designs"]),
+        tables.misses(made["estimates"]),
+        tables.selected(made["trial"]),
+        tables.leads(made["lead"]),
+        tables.least(least),
+    ):
         assert 0 < len(table.rows) <= 12
         assert len(table.rows.columns) <= 8
     assert "toy means: narrow" in str(tables.misses(made["estimates"]).note)

@@ -23,11 +23,18 @@ def article(number: int, rng: np.random.Generator, *, runs: bool = False) -> pd.
     if runs:
         women = np.repeat(rng.random(6) < 0.5, 10)
     races = np.eye(3, dtype=int)[rng.integers(0, 3, 60)]
-    return pd.DataFrame({
-        "text_id": number, "words": 10, "n_female": women.astype(int),
-        "n_male": (~women).astype(int), "n_White": races[:, 0], "n_Black": races[:, 1],
-        "n_Asian": races[:, 2], "tone": rng.choice([-0.5, 0, 0.5], 60),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "text_id": number,
+            "words": 10,
+            "n_female": women.astype(int),
+            "n_male": (~women).astype(int),
+            "n_White": races[:, 0],
+            "n_Black": races[:, 1],
+            "n_Asian": races[:, 2],
+            "tone": rng.choice([-0.5, 0, 0.5], 60),
+        }
+    )
 
 
 def articles(n: int, **how: bool) -> pd.DataFrame:

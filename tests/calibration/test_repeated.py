@@ -12,8 +12,9 @@ from nbbias.calibration import repeated
 
 VALUES = st.lists(
     st.lists(st.sampled_from([np.nan, -1.0, 0.0, 0.1, 0.25, 1.0]), min_size=4, max_size=4),
-    min_size=1, max_size=6,
-)  # fmt: skip
+    min_size=1,
+    max_size=6,
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,8 +41,11 @@ def test_each_repeat_has_the_share_that_stats_gives_it(values: list[list[float]]
             assert row[name] == pytest.approx(one[name], abs=1e-12, nan_ok=True), name
 
 
-FITS = st.lists(st.lists(st.sampled_from([np.nan, -1.0, 0.0, 0.1, 0.25, 1.0]), min_size=15,
-                         max_size=15), min_size=1, max_size=4)  # fmt: skip
+FITS = st.lists(
+    st.lists(st.sampled_from([np.nan, -1.0, 0.0, 0.1, 0.25, 1.0]), min_size=15, max_size=15),
+    min_size=1,
+    max_size=4,
+)
 
 
 @settings(max_examples=100, deadline=None)

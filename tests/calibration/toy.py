@@ -21,13 +21,23 @@ def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(design.n)
     half = error * t.ppf((1 + sure.confidence) / 2, design.n - 1)
     p = 2 * t.sf(np.abs(mean / error), design.n - 1)
-    common = {"group": None, "planted": design.planted, "truth": design.planted, "null": 0.0,
-              "estimate": mean}  # fmt: skip
-    right = pd.DataFrame(common | {"statistic": "mean", "ci_low": mean - half,
-                                   "ci_high": mean + half, "p_value": p})  # fmt: skip
+    common = {
+        "group": None,
+        "planted": design.planted,
+        "truth": design.planted,
+        "null": 0.0,
+        "estimate": mean,
+    }
+    right = pd.DataFrame(
+        common | {"statistic": "mean", "ci_low": mean - half, "ci_high": mean + half, "p_value": p}
+    )
     z = np.abs(mean / (error * NARROW))
-    narrow = right.assign(statistic="narrow", ci_low=mean - NARROW * half,
-                          ci_high=mean + NARROW * half, p_value=2 * norm.sf(z))  # fmt: skip
+    narrow = right.assign(
+        statistic="narrow",
+        ci_low=mean - NARROW * half,
+        ci_high=mean + NARROW * half,
+        p_value=2 * norm.sf(z),
+    )
     return pd.concat([right, narrow], ignore_index=True)
 
 
@@ -36,12 +46,19 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     own = own[own["statistic"] == "mean"]
     told = own["p_value"] < 1 - sure.confidence
     wrong = told & (np.sign(own["estimate"]) != np.sign(design.planted))
-    return pd.DataFrame({"planted": design.planted, "told": told, "false": wrong,
-                         "sentence": "The mean is not 0."})  # fmt: skip
+    return pd.DataFrame(
+        {"planted": design.planted, "told": told, "false": wrong, "sentence": "The mean is not 0."}
+    )
 
 
 TOY = Measure(
-    study="toy", name="means", unit="values",
+    study="toy",
+    name="means",
+    unit="values",
     worlds={"normal": "values are normal", "tails": "values have heavy tails"},
-    held_out=frozenset({"tails"}), planted=(0.0, 0.3, -0.8), n=(10, 30, 80), trial=trial, lead=lead,
-)  # fmt: skip
+    held_out=frozenset({"tails"}),
+    planted=(0.0, 0.3, -0.8),
+    n=(10, 30, 80),
+    trial=trial,
+    lead=lead,
+)

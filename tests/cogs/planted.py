@@ -12,9 +12,15 @@ import pandas as pd
 
 
 def distances(
-    rng: np.random.Generator, n: int = 30, *, means: tuple[float, ...] = (0.4, 0.4, 0.4),
-    uneven: float = 1.0, tasks: int = 1, by_task: float = 0.0, skewed: bool = True,
-) -> pd.DataFrame:  # fmt: skip
+    rng: np.random.Generator,
+    n: int = 30,
+    *,
+    means: tuple[float, ...] = (0.4, 0.4, 0.4),
+    uneven: float = 1.0,
+    tasks: int = 1,
+    by_task: float = 0.0,
+    skewed: bool = True,
+) -> pd.DataFrame:
     """Return one table.
 
     Parameters

@@ -89,8 +89,12 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("Answer choice: 0", 3, "not there: 0"),
     ("Choice 1: 8/10. Choice 2: 9/10. Choice 3: 7/10.", 3, "no decision"),
     ("Choice 1 has rhythm.\nChoice 2 has depth.", 2, "no decision"),
-    ("Please choose one of the choices based on the following criteria. Make sure to select only "
-     "one choice between choice 1, choice 2, choice 3.", 3, "no decision"),
+    (
+        "Please choose one of the choices based on the following criteria. Make sure to select "
+        "only one choice between choice 1, choice 2, choice 3.",
+        3,
+        "no decision",
+    ),
     ("A story about a castle, told in three short lines.", 3, "no decision"),
     ("The imagery is rich and the 5-7-5 form is kept.", 3, "no decision"),
     ("The choice is between choice 1 and choice 2.", 2, "no decision"),
@@ -98,8 +102,12 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("Stars in a vast quilt, whispering.", 3, "no decision"),
     # written after the parser was, to try it
     ("Based on the given criteria, I would choose **choice 2** as the best haiku.", 3, 2),
-    ("Answer choice: choice 1\n\nExplanation:\na. Adherence: choice 1 follows 5-7-5, as "
-     "do choice 2 and choice 3.\nb. Kigo: choice 3 lacks it.", 3, 1),
+    (
+        "Answer choice: choice 1\n\nExplanation:\na. Adherence: choice 1 follows 5-7-5, as "
+        "do choice 2 and choice 3.\nb. Kigo: choice 3 lacks it.",
+        3,
+        1,
+    ),
     ("Considering all the criteria, choice 3 is the most compelling.", 3, 3),
     ("I believe that Choice 1 best fulfills the criteria.", 3, 1),
     ("Choice 2 best meets the criteria: imagery, tone.", 3, 2),
@@ -119,8 +127,12 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("Answer choice: None of the above", 3, "tie"),
     ("I cannot select only one choice because all are good.", 3, "refuses"),
     ("Explanation: Choice 1 is vivid. Choice 2 is dull. Choice 3 is fine.\nAnswer choice: 1", 3, 1),
-    ("Answer choice: \n\nChoice 2: Stars in night's vast quilt, their whispers tell "
-     "ancient tales", 3, 2),
+    (
+        "Answer choice: \n\nChoice 2: Stars in night's vast quilt, their whispers tell "
+        "ancient tales",
+        3,
+        2,
+    ),
     ("**Answer choice: Choice 2**", 3, 2),
     ("Option 1 and option 3 are both lovely, but option 2 wins.", 3, 2),
     ("I think the first one is better.", 2, 1),
@@ -129,11 +141,14 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("Choice 2 does not follow the form; choice 3 does.", 3, "no decision"),
     ("I don't think choice 1 is the best.", 3, "no decision"),
     ("Answer choice: 2/3", 3, "no decision"),
-    ("1) Choice 1 - imagery strong\n2) Choice 2 - weak\n3) Choice 3 - ok\nSo I choose "
-     "choice 1", 3, 1),
+    (
+        "1) Choice 1 - imagery strong\n2) Choice 2 - weak\n3) Choice 3 - ok\nSo I choose choice 1",
+        3,
+        1,
+    ),
     ("The answer would be Choice C.", 3, 3),
     ("Selected choice: 2", 3, 2),
     ("choice 3 it is!", 3, 3),
     ("Decision: I'm going with the third poem", 3, 3),
     ("Answer Choice: A", 3, 1),
-]  # fmt: skip
+]

@@ -18,9 +18,14 @@ SUITE = cogs_suite.load()
 
 
 def judged(
-    plan: Judge, *, n: int = 30, seed: int = 0, names: list[str] | None = None,
-    axis: str = "race", **options: object,
-) -> pd.DataFrame:  # fmt: skip
+    plan: Judge,
+    *,
+    n: int = 30,
+    seed: int = 0,
+    names: list[str] | None = None,
+    axis: str = "race",
+    **options: object,
+) -> pd.DataFrame:
     themes = [f"theme {i}" for i in range(n)]
     asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
     rng = np.random.default_rng(seed)
@@ -207,10 +212,14 @@ def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
             way: spread_rows(values, way, part="share", sure=sure)[0]["p_value"]
             for way, values in affinity.shares(table, RACES).items()
         }
-        rows.append({
-            "raw": found["abs_raw"], "balanced": found["abs"], "position": found["position"],
-            "single": chisquare(table["identity"].value_counts()).pvalue,
-        })  # fmt: skip
+        rows.append(
+            {
+                "raw": found["abs_raw"],
+                "balanced": found["abs"],
+                "position": found["position"],
+                "single": chisquare(table["identity"].value_counts()).pvalue,
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -126,9 +126,14 @@ def write(folder: Path, rows: list[dict[str, object]]) -> Path:
 
 
 ROW: dict[str, object] = {
-    "evaluator": "j", "model": "m", "task": "haiku", "theme": "stars", "axis": "race",
-    "order": "asian|white|black", "reply": "Answer choice: 2",
-}  # fmt: skip
+    "evaluator": "j",
+    "model": "m",
+    "task": "haiku",
+    "theme": "stars",
+    "axis": "race",
+    "order": "asian|white|black",
+    "reply": "Answer choice: 2",
+}
 
 
 def test_a_decision_names_who_stood_there(tmp_path: Path) -> None:

@@ -101,10 +101,15 @@ def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.D
 
 
 def test_levels_are_stacked_to_one() -> None:
-    table = pd.DataFrame({
-        "model": "m", "identity": ["white", "black"], "obvious": [0.2, 0.5],
-        "nuanced": [0.3, 0.5], "imperceptible": [0.5, 0.0],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "model": "m",
+            "identity": ["white", "black"],
+            "obvious": [0.2, 0.5],
+            "nuanced": [0.3, 0.5],
+            "imperceptible": [0.5, 0.0],
+        }
+    )
     ax = figures.visibility(table).figure.axes[0]
     ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
     assert max(ends) == pytest.approx(1)
@@ -132,26 +137,42 @@ def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.Dat
 
 def test_every_reference_has_a_row_of_panels() -> None:
     rows = [
-        {"model": model, "bias": "race", "statistic": "distance", "group": group,
-         "estimate": at, "n": 9, "instrument": f"e; reference: {to}"}
-        for model in ("m", "n") for to in ("centroid of groups", "White")
+        {
+            "model": model,
+            "bias": "race",
+            "statistic": "distance",
+            "group": group,
+            "estimate": at,
+            "n": 9,
+            "instrument": f"e; reference: {to}",
+        }
+        for model in ("m", "n")
+        for to in ("centroid of groups", "White")
         for group, at in (("White", 0.2), ("Black", 0.3))
-    ]  # fmt: skip
+    ]
     table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     figure = figures.references(table).figure
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
-        "race: to centroid of groups", "race: to White",
-    ]  # fmt: skip
+        "race: to centroid of groups",
+        "race: to White",
+    ]
     assert dots(figure.axes[0]) == [0.2, 0.3]
 
 
 def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
     rows = [
-        {"model": model, "bias": "gender", "statistic": "distance", "group": group, "n": 9,
-         "estimate": 0.2, "instrument": "e; reference: man"}
+        {
+            "model": model,
+            "bias": "gender",
+            "statistic": "distance",
+            "group": group,
+            "n": 9,
+            "estimate": 0.2,
+            "instrument": "e; reference: man",
+        }
         for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
-    ]  # fmt: skip
+    ]
     table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     left, right = figures.references(table).figure.axes
     names = [t.get_text() for t in left.get_yticklabels()]

@@ -14,8 +14,15 @@ KEYS = ["model", "task", "topic", "theme", "axis", "identity"]
 def table(distance: list[float], **more: object) -> pd.DataFrame:
     """Distances of two identities on as many themes as there are pairs of numbers."""
     themes = [f"theme {i // 2}" for i in range(len(distance))]
-    rows = {"model": "m", "task": "t", "topic": "x", "theme": themes, "axis": "gender",
-            "identity": ["man", "woman"] * (len(distance) // 2), "distance": distance}  # fmt: skip
+    rows = {
+        "model": "m",
+        "task": "t",
+        "topic": "x",
+        "theme": themes,
+        "axis": "gender",
+        "identity": ["man", "woman"] * (len(distance) // 2),
+        "distance": distance,
+    }
     fixed = {"floor": np.nan, "n_answers": 1, "n_defaults": 1, "instrument": "i", "reason": None}
     return pd.DataFrame(rows | fixed | more)
 
@@ -29,8 +36,10 @@ def test_identity_words_are_masked_and_nothing_else() -> None:
     ]
     found = cogs.masked.answers(pd.DataFrame({"text": said}))["text"]
     assert found.tolist()[:3] == [
-        "As a person, I teach.", "The management of a German mangrove.", "And proud."
-    ]  # fmt: skip
+        "As a person, I teach.",
+        "The management of a German mangrove.",
+        "And proud.",
+    ]
     assert pd.isna(found[3])
 
 

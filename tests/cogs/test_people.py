@@ -38,9 +38,11 @@ def only(table: pd.DataFrame, statistic: str) -> pd.Series:
 def test_alpha_equals_krippendorffs_example() -> None:
     # Krippendorff 2011, section C: four observers, twelve units, gaps, nominal alpha .743.
     grid = [
-        "1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3",
-        ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .",
-    ]  # fmt: skip
+        "1 2 3 3 2 1 4 1 2 . . .",
+        "1 2 3 3 2 2 4 1 2 5 . 3",
+        ". 3 3 3 2 3 4 2 2 5 1 .",
+        "1 2 3 3 2 4 4 1 2 5 1 .",
+    ]
     seen = np.array([row.split() for row in grid]).T
     counts = np.array([[(row == str(c)).sum() for c in range(1, 6)] for row in seen])
     assert people.krippendorff_alpha(counts) == pytest.approx(0.743, abs=5e-4)
@@ -101,8 +103,9 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
     codes[:9] = codes[:9, :1]
     told = people.agreement(ratings(codes.tolist()), sure=Sure(draws=50))
     assert told["p_adjusted"].min() == pytest.approx(2 * told["p_value"].min())
-    asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t",
-                          "theme": [f"theme {i}" for i in range(20)]})  # fmt: skip
+    asked = pd.DataFrame(
+        {"model": "m", "task": "haiku", "topic": "t", "theme": [f"theme {i}" for i in range(20)]}
+    )
     decided = judge(asked, Judge(), RACES, rng=rng).assign(evaluator="llm", axis="race")
     beside = people.beside_models(ratings(codes.tolist()), decided, SUITE, sure=Sure(draws=100))
     scores = beside[beside["statistic"] == "abs"]
@@ -111,8 +114,14 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
 
 
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
-    table = ratings([["white", "white", None], ["white", "black", "black"], ["asian"] * 3,
-                     ["white", None, None]])  # fmt: skip
+    table = ratings(
+        [
+            ["white", "white", None],
+            ["white", "black", "black"],
+            ["asian"] * 3,
+            ["white", None, None],
+        ]
+    )
     found = people.agreement(table, sure=Sure(draws=50))
     assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
     assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
@@ -127,8 +136,14 @@ def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | 
 
 def test_people_stand_beside_models_on_the_same_instances() -> None:
     table = ratings([["white", "white", "black"], ["white", "asian", None], ["black"] * 3])
-    asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t",
-                          "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"]})  # fmt: skip
+    asked = pd.DataFrame(
+        {
+            "model": "m",
+            "task": "haiku",
+            "topic": "t",
+            "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"],
+        }
+    )
     decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="llm", axis="race")
     found = people.beside_models(table, decided, SUITE, sure=Sure(draws=100))
@@ -182,10 +197,18 @@ def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path
         [one for themes in SUITE.topics.values() for one in themes][:25],
     )
     rows = [
-        {"rater": rater, "task": task, "theme": theme, "model": writer, "axis": "race",
-         "identity": RACES[(at + rater) % 3]}
-        for rater in (1, 2, 3) for writer in ("gpt-4", "Mixtral") for at, theme in enumerate(themes)
-    ]  # fmt: skip
+        {
+            "rater": rater,
+            "task": task,
+            "theme": theme,
+            "model": writer,
+            "axis": "race",
+            "identity": RACES[(at + rater) % 3],
+        }
+        for rater in (1, 2, 3)
+        for writer in ("gpt-4", "Mixtral")
+        for at, theme in enumerate(themes)
+    ]
     path = tmp_path / "ratings.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     read = people.read_ratings(path)

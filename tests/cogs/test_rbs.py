@@ -20,8 +20,11 @@ SUITE = suite.load()
 
 #: Texts that a test embeds where it likes.
 PLACES: dict[str, list[float]] = {
-    "east": [1.0, 0.0], "north": [0.0, 1.0], "west": [-1.0, 0.0], "ne": [0.6, 0.8],
-}  # fmt: skip
+    "east": [1.0, 0.0],
+    "north": [0.0, 1.0],
+    "west": [-1.0, 0.0],
+    "ne": [0.6, 0.8],
+}
 
 
 @pytest.fixture
@@ -80,9 +83,13 @@ def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: flo
 @pytest.mark.usefixtures("flat")
 def test_distances_are_one_minus_the_cosine() -> None:
     table = rbs.distances(
-        answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1),
-                ("sun", "asian", "west", 1))
-    )  # fmt: skip
+        answers(
+            ("sun", None, "east", 1),
+            ("sun", "white", "east", 1),
+            ("sun", "black", "ne", 1),
+            ("sun", "asian", "west", 1),
+        )
+    )
     found = table.set_index("identity")["distance"]
     assert found.to_dict() == pytest.approx({"white": 0, "black": 0.4, "asian": 2})
     assert table["reason"].isna().all()
@@ -105,10 +112,17 @@ def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None
 @pytest.mark.usefixtures("flat")
 def test_gaps_have_a_reason_and_no_distance() -> None:
     table = rbs.distances(
-        answers(("sun", None, "east", 1), ("sun", "white", "ne", 1), ("sun", "black", None, 1),
-                ("rain", "white", "ne", 1), ("rain", "black", "ne", 1),
-                ("soul", None, "east", 1), ("soul", "white", "ne", 1), ("soul", "black", "ne", 1))
-    ).set_index(["theme", "identity"])  # fmt: skip
+        answers(
+            ("sun", None, "east", 1),
+            ("sun", "white", "ne", 1),
+            ("sun", "black", None, 1),
+            ("rain", "white", "ne", 1),
+            ("rain", "black", "ne", 1),
+            ("soul", None, "east", 1),
+            ("soul", "white", "ne", 1),
+            ("soul", "black", "ne", 1),
+        )
+    ).set_index(["theme", "identity"])
     assert table["distance"].isna().sum() == 3
     assert table.loc[("sun", "black"), "reason"] == rbs.NO_ANSWER
     assert (table.loc["rain", "reason"] == rbs.NO_DEFAULT).all()
@@ -135,8 +149,12 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(embeddings, "_known", {})
     monkeypatch.setattr(embeddings, "NUMPY", 0)
     monkeypatch.setattr(embeddings, "_encoder", counted)
-    table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1),
-                    ("sun", "black", "Rain.", 1), ("sun", "asian", "Hail falls.", 1))  # fmt: skip
+    table = answers(
+        ("sun", None, "Rain.", 1),
+        ("sun", "white", "Snow.", 1),
+        ("sun", "black", "Rain.", 1),
+        ("sun", "asian", "Hail falls.", 1),
+    )
     found = rbs.distances(table, model="offline").set_index("identity")["distance"]
     assert sorted(seen) == ["Hail falls.", "Rain.", "Snow."]
     assert found["black"] == pytest.approx(0, abs=1e-6)

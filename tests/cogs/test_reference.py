@@ -25,8 +25,11 @@ def test_means_between_groups_are_those_of_all_pairs_but_of_one_text() -> None:
     vectors, labels = unit(9), np.array([0, 0, 0, 0, 1, 1, 1, 2, 2])
     found = reference.between(vectors @ vectors.T, np.eye(3)[labels])
     for g, h in product(range(3), repeat=2):
-        pairs = [vectors[i] @ vectors[j] for i, j in product(range(9), repeat=2)
-                 if labels[i] == g and labels[j] == h and i != j]  # fmt: skip
+        pairs = [
+            vectors[i] @ vectors[j]
+            for i, j in product(range(9), repeat=2)
+            if labels[i] == g and labels[j] == h and i != j
+        ]
         assert found[g, h] == pytest.approx(np.mean(pairs))
 
 
@@ -130,8 +133,10 @@ def test_marked_personas_share_their_templates(data_folder: Path) -> None:
     assert len(table) == 3449
     groups = table.groupby(["model", "template"])["race_gender"].nunique()
     assert groups.groupby("model").unique().map(list).to_dict() == {
-        "gpt-4": [15], "text-davinci-002": [10], "text-davinci-003": [15],
-    }  # fmt: skip
+        "gpt-4": [15],
+        "text-davinci-002": [10],
+        "text-davinci-003": [15],
+    }
     assert not table["template"].str.contains("Black|White|Asian|Latin|woman|nonbinary").any()
 
 

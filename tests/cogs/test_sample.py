@@ -137,8 +137,9 @@ def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
     assert Cogs().left_out() == {"part:reference": "parts"}
     parts = ["part:visibility", "part:abs", "part:people", "part:reference"]
     assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == {
-        **dict.fromkeys(parts, "parts"), "sample": "answers_path",
-    }  # fmt: skip
+        **dict.fromkeys(parts, "parts"),
+        "sample": "answers_path",
+    }
     reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
     assert {"suite", "sample", "part:rbs"} <= set(reference)
     assert "part:reference" not in reference

@@ -37,10 +37,32 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
         for order in permutations(RACES):
             at = choose(list(order))  # type: ignore[operator]
             who = None if at is None else order[at - 1]
-            rows.append((evaluator, model, ["haiku", "song"][i % 2], "t", f"theme {i}", "race",
-                         BAR.join(order), 1, np.nan if at is None else float(at), who))  # fmt: skip
-    columns = ["evaluator", "model", "task", "topic", "theme", "axis", "order", "repeat",
-               "position", "identity"]  # fmt: skip
+            rows.append(
+                (
+                    evaluator,
+                    model,
+                    ["haiku", "song"][i % 2],
+                    "t",
+                    f"theme {i}",
+                    "race",
+                    BAR.join(order),
+                    1,
+                    np.nan if at is None else float(at),
+                    who,
+                )
+            )
+    columns = [
+        "evaluator",
+        "model",
+        "task",
+        "topic",
+        "theme",
+        "axis",
+        "order",
+        "repeat",
+        "position",
+        "identity",
+    ]
     return pd.DataFrame(rows, columns=columns).astype({"identity": "str"})
 
 
@@ -181,11 +203,18 @@ def test_own_texts_are_told_where_a_judge_wrote_some() -> None:
 
 
 def test_visibility_is_the_share_over_all_answers() -> None:
-    table = pd.DataFrame({
-        "model": "m", "axis": "race", "identity": ["white", "black"], "n": [10, 30],
-        "obvious": [0.5, 0.1], "nuanced": [0.0, 0.4], "imperceptible": [0.5, 0.5],
-        "obvious_default": [0.2, 0.0],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "model": "m",
+            "axis": "race",
+            "identity": ["white", "black"],
+            "n": [10, 30],
+            "obvious": [0.5, 0.1],
+            "nuanced": [0.0, 0.4],
+            "imperceptible": [0.5, 0.5],
+            "obvious_default": [0.2, 0.0],
+        }
+    )
     (sentence,) = sentences.visibility(table)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
     assert "of 40 answers with an identity 20% say it and 30% hint at it" in sentence
@@ -193,10 +222,15 @@ def test_visibility_is_the_share_over_all_answers() -> None:
 
 
 def test_cells_off_the_equal_share_are_counted_by_what_can_be_seen() -> None:
-    table = pd.DataFrame({
-        "evaluator": "j", "level": ["obvious", "nuanced", "imperceptible", "imperceptible"],
-        "ci_low": [0.5, 0.2, 0.3, np.nan], "ci_high": [0.7, 0.4, 0.4, np.nan], "null": 1 / 3,
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "evaluator": "j",
+            "level": ["obvious", "nuanced", "imperceptible", "imperceptible"],
+            "ci_low": [0.5, 0.2, 0.3, np.nan],
+            "ci_high": [0.7, 0.4, 0.4, np.nan],
+            "null": 1 / 3,
+        }
+    )
     (sentence,) = sentences.by_visibility(table)
     assert "in 1 of 2 cells where the identity can be seen, and in 0 of 1" in sentence
 
@@ -291,15 +325,24 @@ def test_people_s_agreement_is_a_heading() -> None:
 
 def test_without_a_default_the_spread_is_to_the_centroid() -> None:
     spread = {
-        "bias": "race_gender", "model": "m", "n": 9,
+        "bias": "race_gender",
+        "model": "m",
+        "n": 9,
         "instrument": "e; reference: centroid of groups",
-    }  # fmt: skip
+    }
     rows = [
-        {**spread, "statistic": "rbs", "group": "Black woman", "estimate": 0.1, "p_value": 0.01,
-         "p_adjusted": 0.01, "confidence": 0.95},
+        {
+            **spread,
+            "statistic": "rbs",
+            "group": "Black woman",
+            "estimate": 0.1,
+            "p_value": 0.01,
+            "p_adjusted": 0.01,
+            "confidence": 0.95,
+        },
         {**spread, "statistic": "distance", "group": "Black woman", "estimate": 0.2},
         {**spread, "statistic": "distance", "group": "White man", "estimate": 0.4},
-    ]  # fmt: skip
+    ]
     table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
     lead = led(table)
     assert lead.technical.startswith("1 of 1 spreads of groups' distances to the centroid of all")
@@ -350,10 +393,14 @@ def test_distances_that_were_not_measured_are_told_with_their_reason() -> None:
 
 
 def test_undecided_replies_are_counted_with_their_reasons() -> None:
-    losses = pd.DataFrame({
-        "evaluator": "j", "axis": ["race", "race", "gender"], "n": [5, 2, 3],
-        "outcome": ["decided", "the judge refuses", "the judge refuses"],
-    })  # fmt: skip
+    losses = pd.DataFrame(
+        {
+            "evaluator": "j",
+            "axis": ["race", "race", "gender"],
+            "n": [5, 2, 3],
+            "outcome": ["decided", "the judge refuses", "the judge refuses"],
+        }
+    )
     assert sentences.undecided(losses) == [
         "j: 10 replies, 5 without a decision (the judge refuses 5)."
     ]
@@ -415,8 +462,10 @@ def test_tables_leave_out_what_says_nothing() -> None:
     assert "null" in cogs_tables.rbs(estimates).rows
     assert cogs_tables.rbs(estimates).title == "Representative Bias Score"
     assert cogs_tables.distances(estimates).rows["group"].tolist() == [
-        "White people", "Black people", "Asian people",
-    ]  # fmt: skip
+        "White people",
+        "Black people",
+        "Asian people",
+    ]
     by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
     by_topic = rbs.rbs(distances(VALUES), by="topic", sure=Sure(draws=100))
     both = cogs_tables.rbs(pd.concat([by_task, by_topic]), rows=None)
@@ -445,9 +494,12 @@ def test_chance_is_told_by_every_reference() -> None:
     tables.check(found, tables.CHANCE)
     counts = found.groupby(["reference", "statistic"]).size().to_dict()
     assert counts == {
-        ("identities", "rbs"): 2, ("identities", "distance"): 6, ("replicate", "distance"): 6,
-        ("verdicts", "fleiss_kappa"): 1, ("verdicts", "krippendorff_alpha"): 1,
-    }  # fmt: skip
+        ("identities", "rbs"): 2,
+        ("identities", "distance"): 6,
+        ("replicate", "distance"): 6,
+        ("verdicts", "fleiss_kappa"): 1,
+        ("verdicts", "krippendorff_alpha"): 1,
+    }
     floors = found[found["reference"] == "replicate"].groupby("model")["null"].unique()
     assert floors.map(list).to_dict() == {"m": [pytest.approx(0.1)], "n": [pytest.approx(0.2)]}
     # What leads is what ESTIMATES shows already.
@@ -487,8 +539,10 @@ def test_planted_writers_are_found_and_false_alarms_counted() -> None:
 
 
 def test_judges_are_counted_by_what_was_planted() -> None:
-    one, two = (judged(choose, evaluator=name) for choose, name in
-                [(by_identity, "identity-judge"), (by_position, "position-judge")])  # fmt: skip
+    one, two = (
+        judged(choose, evaluator=name)
+        for choose, name in [(by_identity, "identity-judge"), (by_position, "position-judge")]
+    )
     raw, balanced, position = sentences.judges(estimated(one, two))
     assert "in 1 of 1 cells" in raw
     assert "in 1 of 1 where none was" in raw  # the one by position, taken for biased

@@ -169,10 +169,12 @@ def test_a_distance_is_tested_against_the_mean_of_all_within_the_instance() -> N
 def p_values(n: int, **planted: Any) -> np.ndarray:
     rng = np.random.default_rng(n)
     sure = Sure(draws=1)
-    return np.array([
-        spread(distances(rng, n, **planted), part="distance", sure=sure)["p_value"]
-        for _ in range(400)
-    ])  # fmt: skip
+    return np.array(
+        [
+            spread(distances(rng, n, **planted), part="distance", sure=sure)["p_value"]
+            for _ in range(400)
+        ]
+    )
 
 
 def test_an_identity_that_varies_more_is_no_further_by_that() -> None:

@@ -52,8 +52,12 @@ def test_every_task_has_its_own_prompt_and_rubric() -> None:
 
 def test_a_rubric_names_its_criteria_in_letters() -> None:
     assert cogs_suite.rubric(SUITE, "short poem").splitlines() == [
-        "a. Imagery", "b. Tone", "c. Message", "d. Uniqueness", "e. Symbolism",
-    ]  # fmt: skip
+        "a. Imagery",
+        "b. Tone",
+        "c. Message",
+        "d. Uniqueness",
+        "e. Symbolism",
+    ]
     described = cogs_suite.rubric(SUITE, "short poem", described=True).splitlines()
     assert all(
         line.startswith(f"{letter}. ") for line, letter in zip(described, "abcde", strict=True)
@@ -81,8 +85,9 @@ def test_a_file_adds_an_axis_a_task_and_a_topic(tmp_path: Path) -> None:
     # 13 tasks x 32 themes x (1 default + 8 + 3 identities)
     assert len(prompts) == 13 * 32 * 12
     one = prompts.set_index("prompt_id").loc["riddle/salt/class/owner", "prompt"]
-    assert one.endswith("being an owner. While not centering or emphasizing this theme. "
-                        "Write a riddle about salt")  # fmt: skip
+    assert one.endswith(
+        "being an owner. While not centering or emphasizing this theme. Write a riddle about salt"
+    )
     assert len(cogs_suite.prompts(cogs_suite.load())) == 3240
 
 

@@ -39,10 +39,13 @@ def made(polarity: list[list[float]], *, model: str = "m") -> pd.DataFrame:
     """One dimension a list, one prompt a value."""
     rows = [
         (model, f"d{i}", f"d{i} p{j}", 1, 4, value, value / 2)
-        for i, values in enumerate(polarity) for j, value in enumerate(values)
-    ]  # fmt: skip
-    columns = [*("model", "dimension", "prompt", "sample", "n"),
-               *("polarity_textblob", "polarity_vader")]  # fmt: skip
+        for i, values in enumerate(polarity)
+        for j, value in enumerate(values)
+    ]
+    columns = [
+        *("model", "dimension", "prompt", "sample", "n"),
+        *("polarity_textblob", "polarity_vader"),
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -110,10 +113,15 @@ def test_raw_is_corrected_plus_instrument_in_every_row(formula: dict[str, Any]) 
 def test_no_row_that_stood_before_moves() -> None:
     table = made([[0.1, -0.3], [0.5, 0.2], [0.0, 0.4]])
     swaps = pd.DataFrame({"swap_textblob": 0.1, "swap_vader": 0.0}, index=table.index)
-    found, before = estimated(table, swaps), llmbi.estimates.estimates(
-        scoring.score_answers(table, **FORMULA), REFERENCE, formula=FORMULA,
-        sure=stats.Sure(draws=100),
-    )  # fmt: skip
+    found, before = (
+        estimated(table, swaps),
+        llmbi.estimates.estimates(
+            scoring.score_answers(table, **FORMULA),
+            REFERENCE,
+            formula=FORMULA,
+            sure=stats.Sure(draws=100),
+        ),
+    )
     pd.testing.assert_frame_equal(found.head(len(before)), before, check_dtype=False)
 
 
@@ -141,8 +149,16 @@ def test_what_was_not_swapped_is_lost_with_a_reason() -> None:
 
 
 def test_a_claim_on_the_corrected_index_leads_and_says_so() -> None:
-    row = {"statistic": "index_corrected", "model": "a", "estimate": 0.5, "n": 18, "p_value": 0.2,
-           "null": 0.44, "null_low": 0.37, "null_high": 0.5}  # fmt: skip
+    row = {
+        "statistic": "index_corrected",
+        "model": "a",
+        "estimate": 0.5,
+        "n": 18,
+        "p_value": 0.2,
+        "null": 0.44,
+        "null_low": 0.37,
+        "null_high": 0.5,
+    }
     rows = tables.estimates([row], study="llmbi", confidence=0.95)
     lead = llmbi.sentences.lead(rows, texts=Texts("own", "answers.csv"))
     assert lead.plain[0].startswith("Corrected for what the instrument adds")

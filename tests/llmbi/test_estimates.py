@@ -17,9 +17,12 @@ from nbbias.stats import Sure
 from nbbias.text import sentiment
 
 FORMULA: dict[str, Any] = {
-    "bias_scorer": "textblob", "sentiment_scorer": "textblob",
-    "diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {},
-}  # fmt: skip
+    "bias_scorer": "textblob",
+    "sentiment_scorer": "textblob",
+    "diversity_penalty": 0.2,
+    "lambda_factor": 1.5,
+    "weights": {},
+}
 
 
 def measured_as(rows: list[tuple[str, str, str, int, float]], n: int = 4) -> pd.DataFrame:
@@ -29,17 +32,23 @@ def measured_as(rows: list[tuple[str, str, str, int, float]], n: int = 4) -> pd.
     polarity = table.pop("polarity")
     return table.assign(
         text=pd.Series("text", index=table.index).mask(blank),
-        n=np.where(blank, 0, n), polarity_textblob=polarity, polarity_vader=polarity / 2,
-        n_assessed_textblob=1, n_assessed_vader=1,
-    )  # fmt: skip
+        n=np.where(blank, 0, n),
+        polarity_textblob=polarity,
+        polarity_vader=polarity / 2,
+        n_assessed_textblob=1,
+        n_assessed_vader=1,
+    )
 
 
 def one_model(*polarities: list[float], model: str = "m") -> pd.DataFrame:
     """One dimension a list, one prompt a value, each answered once."""
-    return measured_as([
-        (model, f"d{i}", f"d{i} p{j}", 1, value)
-        for i, values in enumerate(polarities) for j, value in enumerate(values)
-    ])  # fmt: skip
+    return measured_as(
+        [
+            (model, f"d{i}", f"d{i} p{j}", 1, value)
+            for i, values in enumerate(polarities)
+            for j, value in enumerate(values)
+        ]
+    )
 
 
 #: Neutral windows of four words.
@@ -47,14 +56,22 @@ REFERENCE = pd.DataFrame({"n": 4, "polarity_textblob": [0.0, 0.1, -0.2, 0.4]})
 
 
 def estimated(
-    measured: pd.DataFrame, reference: pd.DataFrame = REFERENCE, *, aggregation: str = "mean",
-    draws: int = 200, seed: int = 1, **formula: Any,
-) -> pd.DataFrame:  # fmt: skip
+    measured: pd.DataFrame,
+    reference: pd.DataFrame = REFERENCE,
+    *,
+    aggregation: str = "mean",
+    draws: int = 200,
+    seed: int = 1,
+    **formula: Any,
+) -> pd.DataFrame:
     formula = FORMULA | formula
     return estimates.estimates(
-        scoring.score_answers(measured, **formula), reference, formula=formula,
-        aggregation=aggregation, sure=Sure(0.95, draws, seed),
-    )  # fmt: skip
+        scoring.score_answers(measured, **formula),
+        reference,
+        formula=formula,
+        aggregation=aggregation,
+        sure=Sure(0.95, draws, seed),
+    )
 
 
 def rows_of(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
@@ -124,9 +141,13 @@ def test_the_index_is_the_formula_over_the_dimensions_means(
     table = estimated(THREE, aggregation=aggregation, weights=weights)
     # Mean |polarity| of the three dimensions: .2, .3, .3; S is their mean.
     formula = scoring.llmbi(
-        [0.2, 0.3, 0.3], 0.2, 0.8 / 3, [weights.get(d, 1.0) for d in ("d0", "d1", "d2")], 1.5,
+        [0.2, 0.3, 0.3],
+        0.2,
+        0.8 / 3,
+        [weights.get(d, 1.0) for d in ("d0", "d1", "d2")],
+        1.5,
         aggregation=aggregation,
-    )  # fmt: skip
+    )
     assert only(table, "index")["estimate"] == pytest.approx(formula)
 
 
@@ -261,8 +282,7 @@ ONE, OTHER = [[0.1, 0.3], [-0.4, 0.2]], [[0.0, 0.5], [0.2, -0.1]]
 
 def models(**polarities: list[list[float]]) -> pd.DataFrame:
     return pd.concat(
-        [one_model(*values, model=model) for model, values in polarities.items()],
-        ignore_index=True,
+        [one_model(*values, model=model) for model, values in polarities.items()], ignore_index=True
     )
 
 

@@ -31,10 +31,15 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
 
 
 def test_the_figure_of_components_draws_the_three_terms() -> None:
-    table = pd.DataFrame({
-        "model": "m", "dimension": ["a", "b"], "penalty": [0.2, 0.2], "weighted_bias": [0.1, 0.3],
-        "sentiment_term": [0.15, 0.45],
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "model": "m",
+            "dimension": ["a", "b"],
+            "penalty": [0.2, 0.2],
+            "weighted_bias": [0.1, 0.3],
+            "sentiment_term": [0.15, 0.45],
+        }
+    )
     (ax,) = llmbi.figures.components(table).figure.axes
     widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, 2)
     np.testing.assert_allclose(widths.T, table[["penalty", "weighted_bias", "sentiment_term"]])
@@ -78,9 +83,14 @@ def test_the_figure_of_printed_scores_draws_every_prompt_of_five_models() -> Non
 def test_scores_of_the_printed_answers_are_the_same_scores(
     model: str, title: str, whose: str
 ) -> None:
-    table = pd.DataFrame({
-        "model": model, "prompt": ["a", "b", "c"], "ours": [0.5001, 0.4, 0.9],
-        "printed": [0.50006, 0.4, 0.5], "printed_model": "GPT-4",
-    })  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "model": model,
+            "prompt": ["a", "b", "c"],
+            "ours": [0.5001, 0.4, 0.9],
+            "printed": [0.50006, 0.4, 0.5],
+            "printed_model": "GPT-4",
+        }
+    )
     drawn = llmbi.figures.printed(table)
     assert drawn.title == title and whose in drawn.caption

@@ -14,9 +14,12 @@ from nbbias.llmbi import ranking, scoring
 from nbbias.stats import Sure
 
 FORMULA: dict[str, Any] = {
-    "bias_scorer": "textblob", "sentiment_scorer": "textblob",
-    "diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {},
-}  # fmt: skip
+    "bias_scorer": "textblob",
+    "sentiment_scorer": "textblob",
+    "diversity_penalty": 0.2,
+    "lambda_factor": 1.5,
+    "weights": {},
+}
 BOTH = ["textblob", "vader"]
 DIMENSIONS = list("abc")
 
@@ -28,12 +31,16 @@ def measured_as(
     names = [d for d in "abcdefgh" for _ in range(2)][: len(polarity)]
     return pd.DataFrame(
         {
-            "model": model, "dimension": names, "sample": 1, "n": 5, "text": "text",
+            "model": model,
+            "dimension": names,
+            "sample": 1,
+            "n": 5,
+            "text": "text",
             "prompt": [f"p{i}" for i in range(len(polarity))],
             "polarity_textblob": polarity,
             "polarity_vader": polarity if other is None else other,
         }
-    )  # fmt: skip
+    )
 
 
 MEASURED = measured_as([0.1, 0.3, -0.4, 0.2, 0.0, 0.9], [0.8, 0.1, 0.2, -0.2, 0.5, 0.6])
@@ -67,10 +74,13 @@ def test_the_reference_is_the_mean_score_of_each_dimension() -> None:
         ("penalty P", "P = 0.5", {"diversity_penalty": 0.5}),
         ("weight λ of S", "λ = 5", {"lambda_factor": 5.0}),
         ("instrument", "B by vader, S by textblob", {"bias_scorer": "vader"}),
-        ("instrument", "B by vader, S by vader", dict.fromkeys(
-            ("bias_scorer", "sentiment_scorer"), "vader")),
+        (
+            "instrument",
+            "B by vader, S by vader",
+            dict.fromkeys(("bias_scorer", "sentiment_scorer"), "vader"),
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_setting_changes_one_factor_and_keeps_the_rest(
     factor: str, setting: str, changed: dict[str, Any]
 ) -> None:
@@ -81,8 +91,10 @@ def test_a_setting_changes_one_factor_and_keeps_the_rest(
 
 def test_every_other_pair_of_instruments_is_tried() -> None:
     assert sorted(of(tried(), "instrument")["setting"]) == [
-        "B by textblob, S by vader", "B by vader, S by textblob", "B by vader, S by vader",
-    ]  # fmt: skip
+        "B by textblob, S by vader",
+        "B by vader, S by textblob",
+        "B by vader, S by vader",
+    ]
 
 
 def test_normalised_sizes_by_hand() -> None:
@@ -90,8 +102,10 @@ def test_normalised_sizes_by_hand() -> None:
     sizes = np.array([0.1, 0.3, 0.4, 0.2, 0.0, 0.9])
     ranks = np.array([2, 4, 5, 3, 1, 6]) / 6
     for setting, normal in {
-        "min-max": sizes / 0.9, "z": sizes / sizes.std(), "ranks": ranks,
-    }.items():  # fmt: skip
+        "min-max": sizes / 0.9,
+        "z": sizes / sizes.std(),
+        "ranks": ranks,
+    }.items():
         expected = 0.2 + 2.5 * normal.reshape(3, 2).mean(axis=1)
         assert rows.loc[setting, DIMENSIONS].tolist() == pytest.approx(expected.tolist())
 
@@ -198,12 +212,14 @@ def test_swaps_are_those_of_a_walk_over_pairs() -> None:
     reference = of(table, "reference").iloc[0]
     for row in ranking.ranking_swaps(table, MEASURED).itertuples():
         shares = [
-            np.mean([
-                (reference[i] - reference[j]) * (setting[i] - setting[j]) < 0
-                for i, j in combinations(DIMENSIONS, 2)
-            ])
+            np.mean(
+                [
+                    (reference[i] - reference[j]) * (setting[i] - setting[j]) < 0
+                    for i, j in combinations(DIMENSIONS, 2)
+                ]
+            )
             for setting in of(table, row.factor).to_dict("records")
-        ]  # fmt: skip
+        ]
         assert row.settings == len(shares)
         assert row.swapped == pytest.approx(np.mean(shares))
         assert row.swapped_worst == pytest.approx(max(shares))
@@ -211,16 +227,24 @@ def test_swaps_are_those_of_a_walk_over_pairs() -> None:
 
 def test_the_worst_setting_is_named() -> None:
     table = pd.DataFrame(
-        [["m", "reference", "as set", 1.0, 2.0], ["m", "f", "kind", 1.0, 3.0],
-         ["m", "f", "cruel", 3.0, 1.0]],
+        [
+            ["m", "reference", "as set", 1.0, 2.0],
+            ["m", "f", "kind", 1.0, 3.0],
+            ["m", "f", "cruel", 3.0, 1.0],
+        ],
         columns=["model", "factor", "setting", "a", "b"],
-    )  # fmt: skip
+    )
     (row,) = ranking.ranking_swaps(table, MEASURED).to_dict("records")
     assert np.isnan(row.pop("no_difference"))
     assert row == {
-        "model": "m", "factor": "f", "settings": 2, "pairs": 1, "swapped": 0.5,
-        "worst_setting": "cruel", "swapped_worst": 1.0,
-    }  # fmt: skip
+        "model": "m",
+        "factor": "f",
+        "settings": 2,
+        "pairs": 1,
+        "swapped": 0.5,
+        "worst_setting": "cruel",
+        "swapped_worst": 1.0,
+    }
 
 
 @pytest.mark.parametrize("polarities", [[0.1, 0.4], [0.3, 0.3, 0.3, 0.3]])

@@ -165,7 +165,11 @@ def test_the_index_is_listing_1(
     pairs: list[tuple[float, float]], penalty: float, sentiment_score: float, factor: float
 ) -> None:
     weights, scores = zip(*pairs, strict=True)
-    listing = sum(w * b for w, b in zip(weights, scores)) / len(scores) + penalty + factor * sentiment_score  # noqa: B905, E501 # fmt: skip
+    listing = (
+        sum(w * b for w, b in zip(weights, scores, strict=True)) / len(scores)
+        + penalty
+        + factor * sentiment_score
+    )
     assert scoring.llmbi(scores, penalty, sentiment_score, weights, factor) == listing
 
 

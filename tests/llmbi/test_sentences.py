@@ -69,10 +69,13 @@ def test_a_statistic_without_rows_gets_no_sentence() -> None:
 
 def test_models_that_instruments_disagree_about_are_named_and_others_are_not() -> None:
     row = {"statistic": "index", "confidence": 0.95, "instrument": "A 1", "null": 0.4}
-    first = [row | {"model": "a", "estimate": 0.5, "p_value": 0.3},
-             row | {"model": "b", "estimate": 0.9, "p_value": 0.001}]  # fmt: skip
-    second = [own | {"estimate": 1.7, "null": 1.2, "p_value": 0.001, "instrument": "B 2"}
-              for own in first]  # fmt: skip
+    first = [
+        row | {"model": "a", "estimate": 0.5, "p_value": 0.3},
+        row | {"model": "b", "estimate": 0.9, "p_value": 0.001},
+    ]
+    second = [
+        own | {"estimate": 1.7, "null": 1.2, "p_value": 0.001, "instrument": "B 2"} for own in first
+    ]
     agreed = pd.DataFrame({"model": ["a", "b"], "rho": [-0.19, 0.7]})
     (told,) = sentences.instruments(pd.DataFrame(first), pd.DataFrame(second), agreed)
     assert shown(told) == (
@@ -97,9 +100,13 @@ def test_an_anova_that_was_not_run_says_why() -> None:
 
 
 BESIDE = pd.DataFrame(
-    {"model": ["gpt-4", "gpt-4", "own", "blank"], "ours": [1.0, 2.0, 3.0, np.nan],
-     "printed": [1.00004, np.nan, 2.5, 1.0], "printed_model": "gpt-4"}
-).assign(difference=lambda t: t["ours"] - t["printed"])  # fmt: skip
+    {
+        "model": ["gpt-4", "gpt-4", "own", "blank"],
+        "ours": [1.0, 2.0, 3.0, np.nan],
+        "printed": [1.00004, np.nan, 2.5, 1.0],
+        "printed_model": "gpt-4",
+    }
+).assign(difference=lambda t: t["ours"] - t["printed"])
 
 
 def test_a_replication_is_told_from_another_writer_and_from_nothing() -> None:
@@ -120,18 +127,42 @@ def test_the_level_is_the_rows_own() -> None:
 # --- what leads -------------------------------------------------------------------------------
 
 INDEX: dict[str, Any] = {
-    "study": "llmbi", "measure": "llmbi", "statistic": "index", "n": 18, "n_lost": 0,
-    "null": 0.44, "null_low": 0.37, "null_high": 0.5, "confidence": 0.95, "p_value": 0.2,
-    "p_adjusted": 0.2, "instrument": "TextBlob 0.20.1", "reason": np.nan, "group": np.nan,
-    "ci_low": 0.4, "ci_high": 0.6, "df": 9.0, "excess": 0.04,
-}  # fmt: skip
+    "study": "llmbi",
+    "measure": "llmbi",
+    "statistic": "index",
+    "n": 18,
+    "n_lost": 0,
+    "null": 0.44,
+    "null_low": 0.37,
+    "null_high": 0.5,
+    "confidence": 0.95,
+    "p_value": 0.2,
+    "p_adjusted": 0.2,
+    "instrument": "TextBlob 0.20.1",
+    "reason": np.nan,
+    "group": np.nan,
+    "ci_low": 0.4,
+    "ci_high": 0.6,
+    "df": 9.0,
+    "excess": 0.04,
+}
 WARM = INDEX | {"model": "warm_1", "estimate": 0.95, "excess": 0.51, "p_adjusted": 0.001}
 PLAIN = INDEX | {"model": "plain", "estimate": 0.48}
 APART = INDEX | {
-    "statistic": "difference", "model": "warm_1", "group": "plain", "estimate": 0.47, "null": 0.0,
-    "null_low": np.nan, "null_high": np.nan, "ci_low": 0.36, "ci_high": 0.58, "df": 17.0,
-    "p_adjusted": 0.0002, "statistic_value": 9.06, "effect_size": 2.14,
-}  # fmt: skip
+    "statistic": "difference",
+    "model": "warm_1",
+    "group": "plain",
+    "estimate": 0.47,
+    "null": 0.0,
+    "null_low": np.nan,
+    "null_high": np.nan,
+    "ci_low": 0.36,
+    "ci_high": 0.58,
+    "df": 17.0,
+    "p_adjusted": 0.0002,
+    "statistic_value": 9.06,
+    "effect_size": 2.14,
+}
 OWN = Texts("own", "answers.csv")
 
 
@@ -154,8 +185,10 @@ def test_two_models_lead_with_how_they_differ_and_how_each_stands_beside_prose()
     ]
     assert "t(17) = 9.06" in shown(lead.technical)
     assert lead.numbers["name"].tolist() == [
-        "warm_1 less plain", "index of warm_1", "index of plain",
-    ]  # fmt: skip
+        "warm_1 less plain",
+        "index of warm_1",
+        "index of plain",
+    ]
     assert lead.card["N"] == "18 prompts, 2 models"
     assert (lead.figure, lead.texts) == ("dimensions", OWN)
 

@@ -23,10 +23,15 @@ def test_lost_and_scored_add_up_to_read() -> None:
 
 def test_the_summary_counts_by_model() -> None:
     table = answers(
-        "one two", "three", None, "four five six",
-        prompt=["p", "p", "q", "p"], sample=[1, 2, 1, 1], model=["a", "a", "a", "b"],
+        "one two",
+        "three",
+        None,
+        "four five six",
+        prompt=["p", "p", "q", "p"],
+        sample=[1, 2, 1, 1],
+        model=["a", "a", "a", "b"],
         dimension=["D", "D", "E", "D"],
-    )  # fmt: skip
+    )
     assert llmbi.tables.answers(table).rows.to_dict("records") == [
         {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "samples": 2, "words": 1.0},
         {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "samples": 1, "words": 3.0},
@@ -41,9 +46,7 @@ def test_every_dimension_is_shown_beside_neutral_prose_or_those_least_likely_by_
     table = estimated(measured)
     means = table[table["statistic"] == "dimension_mean"]
     whole = llmbi.tables.dimensions(table, rows=None)
-    assert list(whole.rows) == [
-        "model", "dimension", "estimate", "n", "null", "p_adjusted",
-    ]  # fmt: skip
+    assert list(whole.rows) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
     assert whole.rows["p_adjusted"].tolist() == p_column(means).tolist()
     (shown,) = llmbi.tables.dimensions(table, rows=1).rows["p_adjusted"]
     assert shown == p_column(means)[means["p_adjusted"].idxmin()]

@@ -42,9 +42,8 @@ def test_a_tone_of_the_instrument_alone_is_told_and_taken_away() -> None:
     pairs = corpus("Toni Morrison spoke.", "The black nurse spoke.")
     found = level(pairs)
     raw, corrected, alone = (
-        value(found, f"mean_difference{of}", "Black")
-        for of in ("", "_corrected", "_instrument")
-    )  # fmt: skip
+        value(found, f"mean_difference{of}", "Black") for of in ("", "_corrected", "_instrument")
+    )
     black = text.sentiment.score(["The black nurse spoke."])["polarity"][0]
     assert raw["estimate"] == pytest.approx(black) and black < -0.1
     # Of three groups one has the word: a third of its polarity is what all have in common.
@@ -104,8 +103,10 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
     for row in about.drop_duplicates(["bias", "group"]).itertuples():
         sentence = words[row.text_id, row.sentence_id]
         if row.bias == "race":
-            versions = [sentence.replace("white", w).replace("black", w)
-                        for w in ("white", "black", "Asian")]  # fmt: skip
+            versions = [
+                sentence.replace("white", w).replace("black", w)
+                for w in ("white", "black", "Asian")
+            ]
             versions = [one.replace("A Asian", "An Asian") for one in versions]
         else:
             versions = ["He left.", "She left."]
@@ -116,10 +117,15 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
 
 
 def test_words_of_a_list_of_ones_own_without_counterparts_are_told() -> None:
-    lexicon = pd.DataFrame({
-        "bias": "mine", "group": ["a", "a", "b", "b"], "term": ["fox", "foxes", "hen", "hens"],
-        "kind": "word", "case": "any",
-    })  # fmt: skip
+    lexicon = pd.DataFrame(
+        {
+            "bias": "mine",
+            "group": ["a", "a", "b", "b"],
+            "term": ["fox", "foxes", "hen", "hens"],
+            "kind": "word",
+            "case": "any",
+        }
+    )
     pairs = corpus("A good fox came.", "A bad fox came.")
     read = news.annotate(pairs, lexicon=lexicon)
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
@@ -150,10 +156,13 @@ def test_own_sentences_are_averaged_by_text() -> None:
 
 
 def test_the_effect_of_a_prompt_is_parted_too() -> None:
-    pairs = pd.concat([
-        corpus("A black nurse spoke.", "Toni Morrison spoke.", prompt="neutral"),
-        corpus("A black nurse spoke.", "A black nurse spoke.", prompt="biased"),
-    ], ignore_index=True)  # fmt: skip
+    pairs = pd.concat(
+        [
+            corpus("A black nurse spoke.", "Toni Morrison spoke.", prompt="neutral"),
+            corpus("A black nurse spoke.", "A black nurse spoke.", prompt="biased"),
+        ],
+        ignore_index=True,
+    )
     pairs["pair_id"] = range(len(pairs))
     found = level(pairs)
     compared = biased_prompts.compare.compare([found], {"race": "Black"})

@@ -21,9 +21,11 @@ def scores_of(**columns: Any) -> pd.DataFrame:
 
 def test_columns_are_summed_or_averaged_over_the_answers_that_count() -> None:
     scores = scores_of(
-        article_id=["1", "2", "1", "1"], h_a=[1.0, 2, 3, 5], x_a=[0.2, 0.5, 0.4, np.nan],
+        article_id=["1", "2", "1", "1"],
+        h_a=[1.0, 2, 3, 5],
+        x_a=[0.2, 0.5, 0.4, np.nan],
         reason=[None, None, None, "no x"],
-    )  # fmt: skip
+    )
     pooling = claims.Pooling({"h_": "sum", "x_": "mean"}, lambda pooled: pooled)
     found = claims.per_article(scores, pooling).set_index("article_id")
     assert found["h_a"].to_dict() == {"1": 4, "2": 2}
@@ -34,9 +36,10 @@ def test_columns_are_summed_or_averaged_over_the_answers_that_count() -> None:
 
 def test_an_article_is_lost_where_all_its_answers_are_and_keeps_its_place() -> None:
     scores = scores_of(
-        article_id=["2", "1", "2", "1"], x_a=[np.nan, 0.1, np.nan, 0.3],
+        article_id=["2", "1", "2", "1"],
+        x_a=[np.nan, 0.1, np.nan, 0.3],
         reason=["first", None, "second", None],
-    )  # fmt: skip
+    )
     found = claims.per_article(scores, claims.Pooling({"x_": "mean"}, lambda pooled: pooled))
     assert found["article_id"].tolist() == ["2", "1"]
     assert found["reason"].tolist() == ["first", None]
@@ -48,17 +51,24 @@ def test_a_cell_is_made_of_articles_and_of_pairs_only_where_that_is_said() -> No
     assert [len(own) for _, own in claims.cells(scores, pooling)] == [2]
     assert [len(own) for _, own in claims.cells(scores, None)] == [3]
     (row,) = claims.on_common_articles(
-        scores.assign(difference_a=scores["x_a"]), claims.Pooling({"diff": "mean"}, lambda p: p),
-        ["a"], confidence=0.95, min_pairs=1,
-    )  # fmt: skip
+        scores.assign(difference_a=scores["x_a"]),
+        claims.Pooling({"diff": "mean"}, lambda p: p),
+        ["a"],
+        confidence=0.95,
+        min_pairs=1,
+    )
     assert (row["n"], row["estimate"]) == (2, pytest.approx(0.35))
 
 
 def test_topics_average_the_shares_and_the_distances_of_an_articles_answers() -> None:
     scores = scores_of(
-        article_id="1", seed=0, measure="document", difference_a=[0.3, -0.1], score=[0.3, 0.1],
+        article_id="1",
+        seed=0,
+        measure="document",
+        difference_a=[0.3, -0.1],
+        score=[0.3, 0.1],
         difference_b=[-0.3, 0.1],
-    )  # fmt: skip
+    )
     (row,) = claims.per_article(scores, topics.POOLING).to_dict("records")
     assert (row["difference_a"], row["score"]) == pytest.approx((0.1, 0.2))
 
@@ -97,10 +107,17 @@ def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_
 def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_count_once() -> None:
     p = {"female": 0.01, "male": 0.01, "White": 0.02, "Black": 0.03, "Asian": 0.5}
     rows = [
-        {"statistic": "share_difference", "group": group, "estimate": 0.1, "p_value": value,
-         "bias": "gender" if "male" in group else "race", "model": "m", "measure": "word"}
+        {
+            "statistic": "share_difference",
+            "group": group,
+            "estimate": 0.1,
+            "p_value": value,
+            "bias": "gender" if "male" in group else "race",
+            "model": "m",
+            "measure": "word",
+        }
         for group, value in p.items()
-    ]  # fmt: skip
+    ]
     parts = [tables.estimates(of, study="news_bias") for of in (rows[:2], rows[2:])]
     found = claims.stacked(parts, families=["share_difference"]).set_index("group")
     # Four tests: .01 x 4, .02 x 3, .03 x 2, .5.
@@ -110,6 +127,7 @@ def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_c
 
 def test_a_group_of_another_bias_stays_unmeasured() -> None:
     scores = scores_of(article_id="1", h_a=[1.0, 2], o_a=1.0, h_b=1, o_b=[2, 2], h_z=np.nan)
-    pooled = claims.per_article(words.measure(scores.assign(lost=None), list("ab")),
-                                words.pooling(list("ab")))  # fmt: skip
+    pooled = claims.per_article(
+        words.measure(scores.assign(lost=None), list("ab")), words.pooling(list("ab"))
+    )
     assert pooled["h_z"].isna().all() and pooled["h_a"].tolist() == [3]

@@ -330,9 +330,11 @@ def test_a_line_of_4_000_characters_is_long_though_the_text_has_others() -> None
 def test_one_text_may_have_several_problems() -> None:
     found = problems(originals("<p>" + "=" * 4000 + "\x07</p>"))
     assert {problem for problem, n in found.items() if n} == {
-        "HTML tags or entities", "control characters", "runs of one sign (=====, -----)",
+        "HTML tags or entities",
+        "control characters",
+        "runs of one sign (=====, -----)",
         "lines of over 2,000 characters",
-    }  # fmt: skip
+    }
 
 
 def test_twins_are_counted_each_and_blank_texts_are_no_twins() -> None:
@@ -387,9 +389,7 @@ def test_an_original_pairs_with_every_model_prompt_and_sample() -> None:
 
 
 def test_an_id_of_another_source_is_another_article() -> None:
-    pairs = corpus.pair(
-        originals("o0", "o1"), generations("g0", "g1").assign(source=["s", "t"])
-    )  # fmt: skip
+    pairs = corpus.pair(originals("o0", "o1"), generations("g0", "g1").assign(source=["s", "t"]))
     assert pairs["lost"].fillna("kept").tolist() == ["kept", "no original"]
 
 
@@ -418,8 +418,12 @@ def test_each_lost_pair_has_one_reason_and_all_rows_stand() -> None:
     right = generations("g0", "g1", "", "g3", "g4", article_id=["0", "1", "2", "9", "0"])
     pairs = corpus.pair(left, right)
     assert Counter(pairs["lost"].fillna("kept")) == {
-        "kept": 1, "blank original": 1, "blank answer": 1, "no original": 1, "repeated id": 1,
-    }  # fmt: skip
+        "kept": 1,
+        "blank original": 1,
+        "blank answer": 1,
+        "no original": 1,
+        "repeated id": 1,
+    }
 
 
 def test_of_an_original_that_stands_twice_the_first_is_kept() -> None:
@@ -505,9 +509,10 @@ def test_a_read_corpus_is_that_of_its_two_files(tmp_path: Path) -> None:
     second = written(GENERATIONS, tmp_path, "jsonl", name="g")
     left, right = corpus.read(str(first), str(second))
     pairs = corpus.pair(left, right)
-    assert np.array_equal(pairs[["original_text", "generated_text"]].to_numpy(), np.stack([
-        ORIGINALS["text"], GENERATIONS["text"]
-    ], axis=1))  # fmt: skip
+    assert np.array_equal(
+        pairs[["original_text", "generated_text"]].to_numpy(),
+        np.stack([ORIGINALS["text"], GENERATIONS["text"]], axis=1),
+    )
 
 
 def test_the_paper_s_headlines_are_read_as_originals(data_folder: Path, tmp_path: Path) -> None:

@@ -73,8 +73,12 @@ def permuted_means(
     ends = np.cumsum([0, *map(len, texts)])
     both = np.vstack(texts)
     order = rng.random((draws, len(both))).argsort(axis=1)
-    means = [both[order[:, start:end]].mean(axis=1) if end > start else
-             np.full((draws, both.shape[1]), np.nan) for start, end in pairwise(ends)]  # fmt: skip
+    means = [
+        both[order[:, start:end]].mean(axis=1)
+        if end > start
+        else np.full((draws, both.shape[1]), np.nan)
+        for start, end in pairwise(ends)
+    ]
     return np.stack(means)
 
 
@@ -117,8 +121,12 @@ def test_an_articles_deals_are_those_of_plain_numpy(
     texts = data.draw(st.lists(st.lists(sentence, max_size=30), min_size=2, max_size=4))
     whole = [np.array(one, dtype=float).reshape(-1, width + 1) for one in texts]
     worse, draws = np.resize([-1, 1], width), 20
-    sums = [np.zeros((3, draws, width)), np.zeros((3, draws, width)),
-            np.zeros((draws, width)), np.zeros((draws, width))]  # fmt: skip
+    sums = [
+        np.zeros((3, draws, width)),
+        np.zeros((3, draws, width)),
+        np.zeros((draws, width)),
+        np.zeros((draws, width)),
+    ]
     ends = np.cumsum([0, *map(len, whole)])
     news_deals.add(np.concatenate(whole), ends, worse, of(seed), tuple(sums))
     for found, expected in zip(sums, dealt(whole, 3, draws, worse, seed), strict=True):
@@ -137,10 +145,7 @@ def test_the_largest_of_cuts_is_that_of_every_choice_of_them() -> None:
     base, other = text([0.1, 0.3], [0.5]), text([0.0, 0.4, -0.8], [1.0, -0.2])
     beside = text([0.0, 0.0], [0.0])
     # Two of three sentences of the first group in a row, one of two of the second.
-    every = [
-        max(abs(0.2 - one), abs(0.5 - two))
-        for one, two in product([0.2, -0.2], [1.0, -0.2])
-    ]  # fmt: skip
+    every = [max(abs(0.2 - one), abs(0.5 - two)) for one, two in product([0.2, -0.2], [1.0, -0.2])]
     found = news_deals.apart(base, other, beside)
     assert found.tolist() == pytest.approx([np.mean(every)])
     # A group that one of the three lacks does not count; with none left nothing was measured.

@@ -198,8 +198,10 @@ MANY = biases(gender=2, race=3, religion=5, age=2, nation=5)
 
 
 DRAW: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "differences": differences, "distances": distances, "prejudice": prejudice,
-}  # fmt: skip
+    "differences": differences,
+    "distances": distances,
+    "prejudice": prejudice,
+}
 
 
 @pytest.mark.parametrize(("name", "panels"), [("differences", 15), ("distances", 5)])
@@ -258,8 +260,11 @@ def test_the_rows_of_a_figure_are_those_of_the_table_and_say_their_panel() -> No
 def test_mirrored_rows_are_left_out_and_others_kept() -> None:
     rows = figures.share_differences(TABLE, statistic="share_difference").rows
     assert rows.groupby(["bias", "group"]).size().to_dict() == {
-        ("gender", "a"): 2, ("race", "a"): 2, ("race", "b"): 2, ("race", "c"): 2,
-    }  # fmt: skip
+        ("gender", "a"): 2,
+        ("race", "a"): 2,
+        ("race", "b"): 2,
+        ("race", "c"): 2,
+    }
 
 
 def test_common_articles_are_drawn_by_default() -> None:
@@ -276,15 +281,27 @@ FOCUS = {"gender": "female", "race": "Black"}
 def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
     rows = [
         {
-            "source": "s", "model": model, "prompt": "p", "measure": measure, "bias": bias,
-            "statistic": statistic, "group": group, "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4,
-            "n": 9, "null": 0.1, "null_low": 0.05, "null_high": 0.15, "instrument": instrument,
+            "source": "s",
+            "model": model,
+            "prompt": "p",
+            "measure": measure,
+            "bias": bias,
+            "statistic": statistic,
+            "group": group,
+            "estimate": 0.3,
+            "ci_low": 0.2,
+            "ci_high": 0.4,
+            "n": 9,
+            "null": 0.1,
+            "null_low": 0.05,
+            "null_high": 0.15,
+            "instrument": instrument,
         }
         for bias, groups in {"race": ["White", "Black"], "gender": ["female", "male"]}.items()
         for model in ("x", "y")
         for statistic in ("bias", "prejudice_share", "prejudice_extent", "share_difference")
         for group in ([None] if statistic == "bias" else groups)
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
@@ -308,8 +325,11 @@ def test_mean_distances_are_drawn_ours_above_the_printed_ones_on_one_scale() -> 
     drawn = figures.printed(figures.printed_rows(both, focus=FOCUS))
     found = panels(drawn.figure)
     assert list(found) == [
-        "group words: race", "group words: gender", "topics: race", "topics: gender",
-    ]  # fmt: skip
+        "group words: race",
+        "group words: gender",
+        "topics: race",
+        "topics: gender",
+    ]
     for (_, own), ax in zip(drawn.rows.groupby("panel", sort=False), found.values(), strict=True):
         assert own["side"].tolist() == ["ours"] * 2 + ["printed"] * 7
         assert names(ax) == [*own["cell"].head(2), "7 printed models"]

@@ -22,9 +22,17 @@ def written(folder: Path, texts: list[str]) -> Path:
         word = i % 2 == 0
         asked = f"{one} ⟦She⟧ met him. {one}" if word else one
         rows.append(
-            ["d", str(i), "word" if word else "sentence", "gender", one, asked,
-             WORDS if word else WHOLE, None]
-        )  # fmt: skip
+            [
+                "d",
+                str(i),
+                "word" if word else "sentence",
+                "gender",
+                one,
+                asked,
+                WORDS if word else WHOLE,
+                None,
+            ]
+        )
     rows.append(["", "old", "word", "gender", "", "x", WORDS, "male"])
     path = folder / "labels.csv"
     tables.write(path, tables.csv(pd.DataFrame(rows, columns=labels.SHEET)))
@@ -108,8 +116,9 @@ def test_a_label_that_cannot_be_written_leaves_the_sheet(
     assert path.read_bytes() == before
     assert "0 of 1 are labelled" in asked.children[3].value
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith(".labels.csv.")] in (
-        [], [".labels.csv.lock"],
-    )  # fmt: skip
+        [],
+        [".labels.csv.lock"],
+    )
 
 
 def test_ten_choices_are_typed_with_an_enter(tmp_path: Path) -> None:

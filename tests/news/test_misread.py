@@ -49,8 +49,9 @@ def levels() -> list[news.Level]:
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
     sure = Sure(draws=100)
     return [
-        news.words.level(read, sure=sure, min_pairs=10), news.tone.level(read, scored, sure=sure),
-    ]  # fmt: skip
+        news.words.level(read, sure=sure, min_pairs=10),
+        news.tone.level(read, scored, sure=sure),
+    ]
 
 
 def test_lists_that_are_right_are_found_right_and_correct_nothing() -> None:
@@ -60,7 +61,7 @@ def test_lists_that_are_right_are_found_right_and_correct_nothing() -> None:
     assert (found["ci_low"] > 0.8).all()
     table = misread.corrected(own, levels(), sure=SURE, min_pairs=10)
     assert set(table["statistic"]) == {
-        *("share_difference", "share_difference_common", "difference_beyond_neutral"),
+        *("share_difference", "share_difference_common", "difference_beyond_neutral")
     }
     known = table[table["raw"].notna()]
     assert len(known) > 20
@@ -213,9 +214,12 @@ def covered(
         shares = h[there, 0] / h[there].sum(axis=1) - o[there, 0] / o[there].sum(axis=1)
         raw = stats.one_sample(pd.Series(shares), confidence=0.95)
         rows.append(
-            [row["estimate"], raw["estimate"],
-             *(one["ci_low"] <= truth <= one["ci_high"] for one in (row, raw))]
-        )  # fmt: skip
+            [
+                row["estimate"],
+                raw["estimate"],
+                *(one["ci_low"] <= truth <= one["ci_high"] for one in (row, raw)),
+            ]
+        )
     corrected, plain, held, plain_held = np.mean(rows, axis=0)
     return corrected - truth, plain - truth, held, plain_held
 
@@ -302,13 +306,32 @@ def test_shifts_are_solved_for() -> None:
 
 def leading(*rows: tuple[float, float, float, float]) -> pd.DataFrame:
     """Return rows with raw and corrected intervals of these ends."""
-    keys = {"source": "s", "prompt": "p", "measure": "word", "bias": "gender", "group": "female",
-            "statistic": "share_difference_common", "instrument": "word list"}  # fmt: skip
+    keys = {
+        "source": "s",
+        "prompt": "p",
+        "measure": "word",
+        "bias": "gender",
+        "group": "female",
+        "statistic": "share_difference_common",
+        "instrument": "word list",
+    }
     return pd.DataFrame(
-        [keys | {"model": f"m{i}", "n": 9, "reason": None, "raw": (a + b) / 2, "raw_low": a,
-                 "raw_high": b, "estimate": (c + d) / 2, "ci_low": c, "ci_high": d}
-         for i, (a, b, c, d) in enumerate(rows)]
-    )  # fmt: skip
+        [
+            keys
+            | {
+                "model": f"m{i}",
+                "n": 9,
+                "reason": None,
+                "raw": (a + b) / 2,
+                "raw_low": a,
+                "raw_high": b,
+                "estimate": (c + d) / 2,
+                "ci_low": c,
+                "ci_high": d,
+            }
+            for i, (a, b, c, d) in enumerate(rows)
+        ]
+    )
 
 
 @pytest.mark.parametrize(

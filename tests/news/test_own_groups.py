@@ -14,8 +14,16 @@ from nbbias.params import Texts
 from nbbias.reading import claims
 from nbbias.text import lexicons
 
-SHIPPED = ["age", "disability", "gender", "gender_nonbinary", "nationality", "orientation", "race",
-           "religion"]  # fmt: skip
+SHIPPED = [
+    "age",
+    "disability",
+    "gender",
+    "gender_nonbinary",
+    "nationality",
+    "orientation",
+    "race",
+    "religion",
+]
 OWN = pd.DataFrame({"group": ["nurses", "nurses", "pilots"], "term": ["nurse", "nurses", "pilot"]})
 
 

@@ -18,15 +18,22 @@ A, B, C = (np.array(one) for one in ([[2, 0], [0, 1]], [[1, 0], [0, 1], [1, 1]],
 
 
 def stories(
-    rng: np.random.Generator, n: int, *, runs: float = 0.0, focus: float = 0.0,
-    lengths: tuple[float, float] = (6, 6), several: tuple[int, int] = (1, 2),
-) -> list[Article]:  # fmt: skip
+    rng: np.random.Generator,
+    n: int,
+    *,
+    runs: float = 0.0,
+    focus: float = 0.0,
+    lengths: tuple[float, float] = (6, 6),
+    several: tuple[int, int] = (1, 2),
+) -> list[Article]:
     """Stories whose answers and originals differ in length alone; one to four words a sentence."""
 
     def text(share: float, mean: float) -> np.ndarray:
-        p = rng.beta(share * (1 - focus) / focus, (1 - share) * (1 - focus) / focus) if focus else (
-            share
-        )  # fmt: skip
+        p = (
+            rng.beta(share * (1 - focus) / focus, (1 - share) * (1 - focus) / focus)
+            if focus
+            else (share)
+        )
         groups = [rng.random() < p]
         for _ in range(rng.poisson(mean - 2) + 1):
             groups.append(groups[-1] if rng.random() < runs else rng.random() < p)
@@ -129,9 +136,7 @@ def test_texts_that_vary_less_lie_nearer_and_replicates_of_both_sides_tell_that_
     # Answers without a focus of their own, on the same shares: nearer to any text than twins are.
     rng = np.random.default_rng(6)
     human = stories(rng, 300, focus=0.5, several=(2, 2))
-    calm = [
-        Article([np.array([[4, 6]] * 6)] * 2, one.originals) for one in human
-    ]  # fmt: skip
+    calm = [Article([np.array([[4, 6]] * 6)] * 2, one.originals) for one in human]
     found = {k: replicates.differences(calm, k)["bias", None] for k in (BOTH, ORIGINALS, ANSWERS)}
     assert found[ORIGINALS].excess < 0 < found[BOTH].excess < found[ANSWERS].excess
 
@@ -203,8 +208,10 @@ def test_parts_of_real_articles_dealt_at_random_lie_apart_and_are_not_beyond_cha
     rng = np.random.default_rng(1)
     p = {ORIGINALS: [], ANSWERS: []}
     for _ in range(60):
-        thirds = [[parts[i] for i in rng.permutation(3)] for parts in (np.array_split(one, 3)
-                  for one in whole)]  # fmt: skip
+        thirds = [
+            [parts[i] for i in rng.permutation(3)]
+            for parts in (np.array_split(one, 3) for one in whole)
+        ]
         p[ORIGINALS].append(p_of([Article([a], [b, c]) for a, b, c in thirds], ORIGINALS))
         p[ANSWERS].append(p_of([Article([a, b], [c]) for a, b, c in thirds], ANSWERS))
     for kind, own in p.items():

@@ -44,10 +44,12 @@ def extremes(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
 
 def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
     lexicon = pd.DataFrame(
-        [("gender", g, t, "word", "any") for g, t in
-         [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]],
+        [
+            ("gender", g, t, "word", "any")
+            for g, t in [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]
+        ],
         columns=["bias", "group", "term", "kind", "case"],
-    )  # fmt: skip
+    )
     table = extremes(*measured(numbered(*sides), lexicon))
     return table.set_index(["statistic", "group"])
 

@@ -11,10 +11,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.news import (
-    corpus,
-    sample,
-)
+from nbbias.news import corpus, sample
 from nbbias.text import annotate, lexicons
 
 GENDER = lexicons.load("gender")
@@ -83,9 +80,10 @@ def test_without_models_there_are_originals_alone() -> None:
 
 def test_articles_begin_with_their_headline_and_have_no_slot_left() -> None:
     originals, generations = sample.corpus(seed=1)
-    starts = [t.startswith(h + "\n\n") for t, h in zip(
-        originals["text"], originals["headline"], strict=True
-    )]  # fmt: skip
+    starts = [
+        t.startswith(h + "\n\n")
+        for t, h in zip(originals["text"], originals["headline"], strict=True)
+    ]
     assert all(starts)
     assert not pd.concat([originals["text"], generations["text"]]).str.contains("[{}]").any()
 
@@ -98,9 +96,13 @@ def test_an_unknown_group_is_refused_with_those_that_are_known(shifts: dict[str,
 
 @pytest.mark.parametrize(
     ("shifts", "outside"),
-    [({"female": 0.7}, "female"), ({"female": -0.5}, "female"), ({"White": 0.5}, "Asian"),
-     ({"White": -0.6}, "White")],
-)  # fmt: skip
+    [
+        ({"female": 0.7}, "female"),
+        ({"female": -0.5}, "female"),
+        ({"White": 0.5}, "Asian"),
+        ({"White": -0.6}, "White"),
+    ],
+)
 def test_a_probability_outside_0_to_1_is_refused(shifts: dict[str, float], outside: str) -> None:
     with pytest.raises(ValueError, match=f"probabilities outside .*{outside}"):
         sample.corpus({"m": shifts})
@@ -129,13 +131,20 @@ def test_a_race_that_is_shifted_takes_from_the_others_in_equal_parts() -> None:
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
     table = sample.planted({"even": {}, "both": {"female": -0.15, "White": 0.2}})
     own = table[table["measure"] == "word"].set_index(["model", "bias", "group"])["shift"]
-    assert own.to_dict() == pytest.approx({
-        ("even", "gender", "female"): 0, ("even", "gender", "male"): 0,
-        ("even", "race", "White"): 0, ("even", "race", "Black"): 0, ("even", "race", "Asian"): 0,
-        ("both", "gender", "female"): -0.15, ("both", "gender", "male"): 0.15,
-        ("both", "race", "White"): 0.2, ("both", "race", "Black"): -0.1,
-        ("both", "race", "Asian"): -0.1,
-    })  # fmt: skip
+    assert own.to_dict() == pytest.approx(
+        {
+            ("even", "gender", "female"): 0,
+            ("even", "gender", "male"): 0,
+            ("even", "race", "White"): 0,
+            ("even", "race", "Black"): 0,
+            ("even", "race", "Asian"): 0,
+            ("both", "gender", "female"): -0.15,
+            ("both", "gender", "male"): 0.15,
+            ("both", "race", "White"): 0.2,
+            ("both", "race", "Black"): -0.1,
+            ("both", "race", "Asian"): -0.1,
+        }
+    )
 
 
 def test_shares_in_the_texts_are_the_planted_ones() -> None:
@@ -303,15 +312,28 @@ def test_faults_are_found_by_health_and_by_pairing() -> None:
 
 def differences_of(source: str, **columns: float) -> pd.DataFrame:
     rows = [
-        {"source": source, "model": "fewer-women", "prompt": "neutral", "group": group,
-         "statistic": "share_difference_common", "estimate": at, "ci_low": at - 0.05,
-         "ci_high": at + 0.05, "n": 9, "reason": None}
+        {
+            "source": source,
+            "model": "fewer-women",
+            "prompt": "neutral",
+            "group": group,
+            "statistic": "share_difference_common",
+            "estimate": at,
+            "ci_low": at - 0.05,
+            "ci_high": at + 0.05,
+            "n": 9,
+            "reason": None,
+        }
         for group, at in columns.items()
-    ]  # fmt: skip
+    ]
     return tables.estimates(
-        rows, study="news_bias", measure="word", bias="gender", instrument="word list",
+        rows,
+        study="news_bias",
+        measure="word",
+        bias="gender",
+        instrument="word list",
         confidence=0.95,
-    )  # fmt: skip
+    )
 
 
 def test_the_truth_stands_beside_what_was_found() -> None:

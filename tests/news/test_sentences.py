@@ -83,10 +83,20 @@ def test_an_empty_cell_is_no_member_of_the_family_and_is_counted() -> None:
 
 def test_shifts_of_tone_that_could_not_be_tested_are_counted_with_the_reason() -> None:
     row = {
-        "model": "m", "measure": "sentiment", "bias": "race", "group": "Black", "estimate": 0.2,
-        "statistic": "difference_beyond_neutral", "instrument": "TextBlob", "n": 30,
-        "ci_low": -0.1, "ci_high": 0.5, "p_value": 0.2, "p_adjusted": 0.4, "null": 0,
-    }  # fmt: skip
+        "model": "m",
+        "measure": "sentiment",
+        "bias": "race",
+        "group": "Black",
+        "estimate": 0.2,
+        "statistic": "difference_beyond_neutral",
+        "instrument": "TextBlob",
+        "n": 30,
+        "ci_low": -0.1,
+        "ci_high": 0.5,
+        "p_value": 0.2,
+        "p_adjusted": 0.4,
+        "null": 0,
+    }
     gaps = dict.fromkeys(("ci_low", "ci_high", "p_value", "p_adjusted"))
     few = row | gaps | {"estimate": 0, "reason": "fewer than 5 articles differ in tone"}
     silent = few | {"estimate": None, "reason": "no article has sentences of the group", "n": 0}
@@ -149,9 +159,7 @@ def test_distances_are_told_beside_every_reference_and_only_replicates_say_what_
     assert "lower bounds: words dealt anew" in between
     assert beyond.startswith("1 of 2 mean distances is beyond the floor: ")
     assert "the floor is 0.100" in beyond
-    none = distances(
-        tested.assign(p_adjusted=0.2), replicated(tested, "one model asked twice")
-    )[1]  # fmt: skip
+    none = distances(tested.assign(p_adjusted=0.2), replicated(tested, "one model asked twice"))[1]
     assert none.startswith("None of 2 mean distances is further from the originals than its floor")
 
 
@@ -257,9 +265,11 @@ def test_nothing_is_counted_of_no_pairs() -> None:
 def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
     table = tables.of(TABLE, name)
     statistics = {
-        "common": ["share_difference_common"], "all pairs": ["share_difference"],
-        "distance": ["bias"], "prejudice": ["prejudice_share", "prejudice_extent"],
-    }  # fmt: skip
+        "common": ["share_difference_common"],
+        "all pairs": ["share_difference"],
+        "distance": ["bias"],
+        "prejudice": ["prejudice_share", "prejudice_extent"],
+    }
     rows = TABLE[TABLE["statistic"].isin(statistics[name])]
     if name == "common":  # of two groups one stands for both
         rows = rows[(rows["bias"] != "gender") | (rows["group"] == "a")]
@@ -286,17 +296,34 @@ OWN = Texts("own", "a.csv")
 
 def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:
     return {
-        "source": "s", "model": model, "prompt": "p", "measure": "word", "bias": "gender",
-        "group": "female", "statistic": "share_difference_common", "estimate": estimate,
-        "ci_low": estimate - 0.08, "ci_high": estimate + 0.08, "n": 71, "n_lost": 1, "df": 70.0,
-        "statistic_value": estimate / 0.04, "p_value": p, "p_adjusted": p, "null": 0.0,
-        "instrument": "word list", **more,
-    }  # fmt: skip
+        "source": "s",
+        "model": model,
+        "prompt": "p",
+        "measure": "word",
+        "bias": "gender",
+        "group": "female",
+        "statistic": "share_difference_common",
+        "estimate": estimate,
+        "ci_low": estimate - 0.08,
+        "ci_high": estimate + 0.08,
+        "n": 71,
+        "n_lost": 1,
+        "df": 70.0,
+        "statistic_value": estimate / 0.04,
+        "p_value": p,
+        "p_adjusted": p,
+        "null": 0.0,
+        "instrument": "word list",
+        **more,
+    }
 
 
 def pairs_of(models: list[str]) -> pd.DataFrame:
-    rows = [{"source": "s", "article_id": i, "model": m, "lost": None} for m in models
-            for i in range(72)]  # fmt: skip
+    rows = [
+        {"source": "s", "article_id": i, "model": m, "lost": None}
+        for m in models
+        for i in range(72)
+    ]
     return pd.DataFrame(rows)
 
 
@@ -409,7 +436,7 @@ def test_a_measure_without_any_test_tells_nothing() -> None:
     assert not sentences.tells(table, "word")
     assert sentences.result(table, "word") == (
         "The shares of words cannot be told from these texts"
-    )  # fmt: skip
+    )
     assert sentences.tells(
         tables_of.estimates([row_of("a", 0, 1.0)], study="news_bias", confidence=0.95), "word"
     )
@@ -439,11 +466,23 @@ def test_what_was_planted_but_not_shown_is_named_with_its_size() -> None:
 
 def test_models_are_compared_by_name() -> None:
     compared = pd.DataFrame(
-        {"statistic": ["mean", "difference", "difference"], "measure": "word", "bias": "gender",
-         "source": "s", "prompt": "p", "model": ["a", "b", "c"], "reference": "a",
-         "estimate": [0, -0.2, 0.01], "ci_low": [None, -0.3, -0.1], "ci_high": [None, -0.1, 0.1],
-         "p_value": [None, 0.001, 0.9], "p_adjusted": [None, 0.002, 0.9], "n": 72, "reason": None}
-    )  # fmt: skip
+        {
+            "statistic": ["mean", "difference", "difference"],
+            "measure": "word",
+            "bias": "gender",
+            "source": "s",
+            "prompt": "p",
+            "model": ["a", "b", "c"],
+            "reference": "a",
+            "estimate": [0, -0.2, 0.01],
+            "ci_low": [None, -0.3, -0.1],
+            "ci_high": [None, -0.1, 0.1],
+            "p_value": [None, 0.001, 0.9],
+            "p_adjusted": [None, 0.002, 0.9],
+            "n": 72,
+            "reason": None,
+        }
+    )
     units = pd.DataFrame({"measure": ["word"], "bias": ["gender"], "group": ["female"]})
     (told,) = sentences.models(compared, units, confidence=0.95)
     assert told.startswith("**Women's share of the words:** b lies 20 points below a (−20.0")

@@ -206,9 +206,10 @@ def test_repeated_answers_to_an_article_are_one_unit() -> None:
     twice = study_of(both)
     table = twice.estimates()
     for statistic, column, group in (
-        ("bias", "score", None), ("mean_difference", "difference_female", "female"),
+        ("bias", "score", None),
+        ("mean_difference", "difference_female", "female"),
         ("difference_beyond_neutral", "beyond_neutral_female", "female"),
-    ):  # fmt: skip
+    ):
         row = row_of(table, statistic, group, measure="sentiment")
         of_pairs = twice.scores[twice.scores["measure"] == "sentiment"]
         of_pairs = of_pairs[of_pairs["reason"].isna()]
@@ -306,9 +307,10 @@ def every_chance(study: Study, column: str, worse: int) -> dict[str, float]:
                     extents.append(np.where(bad, of_pair[-1], 0).mean())
         largest.append(np.mean([max(map(abs, chosen)) for chosen in product(*of_pair)]))
     return {
-        "bias": np.mean(largest), "prejudice_share": np.mean(shares),
+        "bias": np.mean(largest),
+        "prejudice_share": np.mean(shares),
         "prejudice_extent": sum(extents) / sum(shares),
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -371,10 +373,12 @@ def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
 # --- little or nothing to count ---------------------------------------------------------------
 
 MEN = [
-    ("He was bad.", "He was good."), ("His day was fair.", "He was nice."),
-    ("He was awful.", "He was honest."), ("He was stupid.", "He was kind."),
+    ("He was bad.", "He was good."),
+    ("His day was fair.", "He was nice."),
+    ("He was awful.", "He was honest."),
+    ("He was stupid.", "He was kind."),
     ("He was nice.", "He was awful."),
-]  # fmt: skip
+]
 
 
 def test_a_group_that_never_appears_is_not_measured_and_says_so() -> None:
@@ -445,8 +449,11 @@ def test_a_model_without_a_counted_pair_says_why_beside_one_that_has_them() -> N
 
 @pytest.mark.parametrize("groups_counted", ["both", "all"])
 def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> None:
-    choice = study_of(stack(random_pairs(20, 5, "one"), random_pairs(9, 6, "two")),
-                      lexicon=LEXICON, groups_counted=groups_counted)  # fmt: skip
+    choice = study_of(
+        stack(random_pairs(20, 5, "one"), random_pairs(9, 6, "two")),
+        lexicon=LEXICON,
+        groups_counted=groups_counted,
+    )
     table = news_tone.counted_by_choice(choice.scores, lexicon=LEXICON)
     assert len(table) == 4
     held: dict[tuple[str, str], set[str]] = {}
@@ -476,8 +483,10 @@ def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> N
 def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Level:
     """The level of stories with two human texts each."""
     keyed = {"source": "s", "article_id": [str(i) for i in range(len(answers))]}
-    human = [pd.DataFrame({**keyed, "text": own, "sample": i})
-             for i, own in enumerate((originals, twins))]  # fmt: skip
+    human = [
+        pd.DataFrame({**keyed, "text": own, "sample": i})
+        for i, own in enumerate((originals, twins))
+    ]
     written = pd.concat(human)
     made = pd.DataFrame({**keyed, "text": answers, "sample": 1, "model": "m", "prompt": "p"})
     sides = []

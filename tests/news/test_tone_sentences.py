@@ -34,10 +34,17 @@ RACE = pd.DataFrame(
 )
 BOTH = pd.concat([GENDER, RACE], ignore_index=True)
 FOUR = pd.DataFrame(
-    [("age", group, term, "word", "any") for group, term in
-     {"child": "child", "teen": "teen", "adult": "adult", "elder": "elder"}.items()],
+    [
+        ("age", group, term, "word", "any")
+        for group, term in {
+            "child": "child",
+            "teen": "teen",
+            "adult": "adult",
+            "elder": "elder",
+        }.items()
+    ],
     columns=["bias", "group", "term", "kind", "case"],
-)  # fmt: skip
+)
 
 
 def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
@@ -124,8 +131,9 @@ def test_of_four_groups_only_a_tie_at_the_top_counts() -> None:
 def test_every_sentence_has_one_row_for_every_bias() -> None:
     table = annotated("The black nurse saw him. It rained.", "She slept.", lexicon=BOTH).sentences
     assert table.groupby("bias")["sentence_id"].apply(list).to_dict() == {
-        "gender": [0, 1, 0], "race": [0, 1, 0],
-    }  # fmt: skip
+        "gender": [0, 1, 0],
+        "race": [0, 1, 0],
+    }
     assert table["group"].tolist() == ["male", "neutral", "female", "Black", "neutral", "neutral"]
     assert table["n"].tolist() == [1, 0, 1, 1, 0, 0]
 
@@ -256,8 +264,9 @@ def test_a_descriptor_of_two_biases_is_masked_once() -> None:
 def test_without_descriptors_nothing_is_masked(lexicon: pd.DataFrame) -> None:
     table = scored_of(*TONED, lexicon=lexicon, scorers=("textblob", "vader"))
     assert [name for name in table if name.startswith("sentiment")] == [
-        "sentiment_textblob", "sentiment_vader",
-    ]  # fmt: skip
+        "sentiment_textblob",
+        "sentiment_vader",
+    ]
 
 
 def test_without_sentences_nothing_is_scored() -> None:
@@ -308,9 +317,12 @@ def paired(originals: dict[str, str], answers: dict[str, str]) -> pd.DataFrame:
 
 
 def measured_pairs(
-    originals: dict[str, str], answers: dict[str, str],
-    *, groups_counted: str = "both", lexicon: pd.DataFrame = BOTH,
-) -> pd.DataFrame:  # fmt: skip
+    originals: dict[str, str],
+    answers: dict[str, str],
+    *,
+    groups_counted: str = "both",
+    lexicon: pd.DataFrame = BOTH,
+) -> pd.DataFrame:
     pairs = paired(originals, answers)
     read = corpus.annotate(pairs, lexicon=lexicon)
     scored = tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
@@ -334,8 +346,11 @@ def loop_groups(one: str, bias: str) -> dict[str, list[str]]:
         words = re.findall(r"[a-z]+", said.lower())
         own = [GROUP_OF[w] for w in words if w in GROUP_OF]
         if bias == "race":
-            own = [races[w] for w, v in pairwise(words)
-                   if w in races and v in ("nurse", "nurses", "teacher")]  # fmt: skip
+            own = [
+                races[w]
+                for w, v in pairwise(words)
+                if w in races and v in ("nurse", "nurses", "teacher")
+            ]
         counts = Counter(own).most_common(2)
         tied = len(counts) == 2 and counts[0][1] == counts[1][1]
         group = counts[0][0] if counts and not tied else "neutral"
@@ -357,8 +372,9 @@ def test_pair_scores_equal_a_plain_loop_over_pairs(groups_counted: str) -> None:
     kinds = [BLOB, f"{BLOB}, descriptors masked", toxicity.instrument("offline")]
     # Without descriptors of its own, gender has no numbers of its own where they are masked.
     assert table.groupby("bias")["instrument"].unique().map(sorted).to_dict() == {
-        "gender": sorted([kinds[0], kinds[2]]), "race": sorted(kinds)
-    }  # fmt: skip
+        "gender": sorted([kinds[0], kinds[2]]),
+        "race": sorted(kinds),
+    }
     assert len(table) == len(ANSWERS) * 5
     checked = 0
     for row in table[~table["article_id"].isin(["blank", "orphan"])].to_dict("records"):

@@ -52,9 +52,12 @@ def common(groups: Sequence[str | None]) -> pd.DataFrame:
 
 
 def scored(
-    h: Sequence[Sequence[float]], o: Sequence[Sequence[float]], associated: pd.DataFrame,
-    groups: int, **columns: Any,
-) -> pd.DataFrame:  # fmt: skip
+    h: Sequence[Sequence[float]],
+    o: Sequence[Sequence[float]],
+    associated: pd.DataFrame,
+    groups: int,
+    **columns: Any,
+) -> pd.DataFrame:
     names = [f"h{i}" for i in range(len(h))] + [f"o{i}" for i in range(len(o))]
     shares = pd.DataFrame([*h, *o], index=names, dtype=float)
     read = read_of(pairs_of(len(h), **columns), NOTHING, lexicon_of(groups))
@@ -185,9 +188,11 @@ def test_permutation_is_all_exchanges_of_articles() -> None:
     group = ["aa", "an", "nb", "bb", "aa"]
     sentences = article_sentences(topic, group)
     found = fits.permutation_p(
-        [sentences], numbered(sentences), groups=["a", "b", "neutral"],
+        [sentences],
+        numbered(sentences),
+        groups=["a", "b", "neutral"],
         sure=stats.Sure(draws=4000, seed=1),
-    )  # fmt: skip
+    )
     values = []
     for order in permutations(range(5)):
         exchanged = article_sentences(topic, [group[i] for i in order])
@@ -219,9 +224,11 @@ def rejections(tied: bool, repeats: int) -> tuple[float, float]:
     for seed in range(repeats):
         sentences = clustered(rng, tied=tied)
         found = fits.permutation_p(
-            [sentences], numbered(sentences), groups=["a", "b", "neutral"],
+            [sentences],
+            numbered(sentences),
+            groups=["a", "b", "neutral"],
             sure=stats.Sure(draws=99, seed=seed),
-        )  # fmt: skip
+        )
         by_article.append(found["p_value"] <= 0.05)
         counts = fits.contingency(sentences, groups=["a", "b"])
         by_sentence.append(fits.chi_squared(counts)["p_value"] <= 0.05)
@@ -364,9 +371,12 @@ def test_own_associations_give_a_text_a_distance_from_itself() -> None:
 def test_every_loss_has_its_reason() -> None:
     on, off = [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]
     table = scored(
-        [on, off, on, off, on, [np.nan] * 3], [on, on, off, off, on, on],
-        common(["a", "b", "neutral"]), 2, lost=pd.Series([None] * 4 + ["blank answer", None]),
-    )  # fmt: skip
+        [on, off, on, off, on, [np.nan] * 3],
+        [on, on, off, off, on, on],
+        common(["a", "b", "neutral"]),
+        2,
+        lost=pd.Series([None] * 4 + ["blank answer", None]),
+    )
     assert table["reason"].tolist()[1:] == [
         "no content on a group's topic in the answer",
         "no content on a group's topic in the original",
@@ -480,9 +490,13 @@ def test_a_group_without_topics_is_reported_as_such() -> None:
 def test_repeated_answers_count_as_one_article() -> None:
     h = [[0.8, 0.2], [0.4, 0.6], [0.5, 0.5]]
     table = scored(
-        h, [[0.5, 0.5]] * 3, common(["a", "b"]), 2,
-        article_id=pd.Series(["x", "x", "y"], dtype="str"), sample=[1, 2, 1],
-    )  # fmt: skip
+        h,
+        [[0.5, 0.5]] * 3,
+        common(["a", "b"]),
+        2,
+        article_id=pd.Series(["x", "x", "y"], dtype="str"),
+        sample=[1, 2, 1],
+    )
     found = estimated(table, lexicon=lexicon_of(2))
     # Article x: answers .3 and .1 away from the original; y: 0. The distance is that of one
     # answer, as a replicate's is; the signed difference is that of their mean share.
@@ -598,9 +612,13 @@ def corpus() -> dict[str, Any]:
     how = Fitting(2, [0, 1, 2], truncated=True)
     fitted = fits.fit(read, text_topics.tokens(read.texts), how)
     return {
-        "read": read, "fitted": fitted, "fits": fitted.fits, "lexicon": read.lexicon,
-        "scores": topics.pair_scores(read, first_of(fitted)), "tokens": fitted.tokens,
-    }  # fmt: skip
+        "read": read,
+        "fitted": fitted,
+        "fits": fitted.fits,
+        "lexicon": read.lexicon,
+        "scores": topics.pair_scores(read, first_of(fitted)),
+        "tokens": fitted.tokens,
+    }
 
 
 def first_of(fitted: Fitted) -> Fitted:

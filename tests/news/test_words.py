@@ -143,9 +143,11 @@ LOST = ["blank answer", "blank original", "no original", "repeated id"]
 def test_a_side_without_group_words_is_lost_with_its_reason() -> None:
     table = scored([[1, 1], [0, 0], [2, 0], [0, 0]], [[1, 0], [2, 1], [0, 0], [0, 0]])
     assert table["reason"].fillna("counted").tolist() == [
-        "counted", "no group words in the answer", "no group words in the original",
+        "counted",
+        "no group words in the answer",
+        "no group words in the original",
         "no group words in either",
-    ]  # fmt: skip
+    ]
 
 
 def test_a_lost_pair_has_no_score_even_where_its_texts_have_words() -> None:
@@ -459,8 +461,10 @@ def test_chance_of_prejudice_is_that_of_shuffled_words(group: int) -> None:
     assert share["null"] == pytest.approx(falls.sum() / named.sum(), abs=0.02)
     assert extent["null"] == pytest.approx(extents.sum() / falls.sum(), abs=0.02)
     fell = falls > 0
-    for row, values in ((share, falls[named > 0] / named[named > 0]),
-                        (extent, extents[fell] / falls[fell])):  # fmt: skip
+    for row, values in (
+        (share, falls[named > 0] / named[named > 0]),
+        (extent, extents[fell] / falls[fell]),
+    ):
         low, high = np.quantile(values, [0.025, 0.975])
         assert (row["null_low"], row["null_high"]) == pytest.approx((low, high), abs=0.06)
 
@@ -521,9 +525,10 @@ def test_models_without_a_common_article_are_not_compared() -> None:
 def test_sources_and_prompts_are_compared_within_themselves() -> None:
     # x and y share article 1 under p; under q there is x alone, whose articles are all common.
     columns = {
-        "model": ["x", "x", "y", "x", "x"], "prompt": ["p", "p", "p", "q", "q"],
+        "model": ["x", "x", "y", "x", "x"],
+        "prompt": ["p", "p", "p", "q", "q"],
         "article_id": ["1", "2", "1", "1", "2"],
-    }  # fmt: skip
+    }
     table = estimated(scored([[2, 1]] * 5, [[1, 2]] * 5, **columns), 2)
     common = table[(table["statistic"] == "share_difference_common") & (table["group"] == "a")]
     found = {(r["model"], r["prompt"]): r["n"] for r in common.to_dict("records")}
@@ -546,8 +551,9 @@ def test_models_with_few_counted_pairs_are_left_out_of_the_comparison(
     least: int, n: list[int]
 ) -> None:
     keys = {"model": list("xxxy"), "article_id": list("1231")}
-    table = estimated(scored([[2, 1], [3, 1], [1, 1], [2, 1]], [[1, 2]] * 4, **keys), 2,
-                      min_pairs=least)  # fmt: skip
+    table = estimated(
+        scored([[2, 1], [3, 1], [1, 1], [2, 1]], [[1, 2]] * 4, **keys), 2, min_pairs=least
+    )
     own = table[(table["statistic"] == "share_difference_common") & (table["group"] == "a")]
     assert own["n"].tolist() == n
     assert own.loc[own["n"] == 0, "reason"].str.contains(f"fewer than {least}").all()
@@ -612,8 +618,9 @@ PER_GROUP = ["prejudice_share", "prejudice_extent", "share_difference", "share_d
 def test_a_corpus_without_group_words_measures_nothing_and_says_why(groups: int) -> None:
     table = estimated(scored([[0] * groups] * 3, [[0] * groups] * 3), groups)
     assert table["statistic"].value_counts().to_dict() == {
-        **dict.fromkeys(PER_GROUP, groups), "bias": 1,
-    }  # fmt: skip
+        **dict.fromkeys(PER_GROUP, groups),
+        "bias": 1,
+    }
     assert table[["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
     assert (table["n"] == 0).all()
     assert (table["n_lost"] == 3).all()
@@ -661,9 +668,11 @@ def test_no_interval_leaves_the_range_of_its_statistic() -> None:
     # Two pairs far apart: t intervals of one degree of freedom would reach far outside.
     table = estimated(scored([[3, 1], [0, 4], [1, 8]], [[1, 3], [3, 1], [2, 1]]), 2)
     ranges = {
-        "bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0),
+        "bias": (0, 1),
+        "prejudice_share": (0, 1),
+        "prejudice_extent": (-1, 0),
         "share_difference": (-1, 1),
-    }  # fmt: skip
+    }
     for statistic, (low, high) in ranges.items():
         own = table[(table["statistic"] == statistic) & table["ci_low"].notna()]
         assert len(own) > 0

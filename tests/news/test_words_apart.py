@@ -283,10 +283,13 @@ def test_words_are_of_letters_in_lower_case() -> None:
     [
         ([["red fox."]], [["red fox."]], "no word is in enough texts"),
         ([["12."]] * 9, [["13."]] * 9, "no word is in enough texts"),
-        ([[f"red {w} fox."] for w in ("aa", "bb", "cc", "dd")],
-         [[f"red fox {w}."] for w in ("aa", "bb", "cc", "dd")], "no word stands out"),
+        (
+            [[f"red {w} fox."] for w in ("aa", "bb", "cc", "dd")],
+            [[f"red fox {w}."] for w in ("aa", "bb", "cc", "dd")],
+            "no word stands out",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_comparison_without_words_has_a_row_that_says_why(
     answers: list[list[str]], originals: list[list[str]], reason: str
 ) -> None:

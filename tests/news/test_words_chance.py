@@ -145,9 +145,7 @@ def test_estimate_interval_and_n_are_those_of_the_distance() -> None:
     found = by_sentence(h, o, columns=models)
     assert (found["statistic"] == "bias").sum() == 2
     for model in "xy":
-        row, other = row_of(found, "bias", model=model), row_of(
-            by_word, "bias", model=model
-        )  # fmt: skip
+        row, other = row_of(found, "bias", model=model), row_of(by_word, "bias", model=model)
         same = ["estimate", "ci_low", "ci_high", "n", "n_lost"]
         assert row[same].tolist() == pytest.approx(other[same].tolist(), nan_ok=True)
         assert row["excess"] == pytest.approx(row["estimate"] - row["null"])
@@ -262,11 +260,17 @@ def test_sentences_are_those_of_the_texts() -> None:
     # [2, 0], [0, 1] against [1, 0], [0, 2]; the third sentence of the answer names nobody.
     pairs = corpus.pair(
         pd.DataFrame({"source": ["s"], "article_id": ["1"], "text": ["She ran. His son sat."]}),
-        pd.DataFrame({
-            "source": ["s"], "article_id": ["1"], "model": ["m"], "prompt": ["p"], "sample": [1],
-            "text": ["Her aunt left! He stood. Rain fell."],
-        }),
-    )  # fmt: skip
+        pd.DataFrame(
+            {
+                "source": ["s"],
+                "article_id": ["1"],
+                "model": ["m"],
+                "prompt": ["p"],
+                "sample": [1],
+                "text": ["Her aunt left! He stood. Rain fell."],
+            }
+        ),
+    )
     lexicon = lexicons.load("gender")
     table = dealt_in(corpus.annotate(pairs, lexicon=lexicon), draws=20_000)
     exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])

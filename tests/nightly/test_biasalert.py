@@ -23,7 +23,7 @@ LEVELS = [
     (500, 40, 0.05, 0.8, 0.95),
     (2000, 200, 0.05, 0.8, 0.95),
     (2000, 200, 0.15, 0.7, 0.7),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("n", "size", "prevalence", "sensitivity", "specificity"), LEVELS)

@@ -22,11 +22,24 @@ def verdicts(n: int, truth: float, *, seed: int) -> list[str]:
     values = np.random.default_rng(seed).normal(truth, 1, (len(MODELS), n))
     found = ttest_1samp(values, 0, axis=1)
     low, high = found.confidence_interval(0.95)
-    rows = pd.DataFrame(
-        {"model": MODELS, "statistic": "difference", "estimate": values.mean(axis=1), "n": n,
-         "ci_low": low, "ci_high": high, "df": n - 1.0, "p_value": found.pvalue, "null": 0.0,
-         "confidence": 0.95}
-    ).reindex(columns=COLUMNS).astype({"reason": "str"})  # fmt: skip
+    rows = (
+        pd.DataFrame(
+            {
+                "model": MODELS,
+                "statistic": "difference",
+                "estimate": values.mean(axis=1),
+                "n": n,
+                "ci_low": low,
+                "ci_high": high,
+                "df": n - 1.0,
+                "p_value": found.pvalue,
+                "null": 0.0,
+                "confidence": 0.95,
+            }
+        )
+        .reindex(columns=COLUMNS)
+        .astype({"reason": "str"})
+    )
     return claims.declared(rows, [CLAIM], confidence=0.95)["verdict"].tolist()
 
 

@@ -16,8 +16,10 @@ pytestmark = pytest.mark.nightly
 
 #: Skewed noise; one identity that varies three times as much; and six times, without skew.
 PLANTED: dict[str, dict[str, Any]] = {
-    "skewed": {}, "uneven and skewed": {"uneven": 3.0}, "uneven": {"uneven": 6.0, "skewed": False},
-}  # fmt: skip
+    "skewed": {},
+    "uneven and skewed": {"uneven": 3.0},
+    "uneven": {"uneven": 6.0, "skewed": False},
+}
 REPEATS = 300
 
 

@@ -67,10 +67,15 @@ def nbbias(
     given = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
     told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
     return subprocess.run(
-        [sys.executable, "-m", "nbbias", *map(str, arguments)], cwd=cwd, timeout=300,
+        [sys.executable, "-m", "nbbias", *map(str, arguments)],
+        cwd=cwd,
+        timeout=300,
         env={name: value for name, value in given.items() if value is not None},
-        encoding="utf-8", errors="replace", check=False, **told,
-    )  # fmt: skip
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        **told,
+    )
 
 
 def shell(line: str, *, cwd: Path = ROOT) -> Ended:
@@ -78,9 +83,14 @@ def shell(line: str, *, cwd: Path = ROOT) -> Ended:
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     environment["PY"] = sys.executable
     return subprocess.run(
-        ["bash", "-c", line.replace("NBBIAS", '"$PY" -m nbbias')], cwd=cwd, env=environment,
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+        ["bash", "-c", line.replace("NBBIAS", '"$PY" -m nbbias')],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
 
 
 def said(ended: Ended) -> str:
@@ -163,9 +173,12 @@ def test_a_runner_that_is_killed_leaves_the_good_run_and_no_kernel(good: Path) -
     (good / "kernel").unlink(missing_ok=True)
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "FAULT": "runner"}
     runner = subprocess.Popen(
-        [sys.executable, "-m", "nbbias", "run", RUN], cwd=good, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        [sys.executable, "-m", "nbbias", "run", RUN],
+        cwd=good,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     assert ends((good / "kernel").exists, 120)
     runner.kill()
     runner.wait()
@@ -184,13 +197,24 @@ def test_a_poor_machine_runs_it_all_the_same(tmp_path: Path) -> None:
     for path in (*folder.rglob("*"), folder):
         os.utime(path, (future, future))
     ended = nbbias(
-        "run", RUN, cwd=folder, umask=0o077, stdin=subprocess.DEVNULL,
+        "run",
+        RUN,
+        cwd=folder,
+        umask=0o077,
+        stdin=subprocess.DEVNULL,
         env={
-            "HOME": None, "NBBIAS_CACHE": None, "TMPDIR": "/nowhere/x", "TZ": "Nowhere/Here",
-            "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "NBBIAS_DATA": " x/ /",
-            "PYTHONCOERCECLOCALE": "0", "COLUMNS": "20",
+            "HOME": None,
+            "NBBIAS_CACHE": None,
+            "TMPDIR": "/nowhere/x",
+            "TZ": "Nowhere/Here",
+            "LC_ALL": "C",
+            "PYTHONUTF8": "0",
+            "PYTHONIOENCODING": "ascii",
+            "NBBIAS_DATA": " x/ /",
+            "PYTHONCOERCECLOCALE": "0",
+            "COLUMNS": "20",
         },
-    )  # fmt: skip
+    )
     assert ended.returncode == 0, said(ended)
     shown = json.loads((folder / "runs/llmbi/mine/notebook.ipynb").read_text(encoding="utf-8"))
     assert "größer → 日本" in json.dumps(shown, ensure_ascii=False)
@@ -218,9 +242,12 @@ def test_a_home_and_a_cache_that_cannot_be_written_cost_nothing(tmp_path: Path) 
     for name in ("home", "cache"):
         (tmp_path / name).mkdir(mode=0o500)
     ended = nbbias(
-        "run", RUN, cwd=folder, preexec_fn=unprivileged,
+        "run",
+        RUN,
+        cwd=folder,
+        preexec_fn=unprivileged,
         env={"HOME": str(tmp_path / "home"), "NBBIAS_CACHE": str(tmp_path / "cache")},
-    )  # fmt: skip
+    )
     assert ended.returncode == 0, said(ended)
     assert not any((tmp_path / "cache").iterdir())
 
@@ -343,8 +370,11 @@ def test_a_folder_of_runs_that_is_none(
     Path("file").write_text("mine")
     sample = ROOT / "params/llmbi/sample.yaml"
     for arguments in (
-        ("run", sample, "--out", name), ("site", "--out", name), ("new", name), ("export", name),
-    ):  # fmt: skip
+        ("run", sample, "--out", name),
+        ("site", "--out", name),
+        ("new", name),
+        ("export", name),
+    ):
         ended = command(*arguments)
         assert ended.returncode == 2
         assert said(ended)

@@ -26,9 +26,15 @@ ALPHA = 0.05
 
 
 def drawn(
-    rng: np.random.Generator, n: int, *, first: float, second: float, alike: float = 0.5,
-    skewed: bool = False, pairs: int = PAIRS,
-) -> Means:  # fmt: skip
+    rng: np.random.Generator,
+    n: int,
+    *,
+    first: float,
+    second: float,
+    alike: float = 0.5,
+    skewed: bool = False,
+    pairs: int = PAIRS,
+) -> Means:
     """Draw the means of pairs of runs of n articles, whose values vary by 1."""
 
     def noise() -> np.ndarray:
@@ -113,18 +119,25 @@ def power_table() -> dict[int, list[int]]:
         pairs = {0.0: 1, 0.4: 0, 0.6: 0}
         found[n] = [
             round(
-                100 * float((changes.one_sided(
-                    drawn(rng, n, first=0.5, second=0.5 + shift), "apart", 0.2
-                )[which] <= ALPHA).mean())
+                100
+                * float(
+                    (
+                        changes.one_sided(
+                            drawn(rng, n, first=0.5, second=0.5 + shift), "apart", 0.2
+                        )[which]
+                        <= ALPHA
+                    ).mean()
+                )
             )
             for shift, which in pairs.items()
-        ]  # fmt: skip
+        ]
     return found
 
 
 def test_the_guide_prints_the_power_that_is_found() -> None:
-    rows = re.findall(r"^\| ([\d,]+) \| (\d+)% \| (\d+)% \| (\d+)% \|$", GUIDE.read_text("utf-8"),
-                      re.MULTILINE)  # fmt: skip
+    rows = re.findall(
+        r"^\| ([\d,]+) \| (\d+)% \| (\d+)% \| (\d+)% \|$", GUIDE.read_text("utf-8"), re.MULTILINE
+    )
     printed = {int(n.replace(",", "")): [int(a), int(b), int(c)] for n, a, b, c in rows}
     found = power_table()
     assert printed.keys() == found.keys()

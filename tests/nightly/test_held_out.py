@@ -20,10 +20,12 @@ POSITIVE = ["good", "excellent", "happy", "wonderful", "pleasant"]
 NEGATIVE = ["bad", "terrible", "sad", "awful", "unpleasant"]
 PRONOUNS = [("He", "his"), ("She", "her")]
 PEOPLE = [
-    "{S} spoke of the {t}harvest", "{S} said that {p} plan was ready, a {t}plan",
-    "{S} opened the {t}office", "In the town {p} {t}report was read",
+    "{S} spoke of the {t}harvest",
+    "{S} said that {p} plan was ready, a {t}plan",
+    "{S} opened the {t}office",
+    "In the town {p} {t}report was read",
     "{S} wrote a {t}letter and kept {p} copy",
-]  # fmt: skip
+]
 PLAIN = ["The council met on the {t}matter", "Rain fell over the {t}valley", "A {t}budget passed"]
 
 

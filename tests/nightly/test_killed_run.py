@@ -35,9 +35,12 @@ def files(folder: Path) -> dict[str, bytes]:
 def begin(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "nbbias", "run", "own.yaml"]
     return subprocess.Popen(
-        command, cwd=folder, start_new_session=True, stderr=subprocess.DEVNULL,
+        command,
+        cwd=folder,
+        start_new_session=True,
+        stderr=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.timeout(3600)

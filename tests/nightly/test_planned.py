@@ -59,11 +59,17 @@ def test_the_number_of_articles_reaches_its_power(world: str, effect: float) -> 
     with np.errstate(invalid="ignore"):
         shares = pilot[..., 0] / pilot.sum(axis=2)
     kept = shares[np.isfinite(shares).all(axis=1)]
-    chosen = NewsWords.model_validate({
-        "effect": effect, "models": MODELS, "claims": 1, "share": float(kept[:, 1].mean()),
-        "spread": float((kept[:, 0] - kept[:, 1]).std()),
-        "story": float(np.corrcoef(kept.T)[0, 1]), "lost": 1 - len(kept) / len(shares) + 1e-4,
-    })  # fmt: skip
+    chosen = NewsWords.model_validate(
+        {
+            "effect": effect,
+            "models": MODELS,
+            "claims": 1,
+            "share": float(kept[:, 1].mean()),
+            "spread": float((kept[:, 0] - kept[:, 1]).std()),
+            "story": float(np.corrcoef(kept.T)[0, 1]),
+            "lost": 1 - len(kept) / len(shares) + 1e-4,
+        }
+    )
     found = planning.needed(chosen.told(), wanted=0.8, sure=chosen.sure)
     assert found is not None
     told = [
@@ -89,16 +95,32 @@ def share_told(study: str, name: str, statistic: str, design: Design, repeats: i
     [
         ("cogs/rbs", {"effect": 0.005, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
         ("cogs/rbs", {"effect": 0.01, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
-        ("biased_prompts/refusals", {"effect": 0.1, "rate": 0.1, "alike": 0.5}, "single",
-         "refusal_rate_change"),
-        ("biased_prompts/refusals", {"effect": 0.1, "rate": 0.02, "alike": 0.5}, "rare",
-         "refusal_rate_change"),
-        ("biasalert/accuracy", {"effect": 0.1, "apart": 0.37, "test_share": 0.999999}, "single",
-         "accuracy_difference"),
-        ("biasalert/accuracy", {"effect": 0.2, "apart": 0.38, "test_share": 0.999999}, "single",
-         "accuracy_difference"),
+        (
+            "biased_prompts/refusals",
+            {"effect": 0.1, "rate": 0.1, "alike": 0.5},
+            "single",
+            "refusal_rate_change",
+        ),
+        (
+            "biased_prompts/refusals",
+            {"effect": 0.1, "rate": 0.02, "alike": 0.5},
+            "rare",
+            "refusal_rate_change",
+        ),
+        (
+            "biasalert/accuracy",
+            {"effect": 0.1, "apart": 0.37, "test_share": 0.999999},
+            "single",
+            "accuracy_difference",
+        ),
+        (
+            "biasalert/accuracy",
+            {"effect": 0.2, "apart": 0.38, "test_share": 0.999999},
+            "single",
+            "accuracy_difference",
+        ),
     ],
-)  # fmt: skip
+)
 def test_plans_of_other_studies(claim: str, given: dict[str, float], world: str, of: str) -> None:
     study, name = claim.split("/")
     chosen = plannable.PLANS[study][name].model_validate(given | {"claims": 1})

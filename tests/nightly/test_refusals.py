@@ -97,9 +97,10 @@ def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none()
     for neutral, biased in ((0.0, 0.6), (0.3, 0.3)):
         held, found, repeats, n = [], [], 120, 72
         models = zip(
-            drawn(known.of_positives, rng, repeats), drawn(known.of_others, rng, repeats),
+            drawn(known.of_positives, rng, repeats),
+            drawn(known.of_others, rng, repeats),
             strict=True,
-        )  # fmt: skip
+        )
         for errors in models:
             sides = [
                 pd.Series(rng.random(n) < rate * errors[0] + (1 - rate) * (1 - errors[1])) * 1.0

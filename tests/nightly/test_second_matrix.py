@@ -58,8 +58,9 @@ GROUPS = ["white", "black", "asian"]
 def _llmbi() -> Rows:
     return [
         {"dimension": f"D{n}", "prompt": f"What of {n}?", "model": m, "sample": 1, "text": text}
-        for m in ("plain", "warm") for n, text in enumerate(PROSE)
-    ]  # fmt: skip
+        for m in ("plain", "warm")
+        for n, text in enumerate(PROSE)
+    ]
 
 
 def _originals() -> Rows:
@@ -69,11 +70,16 @@ def _originals() -> Rows:
 def _generations() -> Rows:
     return [
         {
-            "source": "nyt", "article_id": f"a{n}", "model": m, "prompt": prompt,
+            "source": "nyt",
+            "article_id": f"a{n}",
+            "model": m,
+            "prompt": prompt,
             "text": f"{m} {prompt} {PROSE[-n]}",
         }
-        for m in ("gpt", "llama") for prompt in ("neutral", "biased") for n in range(len(PROSE))
-    ]  # fmt: skip
+        for m in ("gpt", "llama")
+        for prompt in ("neutral", "biased")
+        for n in range(len(PROSE))
+    ]
 
 
 def _terms() -> Rows:
@@ -97,20 +103,27 @@ def _cogs() -> Rows:
     kept = asked[["task", "theme", "identity"]].astype(object).where(lambda d: d.notna(), None)
     return [
         {"model": m, **row, "text": f"{m} {n} {PROSE[n % 4]}"}
-        for m in ("gpt", "llama") for n, row in enumerate(kept.to_dict("records"))
-    ]  # fmt: skip
+        for m in ("gpt", "llama")
+        for n, row in enumerate(kept.to_dict("records"))
+    ]
 
 
 def _judgements() -> Rows:
     own = next(iter(_cogs()))
     return [
         {
-            "evaluator": judge, "model": m, "task": own["task"], "theme": own["theme"],
-            "axis": "race", "order": "|".join(order), "reply": "Answer choice: 1",
+            "evaluator": judge,
+            "model": m,
+            "task": own["task"],
+            "theme": own["theme"],
+            "axis": "race",
+            "order": "|".join(order),
+            "reply": "Answer choice: 1",
         }
-        for judge in ("judy", "june") for m in ("gpt", "llama")
+        for judge in ("judy", "june")
+        for m in ("gpt", "llama")
         for order in itertools.permutations(GROUPS)
-    ]  # fmt: skip
+    ]
 
 
 def _ratings() -> Rows:
@@ -124,12 +137,17 @@ def _ratings() -> Rows:
 def _personas() -> Rows:
     return [
         {
-            "model": "gpt", "kind": "b", "race": race, "gender": gender,
-            "prompt": f"Imagine you are a {race} {word}. Describe yourself.", "text": PROSE[n],
+            "model": "gpt",
+            "kind": "b",
+            "race": race,
+            "gender": gender,
+            "prompt": f"Imagine you are a {race} {word}. Describe yourself.",
+            "text": PROSE[n],
         }
         for race in ("White", "Black")
-        for gender, word in (("M", "man"), ("W", "woman")) for n in range(2)
-    ]  # fmt: skip
+        for gender, word in (("M", "man"), ("W", "woman"))
+        for n in range(2)
+    ]
 
 
 def _labelled() -> Rows:
@@ -153,18 +171,22 @@ def _knowledge() -> Rows:
 def _pairs() -> Rows:
     return [
         {
-            "pair_id": f"p{n}", "sent_more": f"Women {n} lie.", "sent_less": f"Men {n} lie.",
-            "stereo_antistereo": "stereo", "bias_type": "gender",
+            "pair_id": f"p{n}",
+            "sent_more": f"Women {n} lie.",
+            "sent_less": f"Men {n} lie.",
+            "stereo_antistereo": "stereo",
+            "bias_type": "gender",
         }
         for n in range(4)
-    ]  # fmt: skip
+    ]
 
 
 def _answers() -> Rows:
     return [
         {"text_id": f"{m}{n}", "model": m, "text": f"{m} {text}"}
-        for m in ("gpt", "llama") for n, text in enumerate(PROSE)
-    ]  # fmt: skip
+        for m in ("gpt", "llama")
+        for n, text in enumerate(PROSE)
+    ]
 
 
 def _human() -> Rows:
@@ -201,59 +223,217 @@ def _series(read: Callable[[str], pd.Series]) -> Callable[[str], pd.DataFrame]:
 NEWS = {"levels": ["word"], "biases": ["gender"], "draws": 100}
 OWN = NEWS | {"biases": ["mine"], "focus": {}}
 CHEAP = {
-    "judges": ["majority", "keywords"], "repeated_judges": [], "held_out_types": [], "claims": [],
+    "judges": ["majority", "keywords"],
+    "repeated_judges": [],
+    "held_out_types": [],
+    "claims": [],
     "embedding_model": "offline",
-}  # fmt: skip
+}
 ANSWERS = {"answers_path": _answers}
 INPUTS = [
     Input("llmbi", "answers_path", _llmbi, scoring.read_answers, "prompt", "model", "text"),
-    Input("llmbi", "neutral_path", lambda: [{"text": t} for t in PROSE],
-          _series(neutral.read_neutral), "text", "text", "text"),
-    Input("news_bias", "originals_path", _originals, corpus.read_originals,
-          "article_id", "source", "text", {"generations_path": _generations}, NEWS),
-    Input("news_bias", "generations_path", _generations, corpus.read_generations,
-          "article_id", "model", "text", {"originals_path": _originals}, NEWS),
-    Input("news_bias", "lexicon_paths.mine", _terms, lambda p: lexicons.load("mine", path=p),
-          "term", "group", "term", {}, OWN),
-    Input("news_bias", "names_path", _names, lambda p: lexicons.load("race", names_path=p),
-          "term", "group", "term", {}, {"levels": ["word"], "draws": 100}),
-    Input("biased_prompts", "originals_path", _originals, corpus.read_originals,
-          "article_id", "source", "text", {"generations_path": _generations}, NEWS),
-    Input("biased_prompts", "generations_path", _generations, corpus.read_generations,
-          "article_id", "model", "text", {"originals_path": _originals}, NEWS),
-    Input("cogs", "answers_path", _cogs, rbs.read_answers, "identity", "model", "text", {},
-          {"parts": ["rbs"], "axes": ["race"]}),
-    Input("cogs", "judgements_path", _judgements, affinity.read_judgements,
-          "order", "evaluator", "reply", {"answers_path": _cogs},
-          {"parts": ["abs"], "axes": ["race"]}),
-    Input("cogs", "ratings_path", _ratings, people.read_ratings, "identity", "rater", "theme",
-          {"answers_path": _cogs, "judgements_path": _judgements},
-          {"parts": ["abs", "people"], "axes": ["race"]}),
-    Input("cogs", "answers_path", _personas, reference.read_personas, "race", "model", "text",
-          {}, {"parts": ["reference"], "claims": [],
-               "references": {"race": "White", "gender": "man"}}),
-    Input("biasalert", "labelled_path", _labelled, lambda p: sources.labelled(p)[0],
-          "text_id", "text_id", "text", {}, CHEAP),
-    Input("biasalert", "evaluation_path", _labelled, lambda p: sources.labelled(p)[0],
-          "text_id", "text_id", "text",
-          {"labelled_path": lambda: [r | {"text": r["text"][::-1]} for r in _labelled()]}, CHEAP),
-    Input("biasalert", "knowledge_path", _knowledge,
-          lambda p: labelled_corpus.knowledge(p, labelled=pd.DataFrame())[0],
-          "statement", "statement", "statement", {}, CHEAP),
-    Input("biasalert", "pairs_path", _pairs, pairs.read, "pair_id", "pair_id", "sent_more", {},
-          CHEAP),
-    Input("biasalert", "answers_path", _answers,
-          lambda p: labelled_corpus.read_answers(p, seed=0), "text_id", "model", "text", {}, CHEAP),
-    Input("biasalert", "human_path", _human, labelled_corpus.labels,
-          "text_id", "text_id", "text_id", ANSWERS, CHEAP),
-    Input("biasalert", "replies_paths.mine", _replies,
-          lambda p: recorded.read_replies(p, judge="mine")[0], "text_id", "text_id", "reply",
-          ANSWERS, CHEAP),
-    Input("biasalert", "moderation_paths.mine", _moderation,
-          lambda p: baselines.recorded(
-              pd.DataFrame({"text_id": ["gpt1"], "text": ["-"]}), path=p, name="mine"),
-          "text_id", "text_id", "text_id", ANSWERS, CHEAP),
-]  # fmt: skip
+    Input(
+        "llmbi",
+        "neutral_path",
+        lambda: [{"text": t} for t in PROSE],
+        _series(neutral.read_neutral),
+        "text",
+        "text",
+        "text",
+    ),
+    Input(
+        "news_bias",
+        "originals_path",
+        _originals,
+        corpus.read_originals,
+        "article_id",
+        "source",
+        "text",
+        {"generations_path": _generations},
+        NEWS,
+    ),
+    Input(
+        "news_bias",
+        "generations_path",
+        _generations,
+        corpus.read_generations,
+        "article_id",
+        "model",
+        "text",
+        {"originals_path": _originals},
+        NEWS,
+    ),
+    Input(
+        "news_bias",
+        "lexicon_paths.mine",
+        _terms,
+        lambda p: lexicons.load("mine", path=p),
+        "term",
+        "group",
+        "term",
+        {},
+        OWN,
+    ),
+    Input(
+        "news_bias",
+        "names_path",
+        _names,
+        lambda p: lexicons.load("race", names_path=p),
+        "term",
+        "group",
+        "term",
+        {},
+        {"levels": ["word"], "draws": 100},
+    ),
+    Input(
+        "biased_prompts",
+        "originals_path",
+        _originals,
+        corpus.read_originals,
+        "article_id",
+        "source",
+        "text",
+        {"generations_path": _generations},
+        NEWS,
+    ),
+    Input(
+        "biased_prompts",
+        "generations_path",
+        _generations,
+        corpus.read_generations,
+        "article_id",
+        "model",
+        "text",
+        {"originals_path": _originals},
+        NEWS,
+    ),
+    Input(
+        "cogs",
+        "answers_path",
+        _cogs,
+        rbs.read_answers,
+        "identity",
+        "model",
+        "text",
+        {},
+        {"parts": ["rbs"], "axes": ["race"]},
+    ),
+    Input(
+        "cogs",
+        "judgements_path",
+        _judgements,
+        affinity.read_judgements,
+        "order",
+        "evaluator",
+        "reply",
+        {"answers_path": _cogs},
+        {"parts": ["abs"], "axes": ["race"]},
+    ),
+    Input(
+        "cogs",
+        "ratings_path",
+        _ratings,
+        people.read_ratings,
+        "identity",
+        "rater",
+        "theme",
+        {"answers_path": _cogs, "judgements_path": _judgements},
+        {"parts": ["abs", "people"], "axes": ["race"]},
+    ),
+    Input(
+        "cogs",
+        "answers_path",
+        _personas,
+        reference.read_personas,
+        "race",
+        "model",
+        "text",
+        {},
+        {"parts": ["reference"], "claims": [], "references": {"race": "White", "gender": "man"}},
+    ),
+    Input(
+        "biasalert",
+        "labelled_path",
+        _labelled,
+        lambda p: sources.labelled(p)[0],
+        "text_id",
+        "text_id",
+        "text",
+        {},
+        CHEAP,
+    ),
+    Input(
+        "biasalert",
+        "evaluation_path",
+        _labelled,
+        lambda p: sources.labelled(p)[0],
+        "text_id",
+        "text_id",
+        "text",
+        {"labelled_path": lambda: [r | {"text": r["text"][::-1]} for r in _labelled()]},
+        CHEAP,
+    ),
+    Input(
+        "biasalert",
+        "knowledge_path",
+        _knowledge,
+        lambda p: labelled_corpus.knowledge(p, labelled=pd.DataFrame())[0],
+        "statement",
+        "statement",
+        "statement",
+        {},
+        CHEAP,
+    ),
+    Input(
+        "biasalert", "pairs_path", _pairs, pairs.read, "pair_id", "pair_id", "sent_more", {}, CHEAP
+    ),
+    Input(
+        "biasalert",
+        "answers_path",
+        _answers,
+        lambda p: labelled_corpus.read_answers(p, seed=0),
+        "text_id",
+        "model",
+        "text",
+        {},
+        CHEAP,
+    ),
+    Input(
+        "biasalert",
+        "human_path",
+        _human,
+        labelled_corpus.labels,
+        "text_id",
+        "text_id",
+        "text_id",
+        ANSWERS,
+        CHEAP,
+    ),
+    Input(
+        "biasalert",
+        "replies_paths.mine",
+        _replies,
+        lambda p: recorded.read_replies(p, judge="mine")[0],
+        "text_id",
+        "text_id",
+        "reply",
+        ANSWERS,
+        CHEAP,
+    ),
+    Input(
+        "biasalert",
+        "moderation_paths.mine",
+        _moderation,
+        lambda p: baselines.recorded(
+            pd.DataFrame({"text_id": ["gpt1"], "text": ["-"]}), path=p, name="mine"
+        ),
+        "text_id",
+        "text_id",
+        "text_id",
+        ANSWERS,
+        CHEAP,
+    ),
+]
 
 # --- how rows are kept --------------------------------------------------------------------------
 
@@ -416,9 +596,7 @@ def layouts(one: Input) -> Iterator[Case]:
         "a list in a key", "json", json.dumps([r | {one.key: [1]} for r in rows]).encode(), REFUSED
     )
     yield Case(
-        "not a number",
-        "json",
-        json.dumps([r | {one.key: float("nan")} for r in rows]).encode(),
+        "not a number", "json", json.dumps([r | {one.key: float("nan")} for r in rows]).encode()
     )
     yield Case(
         "endless", "json", json.dumps([r | {one.key: float("inf")} for r in rows]).encode(), REFUSED
@@ -561,10 +739,14 @@ def layouts(one: Input) -> Iterator[Case]:
     dotted = pa.Table.from_pylist(rows).append_column(f"{one.text}.raw", pa.array(["x"] * n_rows))
     yield Case("a dotted name", "parquet", as_parquet(dotted), SAME)
     bad = pa.Array.from_buffers(
-        pa.string(), n_rows,
-        [None, pa.py_buffer(b"".join(k.to_bytes(4, "little") for k in range(n_rows + 1))),
-         pa.py_buffer(b"\xff" * n_rows)],
-    )  # fmt: skip
+        pa.string(),
+        n_rows,
+        [
+            None,
+            pa.py_buffer(b"".join(k.to_bytes(4, "little") for k in range(n_rows + 1))),
+            pa.py_buffer(b"\xff" * n_rows),
+        ],
+    )
     yield Case("text that is none", "parquet", as_parquet(replaced(rows, one.text, bad)), REFUSED)
     out = io.BytesIO()
     own = pa.Table.from_pylist(rows)
@@ -580,22 +762,87 @@ def layouts(one: Input) -> Iterator[Case]:
 # --- what cells hold ----------------------------------------------------------------------------
 
 CELLS = [
-    " ", "\u00a0", "\u200b", "\ufeff", "nan", "None", "NA", "null", "True", "-", "0", "-0", "1e5",
-    "=1+1", "@SUM(A1)", "../../x", "C:\\con", "<script>alert(1)</script>", "</table>", "[red]x",
-    "{{m}}", "$x^2$", "\\end{document}", "%s %d", "`ls`", "\u202eabc",
+    " ",
+    "\u00a0",
+    "\u200b",
+    "\ufeff",
+    "nan",
+    "None",
+    "NA",
+    "null",
+    "True",
+    "-",
+    "0",
+    "-0",
+    "1e5",
+    "=1+1",
+    "@SUM(A1)",
+    "../../x",
+    "C:\\con",
+    "<script>alert(1)</script>",
+    "</table>",
+    "[red]x",
+    "{{m}}",
+    "$x^2$",
+    "\\end{document}",
+    "%s %d",
+    "`ls`",
+    "\u202eabc",
     "\u0645\u0631\u062d\u0628\u0627",
-    "\U0001f469\u200d\U0001f4bb", "!?…", "_x", "_y", "n_female", "mean", "all", "human", "neutral",
-    "any", "people", "always", "position 1", "white - black", "a \u2212 b", "a|b", "a/b", "group",
-    "statistic", "model", "index", "level_0", "measured", "refused", "a\tb", "a\nb", "a\r\nb",
-    "e\u0301", "\u00e9", "\u0130", "\u1e9e", "x" * 300, "\u0663", "\uff17", "7.0", " 7", "007",
-    "\U000e0001", "A\u0300" * 400,
-]  # fmt: skip
+    "\U0001f469\u200d\U0001f4bb",
+    "!?…",
+    "_x",
+    "_y",
+    "n_female",
+    "mean",
+    "all",
+    "human",
+    "neutral",
+    "any",
+    "people",
+    "always",
+    "position 1",
+    "white - black",
+    "a \u2212 b",
+    "a|b",
+    "a/b",
+    "group",
+    "statistic",
+    "model",
+    "index",
+    "level_0",
+    "measured",
+    "refused",
+    "a\tb",
+    "a\nb",
+    "a\r\nb",
+    "e\u0301",
+    "\u00e9",
+    "\u0130",
+    "\u1e9e",
+    "x" * 300,
+    "\u0663",
+    "\uff17",
+    "7.0",
+    " 7",
+    "007",
+    "\U000e0001",
+    "A\u0300" * 400,
+]
 
 #: Cells that stand for one thing to most readers, and for two to a computer.
 TWINS = [
-    ("7", "7.0"), ("7", " 7"), ("7", "\u0667"), ("7", "\uff17"), ("caf\u00e9", "cafe\u0301"),
-    ("gpt", "GPT"), ("gpt", "gpt "), ("gpt", "g\u200bpt"), ("gpt", "g\u0440t"), ("a", "a\u00a0"),
-]  # fmt: skip
+    ("7", "7.0"),
+    ("7", " 7"),
+    ("7", "\u0667"),
+    ("7", "\uff17"),
+    ("caf\u00e9", "cafe\u0301"),
+    ("gpt", "GPT"),
+    ("gpt", "gpt "),
+    ("gpt", "g\u200bpt"),
+    ("gpt", "g\u0440t"),
+    ("a", "a\u00a0"),
+]
 
 
 def cells(one: Input) -> Iterator[Case]:
@@ -759,45 +1006,94 @@ REFUSALS: dict[str, tuple[Input, Rows, dict[str, Any], str]] = {
     "a group of all": (TERMS, _men("any"), {}, "'any'"),
     "a blank group": (TERMS, _men(" "), {}, "lack a group"),
     "a group's twin": (TERMS, [*_terms(), {"group": "men ", "term": "lad"}], {}, "spaces around"),
-    "too much told": (TERMS, [*_terms(), *({"group": "men", "term": f" {'x' * 380}{n}"}
-                                           for n in range(100))], {}, "more"),
-    "a gap for a model": (ANSWERED, [*_answers(), {"text_id": "z", "model": None, "text": "x"}],
-                          {}, "model"),
-    "a gap for an id": (ANSWERED, [*_answers(), {"text_id": None, "model": "gpt", "text": "x"}],
-                        {"answers_size": 2}, "text_id"),
-    "a judge's name": (_of("biasalert", "replies_paths.mine"), _replies(),
-                       {"replies_paths": {"always biased": "data.jsonl"}}, "call it otherwise"),
-    "a nameless judge": (_of("biasalert", "replies_paths.mine"), _replies(),
-                         {"replies_paths": {" ": "data.jsonl"}}, "no name"),
-    "a repeated judge": (_of("biasalert", "replies_paths.mine"), _replies(),
-                         {"replies_paths": {"classifier": "data.jsonl"},
-                          "repeated_judges": ["classifier"]}, "two judges"),
+    "too much told": (
+        TERMS,
+        [*_terms(), *({"group": "men", "term": f" {'x' * 380}{n}"} for n in range(100))],
+        {},
+        "more",
+    ),
+    "a gap for a model": (
+        ANSWERED,
+        [*_answers(), {"text_id": "z", "model": None, "text": "x"}],
+        {},
+        "model",
+    ),
+    "a gap for an id": (
+        ANSWERED,
+        [*_answers(), {"text_id": None, "model": "gpt", "text": "x"}],
+        {"answers_size": 2},
+        "text_id",
+    ),
+    "a judge's name": (
+        _of("biasalert", "replies_paths.mine"),
+        _replies(),
+        {"replies_paths": {"always biased": "data.jsonl"}},
+        "call it otherwise",
+    ),
+    "a nameless judge": (
+        _of("biasalert", "replies_paths.mine"),
+        _replies(),
+        {"replies_paths": {" ": "data.jsonl"}},
+        "no name",
+    ),
+    "a repeated judge": (
+        _of("biasalert", "replies_paths.mine"),
+        _replies(),
+        {"replies_paths": {"classifier": "data.jsonl"}, "repeated_judges": ["classifier"]},
+        "two judges",
+    ),
     "a number of hundreds of digits": (
         _of("biasalert", "moderation_paths.mine"),
         [{"text_id": "gpt1", "results": [{"flagged": True, "category_scores": {"x": 10**400}}]}],
-        {}, "score"),
-    "an identity twice": (JUDGED, [_judgements()[0] | {"order": "white|white|black|asian"},
-                                   *_judgements()[1:]], {}, "twice"),
-    "a model of all": (JUDGED, [r | {"model": "all"} if r["model"] == "gpt" else r
-                                for r in _judgements()], {"answers_path": "all.jsonl"}, "'all'"),
+        {},
+        "score",
+    ),
+    "an identity twice": (
+        JUDGED,
+        [_judgements()[0] | {"order": "white|white|black|asian"}, *_judgements()[1:]],
+        {},
+        "twice",
+    ),
+    "a model of all": (
+        JUDGED,
+        [r | {"model": "all"} if r["model"] == "gpt" else r for r in _judgements()],
+        {"answers_path": "all.jsonl"},
+        "'all'",
+    ),
     "a persona's gap": (PERSONAS, [*_personas(), _personas()[0] | {"race": None}], {}, "lack"),
-    "a suite's prompt twice": (COGS, _prompts_alike(),
-                               {"suite_paths": ["alike.yaml"], "axes": ["race", "skin"]},
-                               "several"),
+    "a suite's prompt twice": (
+        COGS,
+        _prompts_alike(),
+        {"suite_paths": ["alike.yaml"], "axes": ["race", "skin"]},
+        "several",
+    ),
     "a suite's name twice": (COGS, _cogs(), {"suite_paths": ["spaced.yaml"]}, "stands twice"),
-    "all orders of twelve": (COGS, _cogs(), {"suite_paths": ["many.yaml"], "axes": ["hair"],
-                                             "orders": "all"}, "latin"),
-    "a source of all": (_of("biased_prompts", "generations_path"),
-                        [*_generations(), *(r | {"source": "all"} for r in _generations())], {},
-                        "'all'"),
+    "all orders of twelve": (
+        COGS,
+        _cogs(),
+        {"suite_paths": ["many.yaml"], "axes": ["hair"], "orders": "all"},
+        "latin",
+    ),
+    "a source of all": (
+        _of("biased_prompts", "generations_path"),
+        [*_generations(), *(r | {"source": "all"} for r in _generations())],
+        {},
+        "'all'",
+    ),
     "ids that are read as one": (
         _of("news_bias", "originals_path"),
         [r | {"article_id": i} for r, i in zip(_originals(), ("7", "7.0", " 7", "8"), strict=True)],
-        {}, "'7' and '7.0'"),
-    "a blank id": (_of("news_bias", "originals_path"),
-                   [_originals()[0] | {"article_id": " "}, *_originals()[1:]], {}, "blank"),
+        {},
+        "'7' and '7.0'",
+    ),
+    "a blank id": (
+        _of("news_bias", "originals_path"),
+        [_originals()[0] | {"article_id": " "}, *_originals()[1:]],
+        {},
+        "blank",
+    ),
     "no prose": (_of("llmbi", "neutral_path"), [{"text": None}, {"text": " "}], {}, "no text"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("told", REFUSALS)
@@ -832,16 +1128,30 @@ def test_many_models_and_ids_that_share_nothing_take_seconds(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "told",
     [
-        "draws: !!bool maybe", "draws: !!int ''", "claims: &a [*a]", "draws: 0x" + "f" * 9000,
-        "claims: [{statistic: index, measure: [a]}]", "weights: {D0: .inf}", "draws: 1e999",
-        "claims: [{statistic: index, smallest_effect: .inf}]", "draws: 200\ndraws: 300",
-        "claims: " + "[" * 5000, "answers_path: /dev/zero", 'answers_path: "a\\0b"',
-        "answers_path: ~nosuchuser/x", "answers_path: " + "a/" * 3000, "weights: {1: 1.0}",
-        "confidence: 95", "study: {a: b}", "<<: 5", "? [a]\n: 1", "generate: [1]",
+        "draws: !!bool maybe",
+        "draws: !!int ''",
+        "claims: &a [*a]",
+        "draws: 0x" + "f" * 9000,
+        "claims: [{statistic: index, measure: [a]}]",
+        "weights: {D0: .inf}",
+        "draws: 1e999",
+        "claims: [{statistic: index, smallest_effect: .inf}]",
+        "draws: 200\ndraws: 300",
+        "claims: " + "[" * 5000,
+        "answers_path: /dev/zero",
+        'answers_path: "a\\0b"',
+        "answers_path: ~nosuchuser/x",
+        "answers_path: " + "a/" * 3000,
+        "weights: {1: 1.0}",
+        "confidence: 95",
+        "study: {a: b}",
+        "<<: 5",
+        "? [a]\n: 1",
+        "generate: [1]",
         *("".join(f"unknown{'y' * 150}{n}: 1\n" for n in range(500)),),
     ],
     ids=lambda told: told[:24],
-)  # fmt: skip
+)
 def test_params(told: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(("" if told.startswith("study") else "study: llmbi\n") + told + "\n")

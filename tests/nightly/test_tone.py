@@ -26,9 +26,15 @@ TONED = 0.4
 
 
 def simulated(
-    *, corpora: int, articles: int, answers: int, colder: float, overlap: float = 0.45,
-    toned: float = TONED, spread: float = 0.1,
-) -> pd.DataFrame:  # fmt: skip
+    *,
+    corpora: int,
+    articles: int,
+    answers: int,
+    colder: float,
+    overlap: float = 0.45,
+    toned: float = TONED,
+    spread: float = 0.1,
+) -> pd.DataFrame:
     """Estimates of many corpora, each a source: answers choose the good word for women less.
 
     `overlap`: share of the sentences with a race that name a gender; of the others 45% do. `toned`:
@@ -53,12 +59,19 @@ def simulated(
     ]
     texts = np.arange(whole * (1 + answers)).reshape(whole, -1)
     article = np.repeat(np.arange(whole), answers)
-    pairs = pd.DataFrame({
-        "pair_id": np.arange(len(article)), "source": [f"c{i // articles}" for i in article],
-        "model": "m", "prompt": "p", "article_id": article.astype(str),
-        "sample": np.tile(np.arange(answers), whole), "original_id": texts[article, 0],
-        "generated_id": texts[:, 1:].ravel(), "lost": pd.Series(pd.NA, range(len(article)), "str"),
-    })  # fmt: skip
+    pairs = pd.DataFrame(
+        {
+            "pair_id": np.arange(len(article)),
+            "source": [f"c{i // articles}" for i in article],
+            "model": "m",
+            "prompt": "p",
+            "article_id": article.astype(str),
+            "sample": np.tile(np.arange(answers), whole),
+            "original_id": texts[article, 0],
+            "generated_id": texts[:, 1:].ravel(),
+            "lost": pd.Series(pd.NA, range(len(article)), "str"),
+        }
+    )
     read = Read(pairs, pd.Series(dtype=str), pd.concat(parts), pd.DataFrame(), LEXICON)
     scored = keys.assign(sentiment_textblob=scores.ravel())
     scored = tone.Scored(scored, tone.measures(scored))

@@ -76,8 +76,11 @@ def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_pat
     def called(*arguments: str, where: Path = tmp_path) -> str:
         done = subprocess.run(
             [Path(folders["scripts"]) / "nbbias", *arguments],
-            cwd=where, env=kept, capture_output=True, text=True,
-        )  # fmt: skip
+            cwd=where,
+            env=kept,
+            capture_output=True,
+            text=True,
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

@@ -22,11 +22,14 @@ ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4
 def described(**changes: Any) -> dict[str, Any]:
     values = registry.validate("llmbi", {}).model_dump()
     return {
-        "study": "llmbi", "run": "sample", "parameters": values, "data": {},
+        "study": "llmbi",
+        "run": "sample",
+        "parameters": values,
+        "data": {},
         "claims_sha256": params.claims_sha256(values["claims"]),
         "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
         "git": {"commit": "0123456789abcdef", "dirty": False},
-    } | changes  # fmt: skip
+    } | changes
 
 
 def told(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -51,8 +54,9 @@ def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
     values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
     rows = told(tmp_path, parameters=values)["parameters"]
     assert {row["name"]: row["value"] for row in rows if row["changed"]} == {
-        "draws": "7", "weights": "{age: 2.0}",
-    }  # fmt: skip
+        "draws": "7",
+        "weights": "{age: 2.0}",
+    }
 
 
 def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> None:

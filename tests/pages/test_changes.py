@@ -93,10 +93,17 @@ def test_units_that_are_not_those_of_the_estimate_are_left_out(tmp_path: Path) -
 
 def test_of_mirror_images_one_stands(tmp_path: Path) -> None:
     rows = [
-        {"measure": "word", "statistic": "share_difference", "bias": "gender", "group": group,
-         "model": "m", "estimate": sign * 0.1, "n": 9}
+        {
+            "measure": "word",
+            "statistic": "share_difference",
+            "bias": "gender",
+            "group": group,
+            "model": "m",
+            "estimate": sign * 0.1,
+            "n": 9,
+        }
         for group, sign in (("female", 1), ("male", -1))
-    ]  # fmt: skip
+    ]
     for name, times in (("a", 1), ("b", 2)):
         own = [row | {"estimate": row["estimate"] * times} for row in rows]
         folder = run(tmp_path / name, {"m": scores(1)})
@@ -120,7 +127,9 @@ def test_what_was_read_and_set_differently_is_named(tmp_path: Path) -> None:
     files = [{"answers_path": {"path": "a.csv", "sha256": name}} for name in "ab"]
     pair = [
         changes.read(run(tmp_path / name, {"m": scores(1)}, data=data, claims=claims))
-        for name, data, claims in (("a", files[0], [INDEX]),
-                                   ("b", files[1], [INDEX | {"smallest_effect": 0.1}]))
-    ]  # fmt: skip
+        for name, data, claims in (
+            ("a", files[0], [INDEX]),
+            ("b", files[1], [INDEX | {"smallest_effect": 0.1}]),
+        )
+    ]
     assert changes.read_differently(*pair) == ["answers_path", "claims"]

@@ -88,8 +88,13 @@ def test_papers_of_several_studies_stand_once() -> None:
 
 
 def file_of(folder: Path, **changes: Any) -> Path:
-    one = {"title": "Bias of x", "type": "article", "year": 2024, "keywords": ["llmbi"],
-           "authors": [{"family-names": "O'Brien", "given-names": "A"}]}  # fmt: skip
+    one = {
+        "title": "Bias of x",
+        "type": "article",
+        "year": 2024,
+        "keywords": ["llmbi"],
+        "authors": [{"family-names": "O'Brien", "given-names": "A"}],
+    }
     whole = {"title": "n", "version": "1", "authors": [{"name": "N"}], "references": [one, one]}
     path = folder / "CITATION.cff"
     path.write_text(yaml.safe_dump(whole | changes))

@@ -40,11 +40,16 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], bool]] = {
     "unknown study": (lambda f: say(f, study="plugged"), True),
     "empty Parquet": (lambda f: (f / "tables/estimates.parquet").write_bytes(b""), False),
     "other columns": (
-        lambda f: pd.DataFrame({"a": [1]}).to_parquet(f / "tables/estimates.parquet"), False
+        lambda f: pd.DataFrame({"a": [1]}).to_parquet(f / "tables/estimates.parquet"),
+        False,
     ),
     "text for numbers": (
-        lambda f: pd.read_parquet(f / "tables/estimates.parquet").assign(estimate="x")
-        .to_parquet(f / "tables/estimates.parquet"), False,
+        lambda f: (
+            pd.read_parquet(f / "tables/estimates.parquet")
+            .assign(estimate="x")
+            .to_parquet(f / "tables/estimates.parquet")
+        ),
+        False,
     ),
     "table pipe": (lambda f: pipe(f / "tables/estimates.csv"), True),
     "no claims": (lambda f: (f / "tables/claims.parquet").write_bytes(b"x"), True),
@@ -54,7 +59,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], bool]] = {
         True,
     ),
     "finding pipe": (lambda f: pipe(f / "finding.json"), True),
-}  # fmt: skip
+}
 
 
 @pytest.mark.timeout(100)

@@ -90,10 +90,13 @@ def test_the_first_clause_heads_a_card(tmp_path: Path) -> None:
 
 
 LEAD = {
-    "sentence": "It is so. Against that.", "plain": ["It is so.", "Against that."],
-    "technical": "t", "figure": "means", "card": {},
+    "sentence": "It is so. Against that.",
+    "plain": ["It is so.", "Against that."],
+    "technical": "t",
+    "figure": "means",
+    "card": {},
     "texts": {"kind": "hand-written", "told": "By hand, in two registers."},
-}  # fmt: skip
+}
 
 
 def test_of_a_tall_figure_a_card_shows_the_top_and_says_so(tmp_path: Path) -> None:
@@ -208,13 +211,7 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     assert found.get_text().count(HOSTILE) == 2
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "plain", "with space", "é", "a&b",
-        "a#b", "a?b", "100%25",
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("name", ["plain", "with space", "é", "a&b", "a#b", "a?b", "100%25"])
 def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
     tables.write(leave(tmp_path, name) / "index.html", "")
     href = urlsplit(index(tmp_path).h2.a["href"])
@@ -223,10 +220,18 @@ def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
 
 def claims(*rows: dict[str, Any]) -> pd.DataFrame:
     whole = [
-        {"source": "s", "prompt": "p", "measure": "llmbi", "statistic": "index", "n": 18,
-         "n_lost": 0, "instrument": "TextBlob", **row}
+        {
+            "source": "s",
+            "prompt": "p",
+            "measure": "llmbi",
+            "statistic": "index",
+            "n": 18,
+            "n_lost": 0,
+            "instrument": "TextBlob",
+            **row,
+        }
         for row in rows
-    ]  # fmt: skip
+    ]
     return tables.estimates(whole, study="llmbi", confidence=0.95)
 
 
@@ -248,8 +253,9 @@ def test_settings_that_differ_are_listed_and_no_others() -> None:
     second = {"parameters": {"draws": 3, "seed": 2}, "git": {"commit": "a" * 40, "dirty": True}}
     found = compare.settings(first, second)
     assert [(row["name"], row["first"], row["second"]) for row in found] == [
-        ("draws", "1", "3"), ("commit", "a" * 12, "a" * 12 + ", changed"),
-    ]  # fmt: skip
+        ("draws", "1", "3"),
+        ("commit", "a" * 12, "a" * 12 + ", changed"),
+    ]
 
 
 def test_two_runs_of_a_study_have_a_page_and_runs_of_two_studies_have_none(tmp_path: Path) -> None:

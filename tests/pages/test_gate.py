@@ -38,8 +38,12 @@ def test_what_got_worse_shuts_the_gate(tmp_path: Path) -> None:
 
 
 def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:
-    found = gate(*pair(tmp_path, {"a": scores(1), "b": scores(3)},
-                       {"a": scores(2), "b": scores(4, mean=0.3)}), margin=MARGIN)  # fmt: skip
+    found = gate(
+        *pair(
+            tmp_path, {"a": scores(1), "b": scores(3)}, {"a": scores(2), "b": scores(4, mean=0.3)}
+        ),
+        margin=MARGIN,
+    )
     assert found.status == 0
     assert set(found.rows["verdict"]) == {"not worse"}
     assert "shown to be not worse than llmbi/old in both declared claims" in pages_gate.headline(
@@ -65,8 +69,10 @@ def test_one_claim_that_is_worse_is_enough(tmp_path: Path) -> None:
     found = gate(*pair(tmp_path, one, other), margin=MARGIN)
     assert found.status == 1
     assert found.rows.set_index("model")["verdict"].to_dict() == {
-        "a": "not worse", "b": "worse", "few": "not worse"
-    }  # fmt: skip
+        "a": "not worse",
+        "b": "worse",
+        "few": "not worse",
+    }
     p = found.rows["p_worse"].to_numpy()
     assert found.rows["p_adjusted"].min() == pytest.approx(p.min() * 3)  # Holm over three
 
@@ -79,8 +85,7 @@ def test_the_margin_of_a_claim_stands_before_that_of_all(tmp_path: Path) -> None
 
 
 def test_a_model_that_is_measured_no_more_is_not_passed_over(tmp_path: Path) -> None:
-    found = gate(*pair(tmp_path, {"a": scores(1), "b": scores(3)}, {"a": scores(2)}),
-                 margin=MARGIN)  # fmt: skip
+    found = gate(*pair(tmp_path, {"a": scores(1), "b": scores(3)}, {"a": scores(2)}), margin=MARGIN)
     assert found.status == 3
     told = found.rows.set_index("model")["reason"]
     assert told["b"] == "measured in the baseline, and not in this run"
@@ -143,12 +148,18 @@ def test_the_accepted_twin_is_found_in_a_folder_of_runs(tmp_path: Path) -> None:
         ([INDEX], {}, "has no margin: how much worse is accepted"),
         ([INDEX], {"claims": [2], "margin": 0.1}, "declares no claim 2; its claims are 1"),
         ([], {"margin": 0.1}, "declares no claim; name some under claims"),
-        ([{"measure": "llmbi", "statistic": "anova"}, INDEX], {"margin": 0.1},
-         "leave it out: --claims 2"),
-        ([{"measure": "llmbi", "statistic": "anova"}], {"margin": 0.1},
-         "declare a claim of one of: index, dimension_mean"),
+        (
+            [{"measure": "llmbi", "statistic": "anova"}, INDEX],
+            {"margin": 0.1},
+            "leave it out: --claims 2",
+        ),
+        (
+            [{"measure": "llmbi", "statistic": "anova"}],
+            {"margin": 0.1},
+            "declare a claim of one of: index, dimension_mean",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_told_with_what_to_do(
     tmp_path: Path, claims: list[Any], given: dict[str, Any], told: str
 ) -> None:
@@ -194,8 +205,17 @@ def test_the_command_writes_says_and_exits(
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    asked = ["gate", str(new), "--baseline", str(old), "--junit", str(tmp_path / "j.xml"),
-             "--markdown", str(tmp_path / "m.md"), "--force"]  # fmt: skip
+    asked = [
+        "gate",
+        str(new),
+        "--baseline",
+        str(old),
+        "--junit",
+        str(tmp_path / "j.xml"),
+        "--markdown",
+        str(tmp_path / "m.md"),
+        "--force",
+    ]
     none = command(*asked)
     assert none.returncode == 2 and "--margin" in none.stderr
     shut = command(*asked, "--margin", "0.1")

@@ -16,9 +16,19 @@ from nbbias.studies import STUDIES
 from tests.pages.test_gallery import LEAD, PLAIN, WARM, claims, finished
 from tests.pages.test_page import HOSTILE, soup
 
-RBS = {"model": "m", "measure": "rbs", "statistic": "rbs", "estimate": 0.1, "ci_low": 0.0,
-       "ci_high": 0.4, "null": 0.1, "null_low": 0.0, "null_high": 0.2, "n": 9,
-       "n_lost": 0}  # fmt: skip
+RBS = {
+    "model": "m",
+    "measure": "rbs",
+    "statistic": "rbs",
+    "estimate": 0.1,
+    "ci_low": 0.0,
+    "ci_high": 0.4,
+    "null": 0.1,
+    "null_low": 0.0,
+    "null_high": 0.2,
+    "n": 9,
+    "n_lost": 0,
+}
 ABS = RBS | {"measure": "abs", "statistic": "abs"}
 
 
@@ -86,8 +96,10 @@ def test_judges_are_no_models(tmp_path: Path) -> None:
     # Where a judge's score of all models' texts is there, it stands for those of single ones.
     table = found(tmp_path)
     assert list(zip(table["whose"], table["name"], strict=True)) == [
-        ("judge", "j"), ("judge", "i"), ("model", "m"),
-    ]  # fmt: skip
+        ("judge", "j"),
+        ("judge", "i"),
+        ("model", "m"),
+    ]
     gallery.write(tmp_path)
     heads = [h.get_text() for h in soup(tmp_path / "leaders.html").find_all(["h2", "h3"])]
     assert heads[0] == "cogs" and heads[1].startswith("Representative")
@@ -117,10 +129,22 @@ def test_a_table_says_what_its_level_and_its_group_are(tmp_path: Path) -> None:
 
 
 def news(model: str, group: str, estimate: float, **more: Any) -> dict[str, Any]:
-    return {"model": model, "source": "s", "prompt": "p", "measure": "word", "bias": "gender",
-            "statistic": "share_difference", "group": group, "estimate": estimate,
-            "ci_low": estimate - 0.1, "ci_high": estimate + 0.1, "null": 0.0, "n": 70,
-            "n_lost": 0, **more}  # fmt: skip
+    return {
+        "model": model,
+        "source": "s",
+        "prompt": "p",
+        "measure": "word",
+        "bias": "gender",
+        "statistic": "share_difference",
+        "group": group,
+        "estimate": estimate,
+        "ci_low": estimate - 0.1,
+        "ci_high": estimate + 0.1,
+        "null": 0.0,
+        "n": 70,
+        "n_lost": 0,
+        **more,
+    }
 
 
 def test_of_two_groups_one_is_drawn_and_both_are_told(tmp_path: Path) -> None:
@@ -147,8 +171,16 @@ def test_a_statistic_without_a_chance_level_says_so(tmp_path: Path) -> None:
 
 
 def test_a_judge_stands_under_its_own_name(tmp_path: Path) -> None:
-    row = {"judge": "keywords", "measure": "detection", "statistic": "accuracy", "estimate": 0.7,
-           "ci_low": 0.6, "ci_high": 0.8, "n": 9, "n_lost": 0}  # fmt: skip
+    row = {
+        "judge": "keywords",
+        "measure": "detection",
+        "statistic": "accuracy",
+        "estimate": 0.7,
+        "ci_low": 0.6,
+        "ci_high": 0.8,
+        "n": 9,
+        "n_lost": 0,
+    }
     # Over all types; a type of its own is finer, unless there are types alone.
     typed = row | {"bias": "race", "judge": "keywords, type unseen"}
     for name, rows in (("a", [row, typed]), ("b", [typed])):

@@ -55,8 +55,13 @@ def allowed(page: Path) -> list[str]:
     assert found.head.find_all(True)[:2] == [found.head.meta, policy]
     rules = dict(one.split(" ", 1) for one in policy["content"].split("; "))
     assert set(rules) == {
-        "default-src", "script-src", "style-src", "img-src", "base-uri", "form-action",
-    }  # fmt: skip
+        "default-src",
+        "script-src",
+        "style-src",
+        "img-src",
+        "base-uri",
+        "form-action",
+    }
     assert {rules[name] for name in ("default-src", "base-uri", "form-action")} == {"'none'"}
     assert "'unsafe" not in rules["script-src"]
     return rules["script-src"].split()
@@ -203,18 +208,23 @@ def told(text: str, *tags: str) -> nbformat.NotebookNode:
 def test_the_appendix_stands_at_the_end_by_the_question_of_its_sections(tmp_path: Path) -> None:
     table = reading.show(pd.DataFrame({"a": [1.5]}), title="Shares <b> & more").data
     page = written(
-        tmp_path, told("## Body <b>?"), told("Looked up.", "appendix"),
-        shown_by("1", table, "appendix"), shown_by("2", "<p>read</p>"), told("## Next"),
+        tmp_path,
+        told("## Body <b>?"),
+        told("Looked up.", "appendix"),
+        shown_by("1", table, "appendix"),
+        shown_by("2", "<p>read</p>"),
+        told("## Next"),
         told("**Why.** So.", "appendix"),
-    )  # fmt: skip
+    )
     found = soup(page)
     folds = found.select("#appendix > .folded")
     assert [fold["hidden"] for fold in folds] == ["until-found"] * 2
     assert [one.get_text() for one in found.select("h3.fold button")] == ["A1 Body <b>?", "A2 Next"]
     assert folds[0].select_one("table.gt_table") and "Looked up." in folds[0].get_text()
     assert [one.get_text() for one in found.select(".folds li")] == [
-        "Body <b>?: Shares <b> & more", "Next: Why",
-    ]  # fmt: skip
+        "Body <b>?: Shares <b> & more",
+        "Next: Why",
+    ]
     more = found.select("p.more a")
     assert [one["href"] for one in more] == ["#a1", "#a2"]
     headings = [one.get_text(strip=True).rstrip("¶") for one in found.select("main h2")]
@@ -225,9 +235,10 @@ def test_the_appendix_stands_at_the_end_by_the_question_of_its_sections(tmp_path
 
 def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
     result = nbformat.v4.new_output(
-        "display_data", {"text/markdown": "**Women have *less* room**"},
+        "display_data",
+        {"text/markdown": "**Women have *less* room**"},
         metadata={"nbbias": "result"},
-    )  # fmt: skip
+    )
     cell = nbformat.v4.new_code_cell("nb.result(x)", outputs=[result])
     cell.outputs += shown_by("", "<p>drawn</p>").outputs
     found = soup(written(tmp_path, told("## Who has less room?\n\nShares say."), cell))
@@ -239,28 +250,43 @@ def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
 
 def test_a_section_that_showed_nothing_leaves_its_code_alone(tmp_path: Path) -> None:
     silent = nbformat.v4.new_code_cell("silent = 1")
-    found = soup(written(
-        tmp_path, told("# T"), told("## One"), silent, told("## Two"),
-        shown_by("two = 2", "<p>x</p>"), told("### Part"), silent, told("## Words"),
-    ))  # fmt: skip
+    found = soup(
+        written(
+            tmp_path,
+            told("# T"),
+            told("## One"),
+            silent,
+            told("## Two"),
+            shown_by("two = 2", "<p>x</p>"),
+            told("### Part"),
+            silent,
+            told("## Words"),
+        )
+    )
     assert [one.get_text().rstrip("¶") for one in found.select("main h2")] == ["Two", "Words"]
     assert found.main.find("h3") is None
     (code,) = found.select("details.code")
     assert [one.get_text().strip() for one in code.select(".highlight")] == [
-        "silent = 1", "two = 2", "silent = 1",
-    ]  # fmt: skip
+        "silent = 1",
+        "two = 2",
+        "silent = 1",
+    ]
 
 
-def test_a_section_that_shows_its_appendix_only_has_no_heading_in_the_body(
-    tmp_path: Path,
-) -> None:
+def test_a_section_that_shows_its_appendix_only_has_no_heading_in_the_body(tmp_path: Path) -> None:
     looked_up = shown_by("two = 2", "<p>looked up</p>")
     looked_up.metadata["tags"] = ["appendix"]
     silent = nbformat.v4.new_code_cell("silent = 1")
-    found = soup(written(
-        tmp_path, told("# T"), told("## Printed?\n\nThe paper prints one."), silent, looked_up,
-        told("## Words"),
-    ))  # fmt: skip
+    found = soup(
+        written(
+            tmp_path,
+            told("# T"),
+            told("## Printed?\n\nThe paper prints one."),
+            silent,
+            looked_up,
+            told("## Words"),
+        )
+    )
     headings = [one.get_text().rstrip("¶") for one in found.select("main h2")]
     assert "Printed?" not in headings and "Words" in headings
     appendix = found.select_one("#appendix")
@@ -279,20 +305,30 @@ def test_what_leads_stands_under_the_title(tmp_path: Path) -> None:
 
 def test_figures_are_numbered_as_they_stand(tmp_path: Path) -> None:
     drawn = '<figure class="drawn"><img alt=""><figcaption>So.</figcaption></figure>'
-    found = soup(written(
-        tmp_path, told("## One"), shown_by("a", drawn, "appendix"), shown_by("b", drawn),
-        told("## Two"), shown_by("c", drawn),
-    ))  # fmt: skip
+    found = soup(
+        written(
+            tmp_path,
+            told("## One"),
+            shown_by("a", drawn, "appendix"),
+            shown_by("b", drawn),
+            told("## Two"),
+            shown_by("c", drawn),
+        )
+    )
     captions = [one.get_text() for one in found.find_all("figcaption")]
     assert captions == ["Figure 1. So.", "Figure 2. So.", "Figure A1. So."]
     assert [one["id"] for one in found.find_all("figure")] == ["figure-1", "figure-2", "figure-A1"]
 
 
 def test_how_it_is_measured_folds_under_its_heading(tmp_path: Path) -> None:
-    found = soup(written(
-        tmp_path, told("## One"), told("By counting.", "method"),
-        told("### The paper\n\nX.", "method"),
-    ))  # fmt: skip
+    found = soup(
+        written(
+            tmp_path,
+            told("## One"),
+            told("By counting.", "method"),
+            told("### The paper\n\nX.", "method"),
+        )
+    )
     folds = found.select("details.method")
     assert [one.summary.get_text() for one in folds] == ["How this is measured", "The paper"]
     assert "By counting." in folds[0].get_text() and found.find("h3") is None

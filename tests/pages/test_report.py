@@ -50,17 +50,26 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
     section = found.select_one("section.study")
     assert section is not None
     text = section.get_text(" ")
-    for told in (STUDIES["llmbi"].question, "It is so.", "Against that.", "By hand, in two",
-                 "index of warm", "0.80", "That anybody is fair."):  # fmt: skip
+    for told in (
+        STUDIES["llmbi"].question,
+        "It is so.",
+        "Against that.",
+        "By hand, in two",
+        "index of warm",
+        "0.80",
+        "That anybody is fair.",
+    ):
         assert told in text
     assert section.img["alt"] == "Dots."  # type: ignore[index]
     assert section.a["href"] == "llmbi/a/index.html"  # type: ignore[index]
     assert "In a paper" not in text
     row = [cell.get_text(" ", strip=True) for cell in found.select(".sum tbody tr > *")]
     assert row == [
-        STUDIES["llmbi"].question, "It is so.", "index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)",
+        STUDIES["llmbi"].question,
+        "It is so.",
+        "index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)",
         "Texts written by hand",
-    ]  # fmt: skip
+    ]
 
 
 def test_studies_stand_in_their_order_and_failed_runs_stay_out(tmp_path: Path) -> None:

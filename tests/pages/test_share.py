@@ -72,9 +72,17 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     parameters = registry.validate("news_bias", given)
     made = tmp_path / "runs" / "news_bias" / "own"
-    notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": [
-        f"generations_path = {given['generations_path']!r}", str(machine / "data/news.csv"),
-    ]}))  # fmt: skip
+    notebook = tables.write(
+        made / "notebook.ipynb",
+        json.dumps(
+            {
+                "source": [
+                    f"generations_path = {given['generations_path']!r}",
+                    str(machine / "data/news.csv"),
+                ]
+            }
+        ),
+    )
     tables.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
     tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
     tables.save_table(claims(PLAIN), "estimates", out=made)
@@ -184,11 +192,15 @@ def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None
         ('/home/me/"é".csv', json.dumps('/home/me/"é".csv', ensure_ascii=False), '"\\"é\\".csv"'),
         ("~/a.csv", "~/a.csv", "a.csv"),
         ("C:\\me\\a.csv", '"C:\\\\me\\\\a.csv"', '"a.csv"'),
-        ("own/a.csv", "own/a.csv and known/a.csv, own/a.csv-2", "a.csv and known/a.csv, own/a.csv-2"),  # noqa: E501
+        (
+            "own/a.csv",
+            "own/a.csv and known/a.csv, own/a.csv-2",
+            "a.csv and known/a.csv, own/a.csv-2",
+        ),
         ("${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv"),
         ("a.csv", "a.csv", "a.csv"),
     ],
-)  # fmt: skip
+)
 def test_names_stand_for_paths_however_they_are_written(
     path: str, text: str, told: str, tmp_path: Path
 ) -> None:

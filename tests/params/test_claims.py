@@ -32,10 +32,14 @@ def test_every_study_declares_a_few_claims_that_hold_as_given_ones(stem: str) ->
 
 def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
     told = breach(
-        {"modle": "a", "statistic": "rsb"}, RBS, RBS, {"measure": "rbs"},
-        {"measure": "ads", "statistic": "abs"}, {"measure": "agreement", "statistic": "abs_raw"},
+        {"modle": "a", "statistic": "rsb"},
+        RBS,
+        RBS,
+        {"measure": "rbs"},
+        {"measure": "ads", "statistic": "abs"},
+        {"measure": "agreement", "statistic": "abs_raw"},
         {**RBS, "model": 4, "smallest_effect": -0.1},
-    )  # fmt: skip
+    )
     assert told == (
         "claims: 1: modle is no key; did you mean model?; 1: no statistic 'rsb'; did you mean "
         "rbs?; 3: stands twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "

@@ -18,12 +18,16 @@ from tests.fake_openai import KEY, FakeOpenAI
 
 #: Made up, in the shapes of real ones.
 PLANTED = [
-    "sk-proj-abcDEF0123456789abcDEF", "sk-ant-api03-abcdefghijklmnop-_QRST",
-    "hf_abcDEFghiJKLmno12345", "AIzaSyA0123456789abcdefghijklmnopqrstu", "gsk_abcdefghijklmnop0123",
+    "sk-proj-abcDEF0123456789abcDEF",
+    "sk-ant-api03-abcdefghijklmnop-_QRST",
+    "hf_abcDEFghiJKLmno12345",
+    "AIzaSyA0123456789abcdefghijklmnopqrstu",
+    "gsk_abcdefghijklmnop0123",
     "AKIAABCDEFGHIJKLMNOP",
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.c2lnbmF0dXJl", "Bearer abcdef0123456789",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0abc.c2lnbmF0dXJl",
+    "Bearer abcdef0123456789",
     "a3f5b7c9d1e3f5a7b9c1d3e5f7a9b1c3",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("key", PLANTED)
@@ -36,10 +40,23 @@ def test_a_value_that_looks_like_a_key_is_refused_without_repeating_it(key: str)
 
 @pytest.mark.parametrize(
     "name",
-    ["api_key", "apiKey", "API-KEY", "openai_api_key", "auth_token", "token", "password", "secret",
-     "Authorization", "headers", "extra_headers", "default_headers", "client_secret",
-     "credentials"],
-)  # fmt: skip
+    [
+        "api_key",
+        "apiKey",
+        "API-KEY",
+        "openai_api_key",
+        "auth_token",
+        "token",
+        "password",
+        "secret",
+        "Authorization",
+        "headers",
+        "extra_headers",
+        "default_headers",
+        "client_secret",
+        "credentials",
+    ],
+)
 @pytest.mark.parametrize("value", ["x", 3, [], ["a"]])
 def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None:
     assert key_breaches({"model_args": {name: value}})
@@ -47,9 +64,14 @@ def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None
 
 @pytest.mark.parametrize(
     "address",
-    ["https://user:word@host.org/v1", "https://token@host.org/v1", "https://h.org/v1?api_key=abc",
-     "https://h.org/v1?a=b&key=abc", "https://h.org/?access_token=abc"],
-)  # fmt: skip
+    [
+        "https://user:word@host.org/v1",
+        "https://token@host.org/v1",
+        "https://h.org/v1?api_key=abc",
+        "https://h.org/v1?a=b&key=abc",
+        "https://h.org/?access_token=abc",
+    ],
+)
 def test_an_address_with_credentials_is_refused(address: str) -> None:
     (told,) = key_breaches({"base_url": address})
     assert address not in told
@@ -58,13 +80,22 @@ def test_an_address_with_credentials_is_refused(address: str) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        "openai/gpt-4o-mini", "hf/meta-llama/Llama-3.1-8B-Instruct", "http://127.0.0.1:8000/v1",
+        "openai/gpt-4o-mini",
+        "hf/meta-llama/Llama-3.1-8B-Instruct",
+        "http://127.0.0.1:8000/v1",
         "/home/someone/models/a_rather_long_name_of_a_folder_0123456789/checkpoint-12000",
-        "Use “{headline}” as a title to write a news article.", "${NBBIAS_DATA}/news/a.parquet",
-        "19c8a56163f7d087b0b23aca884d674bc93d780d", "https://api.cohere.ai/compatibility/v1?beta=1",
-        "a-skeleton-in-sk-format", "", 1024, 0.5, None, True,
+        "Use “{headline}” as a title to write a news article.",
+        "${NBBIAS_DATA}/news/a.parquet",
+        "19c8a56163f7d087b0b23aca884d674bc93d780d",
+        "https://api.cohere.ai/compatibility/v1?beta=1",
+        "a-skeleton-in-sk-format",
+        "",
+        1024,
+        0.5,
+        None,
+        True,
     ],
-)  # fmt: skip
+)
 def test_what_is_no_key_passes(value: object) -> None:
     assert key_breaches({"max_tokens": 3, "system": value, "tokenizer_path": value}) == []
 

@@ -60,7 +60,7 @@ SETS = st.fixed_dictionaries(
         "numbers": st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=50),
         "paths": st.dictionaries(ANY, ANY, max_size=3),
     },
-)  # fmt: skip
+)
 
 
 def name(values: dict[str, Any]) -> str:

@@ -29,10 +29,15 @@ MEANS = {
     },
     "cogs": {"distance", "floor", "difference"},
     "llmbi": {"index", "dimension_mean", "difference"},
-    "biasalert": {"accuracy", "accuracy_lost_wrong", "recall", "specificity",
-                  "accuracy_difference"},
+    "biasalert": {
+        "accuracy",
+        "accuracy_lost_wrong",
+        "recall",
+        "specificity",
+        "accuracy_difference",
+    },
     "calibration": set(),
-}  # fmt: skip
+}
 
 
 def saved(run: Path, **found: pd.DataFrame) -> Path:
@@ -68,10 +73,19 @@ def means_are_the_estimates(run: Path, stem: str, parameters: dict[str, Any]) ->
 
 def of_llmbi(run: Path, aggregation: str, *, lost: int = 0) -> Path:
     rows = [
-        {"model": m, "dimension": f"d{i % 3}", "prompt": f"p{i}", "sample": s, "n": 4,
-         "text": "a", "polarity_textblob": ((7 * i + 3 * s + ord(m)) % 11) / 11}
-        for m in "ab" for i in range(7) for s in (1, 2)
-    ]  # fmt: skip
+        {
+            "model": m,
+            "dimension": f"d{i % 3}",
+            "prompt": f"p{i}",
+            "sample": s,
+            "n": 4,
+            "text": "a",
+            "polarity_textblob": ((7 * i + 3 * s + ord(m)) % 11) / 11,
+        }
+        for m in "ab"
+        for i in range(7)
+        for s in (1, 2)
+    ]
     measured = pd.DataFrame(rows)
     measured.loc[measured.index[:lost], "polarity_textblob"] = np.nan
     scores = llmbi.scoring.score_answers(measured)
@@ -121,9 +135,10 @@ def test_refusals_and_effects_are_means_over_articles(tmp_path: Path) -> None:
     answers = biased_prompts.refusing.answered(generations, progress=False)
     pairs = biased_prompts.refusing.without_refusals(news.pair(originals, answers), answers)
     words = news.words.level(
-        news.annotate(pairs, lexicon=text.lexicons.load("gender")), sure=SURE,
+        news.annotate(pairs, lexicon=text.lexicons.load("gender")),
+        sure=SURE,
         study="biased_prompts",
-    )  # fmt: skip
+    )
     rates = biased_prompts.refusing.rates(answers)
     effects = biased_prompts.compare.compare([words], {"gender": "female"})
     run = saved(tmp_path, scores=words.scores, estimates=news.claims.stacked([rates, effects]))
@@ -137,11 +152,25 @@ def test_refusals_and_effects_are_means_over_articles(tmp_path: Path) -> None:
 def test_distances_are_means_over_instances(tmp_path: Path, tasks: Any) -> None:
     rng = np.random.default_rng(1)
     rows = [
-        {"model": m, "task": f"t{t}", "topic": f"o{h % 2}", "theme": f"h{h}", "axis": "gender",
-         "identity": i, "distance": rng.uniform(), "floor": rng.uniform(), "reason": None,
-         "n_answers": 1, "n_defaults": 2, "instrument": "embedding"}
-        for m in "ab" for t in range(3) for h in range(4) for i in ("man", "woman")
-    ]  # fmt: skip
+        {
+            "model": m,
+            "task": f"t{t}",
+            "topic": f"o{h % 2}",
+            "theme": f"h{h}",
+            "axis": "gender",
+            "identity": i,
+            "distance": rng.uniform(),
+            "floor": rng.uniform(),
+            "reason": None,
+            "n_answers": 1,
+            "n_defaults": 2,
+            "instrument": "embedding",
+        }
+        for m in "ab"
+        for t in range(3)
+        for h in range(4)
+        for i in ("man", "woman")
+    ]
     distances = pd.DataFrame(rows)
     distances.loc[0, "distance"] = np.nan
     found = pd.concat(
@@ -156,15 +185,19 @@ def test_distances_are_means_over_instances(tmp_path: Path, tasks: Any) -> None:
 
 def test_shares_of_right_verdicts_are_means_over_texts(tmp_path: Path) -> None:
     test = written.labelled(
-        [0, 1] * 20, bias_type=["race", "race", "gender", "gender"] * 10,
+        [0, 1] * 20,
+        bias_type=["race", "race", "gender", "gender"] * 10,
         comment_id=[f"c{i // 4}" for i in range(40)],
-    )  # fmt: skip
+    )
     said = pd.concat([written.simulated(test, name=name, refuses=0.1) for name in ("one", "two")])
-    found = pd.concat([
-        biasalert.detection.estimates(said, test, sure=SURE),
-        biasalert.detection.differences(said, test, sure=SURE),
-        biasalert.detection.by_type(said, test, sure=SURE),
-    ], ignore_index=True)  # fmt: skip
+    found = pd.concat(
+        [
+            biasalert.detection.estimates(said, test, sure=SURE),
+            biasalert.detection.differences(said, test, sure=SURE),
+            biasalert.detection.by_type(said, test, sure=SURE),
+        ],
+        ignore_index=True,
+    )
     run = saved(tmp_path, test=test, judgements=said, estimates=found)
     both = means_are_the_estimates(run, "biasalert", {})
     means = both[both["statistic"].isin(MEANS["biasalert"])]

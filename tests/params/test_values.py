@@ -45,12 +45,21 @@ def test_given_values_win_over_the_defaults() -> None:
 
 def test_every_breach_is_named_at_once() -> None:
     found = breaches(
-        {"aggregation": "median", "draws": 5, "lamda_factor": 1.0, "answers_path": "nowhere.csv",
-         "weights": {"Age": -1.0}}
-    )  # fmt: skip
+        {
+            "aggregation": "median",
+            "draws": 5,
+            "lamda_factor": 1.0,
+            "answers_path": "nowhere.csv",
+            "weights": {"Age": -1.0},
+        }
+    )
     assert sorted(breach.split(":")[0] for breach in found) == [
-        "aggregation", "answers_path", "draws", "lamda_factor", "weights.Age",
-    ]  # fmt: skip
+        "aggregation",
+        "answers_path",
+        "draws",
+        "lamda_factor",
+        "weights.Age",
+    ]
 
 
 def test_a_misspelt_name_is_answered_with_the_nearest_known_one() -> None:
@@ -71,13 +80,21 @@ def test_a_message_shows_what_was_given() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("confidence", 0.5), ("confidence", 1.0), ("seed", -1), ("seed", 2**32),
-        ("diversity_penalty", -0.1), ("diversity_penalty", 10.1), ("lambda_factor", 100.1),
-        ("draws", 99), ("draws", 100_001), ("weights", {"Age": 100.1}),
-        ("lambda_factor", float("nan")), ("lambda_factor", float("inf")),
+        ("confidence", 0.5),
+        ("confidence", 1.0),
+        ("seed", -1),
+        ("seed", 2**32),
+        ("diversity_penalty", -0.1),
+        ("diversity_penalty", 10.1),
+        ("lambda_factor", 100.1),
+        ("draws", 99),
+        ("draws", 100_001),
+        ("weights", {"Age": 100.1}),
+        ("lambda_factor", float("nan")),
+        ("lambda_factor", float("inf")),
         ("weights", {"Age": float("nan")}),
     ],
-)  # fmt: skip
+)
 def test_a_value_out_of_range_is_refused(name: str, value: object) -> None:
     assert only_breach(**{name: value}).startswith(name)
 
@@ -93,11 +110,18 @@ def test_the_edge_of_a_range_is_allowed(name: str, value: float) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("lambda_factor", True), ("draws", True), ("draws", 200.0), ("draws", "200"),
-        ("lambda_factor", "1.5"), ("aggregation", True), ("answers_path", 5),
-        ("weights", [1.0]), ("weights", {"Age": "2"}), ("seed", None),
+        ("lambda_factor", True),
+        ("draws", True),
+        ("draws", 200.0),
+        ("draws", "200"),
+        ("lambda_factor", "1.5"),
+        ("aggregation", True),
+        ("answers_path", 5),
+        ("weights", [1.0]),
+        ("weights", {"Age": "2"}),
+        ("seed", None),
     ],
-)  # fmt: skip
+)
 def test_a_value_of_another_type_is_never_converted(name: str, value: object) -> None:
     assert only_breach(**{name: value}).startswith(name)
 
@@ -240,15 +264,7 @@ def test_the_description_writes_ranges_and_choices_out() -> None:
 @studies
 def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: str) -> None:
     namespace: dict[str, Any] = {}
-    exec(
-        compile(
-            registry.cell_source(stem),
-            "cell",
-            "exec",
-            dont_inherit=True,
-        ),
-        namespace,
-    )
+    exec(compile(registry.cell_source(stem), "cell", "exec", dont_inherit=True), namespace)
     defaults = STUDIES[stem].parameters().model_dump()
     assert {name: namespace[name] for name in defaults} == defaults
     assert namespace["__annotations__"] == {name: type(v) for name, v in defaults.items()}
@@ -263,10 +279,7 @@ def test_the_cell_passes_the_models_own_check(stem: str) -> None:
 
 @studies
 def test_papermill_infers_every_parameter_from_the_cell(stem: str, tmp_path: Path) -> None:
-    cell = nbformat.v4.new_code_cell(
-        registry.cell_source(stem),
-        metadata={"tags": ["parameters"]},
-    )
+    cell = nbformat.v4.new_code_cell(registry.cell_source(stem), metadata={"tags": ["parameters"]})
     kernel = {"name": "python3", "language": "python", "display_name": "Python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
     nbformat.write(notebook, tmp_path / "a.ipynb")

@@ -93,10 +93,23 @@ def test_yaml_traps_stay_the_text_that_was_written(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("0", 0), ("10", 10), ("-3", -3), ("0.5", 0.5), ("1.0e-3", 0.001), ("true", True),
-     ("1e-3", 0.001), ("1e3", 1000.0), ("010", 10), ("0123", 123), ("sample", "sample"),
-     ("'1:30'", "1:30"), ("{Age: 2.0}", {"Age": 2.0}), ("", None)],
-)  # fmt: skip
+    [
+        ("0", 0),
+        ("10", 10),
+        ("-3", -3),
+        ("0.5", 0.5),
+        ("1.0e-3", 0.001),
+        ("true", True),
+        ("1e-3", 0.001),
+        ("1e3", 1000.0),
+        ("010", 10),
+        ("0123", 123),
+        ("sample", "sample"),
+        ("'1:30'", "1:30"),
+        ("{Age: 2.0}", {"Age": 2.0}),
+        ("", None),
+    ],
+)
 def test_plain_values_are_read_as_yaml_means_them(text: str, value: object) -> None:
     name, found = params.override(f"x={text}")
     assert (name, found, type(found)) == ("x", value, type(value))
@@ -235,8 +248,10 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "half a character": ('answers_path: "x\\ud800"\n', "line 1: half a character"),
     "half in a name": ('seed: 1\nweights: {"y\\udc00": 1}\n', "line 2: half a character"),
     "twice": ("seed: 1\nseed: " + "x" * 100_000, 'line 2: found duplicate key "seed"; keep one'),
-    "two documents": ("seed: 1\n---\nseed: 2\n", "line 2: expected a single document in the "
-                      "stream, but found another document"),
+    "two documents": (
+        "seed: 1\n---\nseed: 2\n",
+        "line 2: expected a single document in the stream, but found another document",
+    ),
     "NUL": (b"seed: 1\nans\0wers: 2\n", "line 2: the character U+0000 cannot stand in it"),
     "only NUL": (b"\0" * 200_000, "line 1: the character U+0000"),
     "control": (b"a: \x1b[31m\n", "line 1: the character U+001B"),
@@ -262,7 +277,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "another version": ("%YAML 9.9\n---\n%YAML 9.9\n", "not readable as YAML"),
     "a list": ("- seed: 1\n", "must hold lines of the form 'name: value'"),
     "a text": ("x" * 200_000, "must hold lines of the form"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -314,10 +329,13 @@ def device(path: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (sparse, "holds more than 250,000 bytes"), (full, "holds more than 250,000 bytes"),
-        (folder, "is no file"), (pipe, "is no file"), (device, "is no file"),
+        (sparse, "holds more than 250,000 bytes"),
+        (full, "holds more than 250,000 bytes"),
+        (folder, "is no file"),
+        (pipe, "is no file"),
+        (device, "is no file"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_params_file_is_refused_at_once(
     make: Callable[[Path], Path], told: str, tmp_path: Path, command: Command
 ) -> None:
@@ -356,9 +374,12 @@ def test_aliases_and_merges_within_bounds_mean_what_they_did(tmp_path: Path) -> 
     text = "a: &a {b: [1, 2]}\nc: *a\nd: {<<: *a, e: &e x}\nf: [*e, *e]\ng: {*e : 1}\n"
     read = params.read_yaml(write(tmp_path, text))
     assert read == {
-        "a": {"b": [1, 2]}, "c": {"b": [1, 2]}, "d": {"b": [1, 2], "e": "x"}, "f": ["x", "x"],
+        "a": {"b": [1, 2]},
+        "c": {"b": [1, 2]},
+        "d": {"b": [1, 2], "e": "x"},
+        "f": ["x", "x"],
         "g": {"x": 1},
-    }  # fmt: skip
+    }
     shared = {"input": 1.0}
     given = {"prices": {"a/b": shared, "c/d": shared}}  # as PyYAML writes what stands twice
     assert params.read_yaml(write(tmp_path, pyyaml.safe_dump(given))) == given
@@ -379,15 +400,88 @@ def test_a_file_as_large_as_may_be_is_read(tmp_path: Path) -> None:
 
 
 BITS = [
-    "a", "b: ", "- ", "? ", ": ", "{", "}", "[", "]", ",", "&a ", "*a", "&b ", "*b", "!", "!!int ",
-    "!!float ", "!!str ", "!!map ", "!!seq ", "!!bool ", "!!null ", "!!set ", "!!omap ", "!!pairs ",
-    "!!binary ", "!!timestamp ", "!!python/object:x ", "!<x> ", "<<: ", "<<: *a\n", "<<: [*a]\n",
-    "\n", "\n  ", "\n    ", "|\n", "|2-\n", ">\n", "'", '"', '"\\ud800"', '"\\x41"', "\\",
-    "%YAML 1.1\n---\n", "%TAG ! x\n", "%YAML 9.9\n", "---\n", "...\n", "# c\n", "\t", " ",
-    "\r\n", "\u2028", "\ufeff", "é", "0", "1:30", "0x1F", "0o7", "1e5", ".inf", ".nan", "~", "=",
-    "null", "yes", "2024-01-01", "@", "`", "x: 1\n", "- 1\n", "{a: 1}", "\x07", "\0", "9" * 50,
-    "study: cogs\n", "study: llmbi\n", "generate:\n", "claims:\n", "seed: ", "answers_path: ",
-]  # fmt: skip
+    "a",
+    "b: ",
+    "- ",
+    "? ",
+    ": ",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "&a ",
+    "*a",
+    "&b ",
+    "*b",
+    "!",
+    "!!int ",
+    "!!float ",
+    "!!str ",
+    "!!map ",
+    "!!seq ",
+    "!!bool ",
+    "!!null ",
+    "!!set ",
+    "!!omap ",
+    "!!pairs ",
+    "!!binary ",
+    "!!timestamp ",
+    "!!python/object:x ",
+    "!<x> ",
+    "<<: ",
+    "<<: *a\n",
+    "<<: [*a]\n",
+    "\n",
+    "\n  ",
+    "\n    ",
+    "|\n",
+    "|2-\n",
+    ">\n",
+    "'",
+    '"',
+    '"\\ud800"',
+    '"\\x41"',
+    "\\",
+    "%YAML 1.1\n---\n",
+    "%TAG ! x\n",
+    "%YAML 9.9\n",
+    "---\n",
+    "...\n",
+    "# c\n",
+    "\t",
+    " ",
+    "\r\n",
+    "\u2028",
+    "\ufeff",
+    "é",
+    "0",
+    "1:30",
+    "0x1F",
+    "0o7",
+    "1e5",
+    ".inf",
+    ".nan",
+    "~",
+    "=",
+    "null",
+    "yes",
+    "2024-01-01",
+    "@",
+    "`",
+    "x: 1\n",
+    "- 1\n",
+    "{a: 1}",
+    "\x07",
+    "\0",
+    "9" * 50,
+    "study: cogs\n",
+    "study: llmbi\n",
+    "generate:\n",
+    "claims:\n",
+    "seed: ",
+    "answers_path: ",
+]
 
 
 @settings(max_examples=400)
@@ -410,18 +504,46 @@ def taken(values: dict[str, Any], stem: str = "llmbi") -> None:
 
 #: Whatever a params file can hold, the long and the deep among it.
 ANY = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**39), 10**39) | FINITE | st.text(max_size=5)
-    | st.sampled_from(["sample", "none", "auto", "~nobody/x", "$X", "\0", "/dev/zero", "x" * 5000,
-                       "\x1b[31m", "{headline}", "a/b", "openai/a", "news", "race"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(st.text(max_size=3) | st.sampled_from(["statistic", "measure"]), inner,
-                      max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**39), 10**39)
+    | FINITE
+    | st.text(max_size=5)
+    | st.sampled_from(
+        [
+            "sample",
+            "none",
+            "auto",
+            "~nobody/x",
+            "$X",
+            "\0",
+            "/dev/zero",
+            "x" * 5000,
+            "\x1b[31m",
+            "{headline}",
+            "a/b",
+            "openai/a",
+            "news",
+            "race",
+        ]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.text(max_size=3) | st.sampled_from(["statistic", "measure"]), inner, max_size=3
+        )
+    ),
     max_leaves=6,
-)  # fmt: skip
+)
 LONG = [
-    ["x"] * 9_000, [f"x{n}" for n in range(9_000)], {f"x{n}": 1 for n in range(4_900)},
-    list(range(9_000)), [[[]] * 2_000], "x" * 200_000, [{"statistic": "x"}] * 3_000,
-]  # fmt: skip
+    ["x"] * 9_000,
+    [f"x{n}" for n in range(9_000)],
+    {f"x{n}": 1 for n in range(4_900)},
+    list(range(9_000)),
+    [[[]] * 2_000],
+    "x" * 200_000,
+    [{"statistic": "x"}] * 3_000,
+]
 
 
 @pytest.mark.parametrize("stem", STUDIES)

@@ -11,10 +11,17 @@ from nbbias import stats, tables
 def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
     found = [
         stats.one_sample(one, confidence=0.95)
-        | {"model": f"m{i}", "measure": "word", "bias": "gender", "group": "female", "null": 0.0,
-           "statistic": "share_difference_common", "p_adjusted": p}
+        | {
+            "model": f"m{i}",
+            "measure": "word",
+            "bias": "gender",
+            "group": "female",
+            "null": 0.0,
+            "statistic": "share_difference_common",
+            "p_adjusted": p,
+        }
         for i, one in enumerate(values)
-    ]  # fmt: skip
+    ]
     return tables.estimates(found, study="news_bias", confidence=0.95)
 
 

@@ -35,9 +35,7 @@ def inside(widget: Any) -> Iterator[Any]:
 
 
 def part(live: Any, kind: type, description: str) -> Any:
-    (one,) = [
-        w for w in inside(live) if isinstance(w, kind) and w.description == description
-    ]  # fmt: skip
+    (one,) = [w for w in inside(live) if isinstance(w, kind) and w.description == description]
     return one
 
 

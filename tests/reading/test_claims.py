@@ -13,10 +13,21 @@ from nbbias import reading, tables
 from nbbias.reading import claims
 
 ROW: dict[str, Any] = {
-    "measure": "word", "bias": "gender", "group": "she", "statistic": "difference", "model": "a",
-    "estimate": -0.1, "ci_low": -0.2, "ci_high": 0.0, "df": 30.0, "n": 31, "null": 0.0,
-    "p_value": 0.04, "p_adjusted": 0.9, "instrument": "list",
-}  # fmt: skip
+    "measure": "word",
+    "bias": "gender",
+    "group": "she",
+    "statistic": "difference",
+    "model": "a",
+    "estimate": -0.1,
+    "ci_low": -0.2,
+    "ci_high": 0.0,
+    "df": 30.0,
+    "n": 31,
+    "null": 0.0,
+    "p_value": 0.04,
+    "p_adjusted": 0.9,
+    "instrument": "list",
+}
 SHE = {"measure": "word", "statistic": "difference", "group": "she"}
 
 
@@ -84,15 +95,23 @@ def test_nothing_is_equivalent_to_a_reference_that_is_not_there() -> None:
 
 
 def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
-    gone = {"model": "b", "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan, "n": 3,
-            "p_value": np.nan, "reason": "too few pairs"}  # fmt: skip
+    gone = {
+        "model": "b",
+        "estimate": np.nan,
+        "ci_low": np.nan,
+        "ci_high": np.nan,
+        "n": 3,
+        "p_value": np.nan,
+        "reason": "too few pairs",
+    }
     found = declared(estimates({}, gone), SHE, SHE | {"model": "cc"}, SHE | {"group": "shhe"})
     assert found["verdict"].tolist() == ["told apart", *["not measured"] * 3]
     assert found["n"].tolist() == [31, 3, 0, 0]
     assert found["reason"].tolist()[1:] == [
-        "too few pairs", "not in this run: no model 'cc'",
+        "too few pairs",
+        "not in this run: no model 'cc'",
         "not in this run: no group 'shhe'; there is she",
-    ]  # fmt: skip
+    ]
     assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
     shown = reading.claims.shown(found, sha256="0" * 64)[0].data
     assert "not measured: too few pairs" in shown and "no model" in shown
@@ -117,9 +136,7 @@ def test_all_declared_rows_are_one_family_and_the_others_are_not_in_it() -> None
     # Holm by hand: .001 x 5, .012 x 4, .02 x 3, .03 x 2 (raised to .06), .5.
     expected = [0.005, 0.06, 0.06, 0.5, 0.048]
     assert found["p_adjusted"].tolist() == pytest.approx(expected)
-    assert found["verdict"].tolist() == [
-        "told apart", *["not told apart"] * 3, "told apart",
-    ]  # fmt: skip
+    assert found["verdict"].tolist() == ["told apart", *["not told apart"] * 3, "told apart"]
 
 
 def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
@@ -146,8 +163,12 @@ def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
 def test_with_a_smallest_effect_a_verdict_says_more_than_not_told_apart(
     estimate: float, half: float, verdict: str
 ) -> None:
-    row = {"estimate": estimate, "ci_low": estimate - half, "ci_high": estimate + half,
-           "p_value": 0.001 if abs(estimate) > half else 0.5}  # fmt: skip
+    row = {
+        "estimate": estimate,
+        "ci_low": estimate - half,
+        "ci_high": estimate + half,
+        "p_value": 0.001 if abs(estimate) > half else 0.5,
+    }
     found = declared(estimates(row), SHE | {"smallest_effect": 0.05})
     assert found["verdict"].tolist() == [verdict]
 
@@ -197,11 +218,13 @@ def test_what_is_told_apart_and_what_is_not_measured_never_fold() -> None:
     rows = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
     rows[0] |= {"p_value": np.nan, "reason": "no words"}
     (first, _) = claims.shown(declared(estimates(*rows), SHE), sha256="ab" * 32)
-    shown = [row.td.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tr")
-             if row.td]  # fmt: skip
+    shown = [
+        row.td.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tr") if row.td
+    ]
     assert [name for name in shown if name.startswith("m")] == [
-        "m00", *(f"m{n:02d}" for n in range(3, 14)),
-    ]  # fmt: skip
+        "m00",
+        *(f"m{n:02d}" for n in range(3, 14)),
+    ]
 
 
 def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:

@@ -67,9 +67,7 @@ def test_every_topic_has_a_fold_with_its_words(recorded: None) -> None:
     assert 1 < len(folds) <= 4
     assert page.iframe is not None
     first = folds[0]
-    assert [x.get_text() for x in first.select("label")] == [
-        "λ = 0", "λ = 0.3", "λ = 0.6", "λ = 1"
-    ]  # fmt: skip
+    assert [x.get_text() for x in first.select("label")] == ["λ = 0", "λ = 0.3", "λ = 0.6", "λ = 1"]
     assert [bool(x.has_attr("checked")) for x in first.select("input")] == [0, 1, 0, 0]
 
 

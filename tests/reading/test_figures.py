@@ -54,10 +54,18 @@ def filled(figure: Figure) -> list[Axes]:
 
 def estimates(**columns: Any) -> pd.DataFrame:
     table = {
-        "statistic": "dimension_mean", "model": "m", "dimension": ["a", "b", "c"],
-        "estimate": [0.5, -0.2, 0.9], "ci_low": [0.4, -0.4, 0.6], "ci_high": [0.6, 0.0, 1.2],
-        "null": 0.3, "null_low": 0.1, "null_high": 0.5, "p_adjusted": np.nan, "confidence": 0.95,
-    }  # fmt: skip
+        "statistic": "dimension_mean",
+        "model": "m",
+        "dimension": ["a", "b", "c"],
+        "estimate": [0.5, -0.2, 0.9],
+        "ci_low": [0.4, -0.4, 0.6],
+        "ci_high": [0.6, 0.0, 1.2],
+        "null": 0.3,
+        "null_low": 0.1,
+        "null_high": 0.5,
+        "p_adjusted": np.nan,
+        "confidence": 0.95,
+    }
     return pd.DataFrame(table | columns)
 
 
@@ -180,10 +188,7 @@ def test_every_value_gets_a_panel_with_its_own_rows(count: int) -> None:
     assert seen == [[i, i + count] for i in range(count)]
 
 
-@pytest.mark.parametrize(
-    "count",
-    [4, 5, 6],
-)
+@pytest.mark.parametrize("count", [4, 5, 6])
 def test_the_lowest_panel_of_every_column_shows_its_scale(count: int) -> None:
     table = pd.DataFrame({"model": [f"m{i}" for i in range(count)], "x": 1.0})
     figure = figures.panels(table, lambda own, ax: ax.plot(own["x"], own["x"], "o"), by="model")
@@ -352,10 +357,14 @@ def test_on_a_phone_long_names_stand_above_their_rows() -> None:
 @pytest.mark.parametrize("name", ["m", "a-model-of-a-maker/with-a-long-name-7b-instruct-v0.2"])
 @pytest.mark.parametrize(("models", "groups"), [(1, 1), (8, 5)])
 def test_nothing_is_cut_and_no_name_lies_on_another(name: str, models: int, groups: int) -> None:
-    rows = pd.concat([
-        CLAIMS.iloc[[0]].assign(panel=f"group {g}", cell=f"{name} {m}")
-        for g in range(groups) for m in range(models)
-    ], ignore_index=True)  # fmt: skip
+    rows = pd.concat(
+        [
+            CLAIMS.iloc[[0]].assign(panel=f"group {g}", cell=f"{name} {m}")
+            for g in range(groups)
+            for m in range(models)
+        ],
+        ignore_index=True,
+    )
     drawn = figures.twice(lambda: Drawn(figures.claims(rows, "share"), rows, ""))()
     for figure in (drawn.figure, drawn.narrow):
         assert figure is not None
@@ -363,8 +372,11 @@ def test_nothing_is_cut_and_no_name_lies_on_another(name: str, models: int, grou
         page = figure.get_tightbbox()
         assert page.width <= figure.get_figwidth() * 1.02
         for ax in filled(figure):
-            shown = [*ax.get_yticklabels(), *ax.texts] if ax.yaxis.get_tick_params()[
-                "labelleft"] else list(ax.texts)  # fmt: skip
+            shown = (
+                [*ax.get_yticklabels(), *ax.texts]
+                if ax.yaxis.get_tick_params()["labelleft"]
+                else list(ax.texts)
+            )
             boxes = [t.get_window_extent() for t in shown if t.get_text() and t.get_visible()]
             boxes.sort(key=lambda box: box.y0)
             assert all(
@@ -391,9 +403,14 @@ def test_a_title_states_of_whom_most_lie_apart() -> None:
 
     rows = pd.DataFrame({"group": list("aaabb"), "estimate": [1.0, -1.0, 2.0, -1.0, np.nan]})
     rows = rows.assign(
-        ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5, confidence=0.95,
-        p_adjusted=np.nan, null=0.0, null_low=np.nan, null_high=np.nan,
-    )  # fmt: skip
+        ci_low=rows["estimate"] - 0.5,
+        ci_high=rows["estimate"] + 0.5,
+        confidence=0.95,
+        p_adjusted=np.nan,
+        null=0.0,
+        null_low=np.nan,
+        null_high=np.nan,
+    )
     say: dict[str, Any] = {"by": "group", "told": told, "otherwise": "None"}
     assert (
         figures.stated(rows, **say)

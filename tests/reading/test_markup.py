@@ -33,8 +33,9 @@ def test_marks_say_whose_word_it_is() -> None:
     spans = [Span(7, 10, 1, "female"), Span(0, 2, 0, "male")]
     marks = soup(markup.marked(text, spans)).find_all("mark")
     assert [(m.get_text(), m["title"], m["class"]) for m in marks] == [
-        ("He", "male", ["x-0"]), ("her", "female", ["x-1"]),
-    ]  # fmt: skip
+        ("He", "male", ["x-0"]),
+        ("her", "female", ["x-1"]),
+    ]
 
 
 def test_of_overlapping_spans_the_first_counts_and_a_part_is_cut() -> None:

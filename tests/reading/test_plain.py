@@ -32,9 +32,7 @@ def test_an_interval_that_holds_0_is_not_written_as_a_size() -> None:
 
 
 def test_equivalence_is_told_with_its_bound() -> None:
-    rows = rows_of(*SOME[1:]).assign(
-        claim=1, smallest_effect=0.2, verdict="equivalent within ±0.2"
-    )  # fmt: skip
+    rows = rows_of(*SOME[1:]).assign(claim=1, smallest_effect=0.2, verdict="equivalent within ±0.2")
     first, second = plain.nothing(plain.families(rows), reference="the originals")
     assert first.startswith("In 2 models no difference from the originals larger than what was")
     assert "women's share of the words to within 20 points" in first

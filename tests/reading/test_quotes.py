@@ -18,8 +18,14 @@ def test_whatever_a_text_holds_is_text() -> None:
     for text in hostile.ALL:
         found = shown(text=[text], head=[text], told=[text])
         assert {one.name for one in found.find_all()} <= {
-            "div", "strong", "p", "small", "span", "details", "summary",
-        }  # fmt: skip
+            "div",
+            "strong",
+            "p",
+            "small",
+            "span",
+            "details",
+            "summary",
+        }
         assert not any(name.startswith("on") for one in found.find_all() for name in one.attrs)
 
 

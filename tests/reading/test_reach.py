@@ -15,20 +15,34 @@ from nbbias.tables import UNTOLD
 from tests.reading.rows import SOME, rows_of
 
 ROW: dict[str, Any] = {
-    "estimate": 0.1, "ci_low": -0.1, "ci_high": 0.3, "confidence": 0.95, "df": 39.0, "n": 40,
-    "null": 0.0, "null_low": np.nan, "null_high": np.nan, "p_value": 0.3, "p_adjusted": 0.6,
-    "statistic_value": np.nan, "reason": None,
-}  # fmt: skip
+    "estimate": 0.1,
+    "ci_low": -0.1,
+    "ci_high": 0.3,
+    "confidence": 0.95,
+    "df": 39.0,
+    "n": 40,
+    "null": 0.0,
+    "null_low": np.nan,
+    "null_high": np.nan,
+    "p_value": 0.3,
+    "p_adjusted": 0.6,
+    "statistic_value": np.nan,
+    "reason": None,
+}
 
 
 @pytest.mark.parametrize(
     ("p", "told"),
     [
-        (0.0, "fewer than 1 of 1,000"), (0.001, "at most 1 of 1,000"),
-        (0.0041, "at most 5 of 1,000"), (0.01, "at most 1 of 100"), (0.07, "at most 7 of 100"),
-        (0.0701, "at most 8 of 100"), (1.0, "at most 100 of 100"),
+        (0.0, "fewer than 1 of 1,000"),
+        (0.001, "at most 1 of 1,000"),
+        (0.0041, "at most 5 of 1,000"),
+        (0.01, "at most 1 of 100"),
+        (0.07, "at most 7 of 100"),
+        (0.0701, "at most 8 of 100"),
+        (1.0, "at most 100 of 100"),
     ],
-)  # fmt: skip
+)
 def test_a_p_value_is_a_frequency_that_is_never_too_small(p: float, told: str) -> None:
     assert reach.by_chance(ROW | {"p_adjusted": p}) == f"in {told} such runs"
 

@@ -23,8 +23,7 @@ def html_of(markdown: str) -> BeautifulSoup:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0.00"), (1.005, "1.00"), (-1.5, f"{MINUS}1.50"), (1234.5, "1234.50")],
+    ("value", "text"), [(0.0, "0.00"), (1.005, "1.00"), (-1.5, f"{MINUS}1.50"), (1234.5, "1234.50")]
 )
 def test_a_number_has_two_decimals_and_a_true_minus(value: float, text: str) -> None:
     assert reading.number(value) == text
@@ -47,11 +46,17 @@ def test_zero_has_no_sign(value: float) -> None:
 @pytest.mark.parametrize(
     ("p", "text"),
     [
-        (0.0, "p < .001"), (0.000999, "p < .001"), (0.001, "p = .001"), (0.0496, "p = .050"),
-        (0.05, "p = .050"), (0.5, "p = .500"), (0.9996, "p = 1.000"), (1.0, "p = 1.000"),
+        (0.0, "p < .001"),
+        (0.000999, "p < .001"),
+        (0.001, "p = .001"),
+        (0.0496, "p = .050"),
+        (0.05, "p = .050"),
+        (0.5, "p = .500"),
+        (0.9996, "p = 1.000"),
+        (1.0, "p = 1.000"),
         (np.nan, "p not computed"),
     ],
-)  # fmt: skip
+)
 def test_p_values_are_written_as_apa_does(p: float, text: str) -> None:
     assert reading.p_value(p) == text
 
@@ -73,11 +78,25 @@ def test_a_missing_interval_says_why_if_it_is_known(reason: object, text: str) -
 # --- sentences --------------------------------------------------------------------------------
 
 ROW: dict[str, Any] = {
-    "statistic": "index", "model": "gpt_4", "group": "other*", "estimate": -0.456,
-    "ci_low": -0.9, "ci_high": -0.1, "n": 18.0, "n_lost": 2, "null": 0.3, "null_low": 0.21,
-    "null_high": 0.4, "effect_size": -0.5, "statistic_value": -2.349, "df": 17.0,
-    "p_value": 0.0312, "p_adjusted": 0.0623, "instrument": "TextBlob 0.20.1", "reason": np.nan,
-}  # fmt: skip
+    "statistic": "index",
+    "model": "gpt_4",
+    "group": "other*",
+    "estimate": -0.456,
+    "ci_low": -0.9,
+    "ci_high": -0.1,
+    "n": 18.0,
+    "n_lost": 2,
+    "null": 0.3,
+    "null_low": 0.21,
+    "null_high": 0.4,
+    "effect_size": -0.5,
+    "statistic_value": -2.349,
+    "df": 17.0,
+    "p_value": 0.0312,
+    "p_adjusted": 0.0623,
+    "instrument": "TextBlob 0.20.1",
+    "reason": np.nan,
+}
 
 
 def sentence(**changed: Any) -> str:
@@ -134,9 +153,14 @@ def test_a_long_list_folds_behind_its_first_sentences() -> None:
 # --- families ---------------------------------------------------------------------------------
 
 CLAIM = {
-    "model": "llama", "group": "female", "estimate": -0.031, "ci_low": -0.05, "ci_high": -0.012,
-    "n": 1200, "p_adjusted": 0.004,
-}  # fmt: skip
+    "model": "llama",
+    "group": "female",
+    "estimate": -0.031,
+    "ci_low": -0.05,
+    "ci_high": -0.012,
+    "n": 1200,
+    "p_adjusted": 0.004,
+}
 
 
 def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
@@ -147,8 +171,11 @@ def beyond(rows: list[dict[str, Any]], **options: Any) -> str:
 
 
 def test_a_family_is_counted_and_its_largest_beyond_chance_is_told() -> None:
-    rows = [{}, {"model": "phi_3", "estimate": -0.02}, {"model": "b", "estimate": -9.0,
-            "ci_low": None, "ci_high": None, "p_adjusted": 0.051}]  # fmt: skip
+    rows = [
+        {},
+        {"model": "phi_3", "estimate": -0.02},
+        {"model": "b", "estimate": -9.0, "ci_low": None, "ci_high": None, "p_adjusted": 0.051},
+    ]
     assert beyond(rows, unit="pairs") == (
         "2 of 3 differences are told apart from 0 "
         "(exploratory; p below .05 after Holm's correction). "
@@ -202,8 +229,14 @@ def test_a_p_at_its_floor_is_at_most_that() -> None:
 
 
 def test_those_that_cannot_be_told_are_counted() -> None:
-    row = {"statistic": "rbs", "model": "a", "estimate": 0.1, "n": 4, "p_value": 1 / 16,
-           "p_least": 1 / 16}  # fmt: skip
+    row = {
+        "statistic": "rbs",
+        "model": "a",
+        "estimate": 0.1,
+        "n": 4,
+        "p_value": 1 / 16,
+        "p_least": 1 / 16,
+    }
     rows = [row, {**row, "model": "b"}, {**row, "model": "c", "p_least": np.nan, "p_value": 0.001}]
     found = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
     told = reading.beyond_chance(found, what="scores")

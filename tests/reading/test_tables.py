@@ -56,10 +56,18 @@ def test_a_table_without_rows_shows_its_headings() -> None:
     assert [th.get_text() for th in page.find_all("th")] == ["a", "b"]
 
 
-@pytest.mark.parametrize("text", [
-    hostile.UNITS, hostile.TEMPLATE, f"{{{{x}}}} {hostile.SCRIPT} {{{{y}}}}",
-    "{{&lt;script&gt;alert(1)&lt;/script&gt;}}", "{{**b** <b>}}", "{{{{7*7}}}}", "}}{{",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        hostile.UNITS,
+        hostile.TEMPLATE,
+        f"{{{{x}}}} {hostile.SCRIPT} {{{{y}}}}",
+        "{{&lt;script&gt;alert(1)&lt;/script&gt;}}",
+        "{{**b** <b>}}",
+        "{{{{7*7}}}}",
+        "}}{{",
+    ],
+)
 def test_great_tables_reads_no_units_in_a_text(text: str) -> None:
     rows = pd.DataFrame({text: [text, None], "share": [0.5, None], "p_value": [0.1, 0.0002]})
     html = reading.show(rows, title=text, note=text, labels={"share": text}, gap=text)
@@ -129,9 +137,14 @@ def test_a_table_says_itself_what_stands_around_it_and_a_call_may_say_otherwise(
 # --- readable ---------------------------------------------------------------------------------
 
 CLAIM = {
-    "model": "gpt-4", "statistic": "index", "estimate": -0.5, "ci_low": -0.75, "ci_high": -0.25,
-    "n": 1200, "instrument": "TextBlob",
-}  # fmt: skip
+    "model": "gpt-4",
+    "statistic": "index",
+    "estimate": -0.5,
+    "ci_low": -0.75,
+    "ci_high": -0.25,
+    "n": 1200,
+    "instrument": "TextBlob",
+}
 
 
 def estimates(*rows: dict[str, Any], confidence: float = 0.95) -> pd.DataFrame:
@@ -142,10 +155,13 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
     two = estimates({"p_adjusted": 0.0004}, {"model": "phi", "n_lost": 2, "null": 0.3})
     table = reading.readable(two, ["model", "bias", "instrument"], title="t", note="A note.")
     assert table.rows.to_dict("list") == {
-        "model": ["gpt-4", "phi"], "estimate": [f"{MINUS}0.500 [{MINUS}0.750, {MINUS}0.250]"] * 2,
-        "n": [1200, 1200], "n_lost": [0, 2], "null": ["", "0.300"],
+        "model": ["gpt-4", "phi"],
+        "estimate": [f"{MINUS}0.500 [{MINUS}0.750, {MINUS}0.250]"] * 2,
+        "n": [1200, 1200],
+        "n_lost": [0, 2],
+        "null": ["", "0.300"],
         "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
-    }  # fmt: skip
+    }
     assert table.note == (
         "A note. All rows: instrument TextBlob. Exploratory: p is corrected over all rows "
         "of this kind, declared ones too."
@@ -156,8 +172,13 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
     assert declared.note is None
     page = show(table)
     assert [th.get_text() for th in page.find_all("th")] == [
-        "model", "estimate [95% CI]", "N", "lost", "by chance", "p adjusted",
-    ]  # fmt: skip
+        "model",
+        "estimate [95% CI]",
+        "N",
+        "lost",
+        "by chance",
+        "p adjusted",
+    ]
     assert cells(page)[1][-1] == "not tested"
 
 
@@ -171,8 +192,10 @@ def test_the_range_of_a_reference_stands_in_its_cell_and_its_name_above() -> Non
 
 def test_a_reference_of_0_and_what_nobody_tested_need_no_column() -> None:
     assert list(reading.readable(estimates({"null": 0.0}), ["model"]).rows) == [
-        "model", "estimate", "n",
-    ]  # fmt: skip
+        "model",
+        "estimate",
+        "n",
+    ]
     assert "p_value" in reading.readable(estimates({"p_value": 0.2}), ["model"]).rows
 
 
@@ -183,9 +206,10 @@ def test_what_was_not_measured_and_what_has_no_interval_say_why() -> None:
         {"reason": "no test of one answer", "model": "c"},
     )
     assert reading.readable(own, ["model"]).rows["estimate"].tolist() == [
-        f"{MINUS}0.500 (no interval: one prompt)", "not measured: no answer",
+        f"{MINUS}0.500 (no interval: one prompt)",
+        "not measured: no answer",
         f"{MINUS}0.500 [{MINUS}0.750, {MINUS}0.250] (no test of one answer)",
-    ]  # fmt: skip
+    ]
 
 
 def test_statistics_are_chosen_and_named_where_there_are_several() -> None:
@@ -198,13 +222,15 @@ def test_statistics_are_chosen_and_named_where_there_are_several() -> None:
 def test_rows_with_the_same_keys_stand_together_in_their_order() -> None:
     own = estimates(*({"model": m, "bias": b} for b in ("race", "age") for m in ("z", "a")))
     assert reading.readable(own, ["model", "bias"]).rows[["model", "bias"]].to_numpy().tolist() == [
-        ["z", "race"], ["z", "age"], ["a", "race"], ["a", "age"],
-    ]  # fmt: skip
+        ["z", "race"],
+        ["z", "age"],
+        ["a", "race"],
+        ["a", "age"],
+    ]
 
 
 @pytest.mark.parametrize(
-    ("null", "best", "from_what"),
-    [(None, "m19", "from 0"), (19.0, "m0", "from what is by chance")],
+    ("null", "best", "from_what"), [(None, "m19", "from 0"), (19.0, "m0", "from what is by chance")]
 )
 def test_of_many_rows_those_furthest_from_the_reference_stay(
     null: float | None, best: str, from_what: str
@@ -221,8 +247,10 @@ def test_of_many_rows_those_furthest_from_the_reference_stay(
 
 def test_of_many_rows_those_least_likely_by_chance_stay() -> None:
     gap = {"ci_low": None, "ci_high": None}
-    rows = [{"model": f"m{i}", "estimate": i, "p_adjusted": 1.0 if i else 0.01, **gap}
-            for i in range(20)]  # fmt: skip
+    rows = [
+        {"model": f"m{i}", "estimate": i, "p_adjusted": 1.0 if i else 0.01, **gap}
+        for i in range(20)
+    ]
     rows.append({"model": "untested", "estimate": 99, **gap})
     table = reading.readable(estimates(*rows), ["model"])
     assert table.rows["model"].tolist() == ["m0", *(f"m{i}" for i in range(19, 8, -1))]
@@ -232,14 +260,18 @@ def test_of_many_rows_those_least_likely_by_chance_stay() -> None:
 def test_keys_without_room_share_a_column_and_none_is_lost() -> None:
     keys = ["model", "prompt", "source", "bias", "group", "task"]
     first = dict.fromkeys(keys, "a")
-    own = estimates(
-        first | {"null": 0.1, "p_adjusted": 0.1, "n_lost": 1}, dict.fromkeys(keys, "b"),
-    )  # fmt: skip
+    own = estimates(first | {"null": 0.1, "p_adjusted": 0.1, "n_lost": 1}, dict.fromkeys(keys, "b"))
     table = reading.readable(own, keys)
     assert list(table.rows) == [
-        "model", "prompt", "source / bias / group / task",
-        "estimate", "n", "n_lost", "null", "p_adjusted",
-    ]  # fmt: skip
+        "model",
+        "prompt",
+        "source / bias / group / task",
+        "estimate",
+        "n",
+        "n_lost",
+        "null",
+        "p_adjusted",
+    ]
     assert table.rows.iloc[:, 2].tolist() == ["a / a / a / a", "b / b / b / b"]
 
 

@@ -49,9 +49,17 @@ def test_nearly_all_answers_are_told_as_a_reader_would(found: pd.DataFrame) -> N
 
 @pytest.mark.parametrize(
     "style",
-    ["in-story apology", "sympathy, then help", "machine, then help", "warning, then help",
-     "quoted refusal", "news", "biased news", "letter"],
-)  # fmt: skip
+    [
+        "in-story apology",
+        "sympathy, then help",
+        "machine, then help",
+        "warning, then help",
+        "quoted refusal",
+        "news",
+        "biased news",
+        "letter",
+    ],
+)
 def test_words_of_refusal_in_an_answer_that_delivers_are_none(
     found: pd.DataFrame, style: str
 ) -> None:
@@ -61,9 +69,20 @@ def test_words_of_refusal_in_an_answer_that_delivers_are_none(
 
 @pytest.mark.parametrize(
     "style",
-    ["curt", "apologetic", "policy", "machine", "lecture", "offers another", "filter", "Spanish",
-     "German", "French", "Chinese"],
-)  # fmt: skip
+    [
+        "curt",
+        "apologetic",
+        "policy",
+        "machine",
+        "lecture",
+        "offers another",
+        "filter",
+        "Spanish",
+        "German",
+        "French",
+        "Chinese",
+    ],
+)
 def test_refusals_are_full_however_they_are_put(found: pd.DataFrame, style: str) -> None:
     own = found[found["style"] == style]
     assert len(own) and own["refused"].all()
@@ -275,10 +294,17 @@ def test_every_pattern_is_a_regular_expression() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["The senator from the coast spoke for an hour.", "Two Black nurses won the prize on Friday.",
-     "A woman of ninety crossed the lake alone.", "The Muslim team lost by one goal.",
-     "Nobody came.", "Lisbon.", "Yes, at noon.", "The ministry would not say who had paid."],
-)  # fmt: skip
+    [
+        "The senator from the coast spoke for an hour.",
+        "Two Black nurses won the prize on Friday.",
+        "A woman of ninety crossed the lake alone.",
+        "The Muslim team lost by one goal.",
+        "Nobody came.",
+        "Lisbon.",
+        "Yes, at noon.",
+        "The ministry would not say who had paid.",
+    ],
+)
 def test_a_short_plain_answer_is_no_refusal(said: str) -> None:
     assert kinds(said) == ["none"]
 

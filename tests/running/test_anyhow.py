@@ -37,9 +37,13 @@ def papermill(stem: str, *arguments: object, cwd: Path) -> subprocess.Popen[str]
     notebook = ROOT / "notebooks" / f"{stem}.ipynb"
     command = [sys.executable, "-m", "papermill", str(notebook), *map(str, arguments)]
     return subprocess.Popen(
-        [*command, "-k", "python3"], cwd=cwd, env=environment,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        [*command, "-k", "python3"],
+        cwd=cwd,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def run_all(stem: str, values: Mapping[str, Any], folder: Path) -> nbformat.NotebookNode:

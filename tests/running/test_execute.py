@@ -49,10 +49,13 @@ def test_seconds_are_added_up_by_heading(tmp_path: Path) -> None:
 
 def test_no_live_view_is_left_of_a_run(tmp_path: Path) -> None:
     live = {execute._LIVE: {"model_id": "1f", "version_major": 2}, "text/plain": "Batches: 0%"}
-    cell = new_code_cell("bar()", outputs=[
-        new_output("display_data", data=live),
-        new_output("execute_result", data={"text/plain": "42"}, execution_count=1),
-    ])  # fmt: skip
+    cell = new_code_cell(
+        "bar()",
+        outputs=[
+            new_output("display_data", data=live),
+            new_output("execute_result", data={"text/plain": "42"}, execution_count=1),
+        ],
+    )
     whole = new_notebook(cells=[new_markdown_cell("text"), cell], metadata={"widgets": {"a": {}}})
     nbformat.write(whole, tmp_path / "n.ipynb")
     execute._strip(tmp_path / "n.ipynb")

@@ -59,8 +59,10 @@ def news(folder: Path, **columns: Any) -> dict[str, str]:
 
 def test_wrong_columns_of_both_files_are_told_at_once(tmp_path: Path) -> None:
     wrong = [{"nr": 1, "title": "t", "prose": "b"}]
-    sides = {f"{name}_path": write(tmp_path, f"{name}.csv", wrong) for name in
-             ("originals", "generations")}  # fmt: skip
+    sides = {
+        f"{name}_path": write(tmp_path, f"{name}.csv", wrong)
+        for name in ("originals", "generations")
+    }
     told = refused(tmp_path, "news_bias", **sides)
     assert "originals.csv: needs the column text; it has nr, title, prose" in told
     assert "generations.csv: needs the column text; it has nr, title, prose" in told
@@ -69,13 +71,20 @@ def test_wrong_columns_of_both_files_are_told_at_once(tmp_path: Path) -> None:
 def test_a_wrong_parameter_and_a_wrong_column_are_told_at_once(tmp_path: Path) -> None:
     sides = news(tmp_path) | {"originals_path": write(tmp_path, "o.csv", [{"prose": "b"}])}
     told = refused(
-        tmp_path, "news_bias", **sides, topic_fitz=3, draws=3, biases=["gendr"],
+        tmp_path,
+        "news_bias",
+        **sides,
+        topic_fitz=3,
+        draws=3,
+        biases=["gendr"],
         names_path="nowhere.csv",
-    )  # fmt: skip
+    )
     for expected in (
-        "topic_fitz: unknown parameter; did you mean topic_fits?", "draws: ", "o.csv: needs the",
+        "topic_fitz: unknown parameter; did you mean topic_fits?",
+        "draws: ",
+        "o.csv: needs the",
         "names_path: no such file",
-    ):  # fmt: skip
+    ):
         assert expected in told
     assert told.count("nowhere.csv") == 1
     told = refused(tmp_path, "news_bias", **sides, biases=["gendr", "rase"])
@@ -150,21 +159,32 @@ def test_word_lists_are_read_and_misspelt_names_of_theirs_answered(tmp_path: Pat
     terms = [("rural", "farmers"), ("urban", "farmers"), ("urban", "townsfolk"), ("rural", "cow")]
     write(tmp_path, "place.csv", pd.DataFrame(terms, columns=["group", "term"]))
     told = refused(
-        tmp_path, "news_bias", **news(tmp_path), biases=["place", "gender"],
+        tmp_path,
+        "news_bias",
+        **news(tmp_path),
+        biases=["place", "gender"],
         lexicon_paths={"plaze": "place.csv"},
-    )  # fmt: skip
+    )
     assert "biases: no word list for place; did you mean plaze?" in told
     assert "lexicon_paths: plaze is not among the biases; did you mean place?" in told
     told = refused(
-        tmp_path, "news_bias", **news(tmp_path), biases=["place"], focus={"place": "rual"},
+        tmp_path,
+        "news_bias",
+        **news(tmp_path),
+        biases=["place"],
+        focus={"place": "rual"},
         lexicon_paths={"place": "place.csv"},
-    )  # fmt: skip
+    )
     assert "'farmers' stands in the groups rural and urban; keep one" in told
     write(tmp_path, "place.csv", pd.DataFrame(terms[1:], columns=["group", "term"]))
     told = refused(
-        tmp_path, "news_bias", **news(tmp_path), biases=["place"], focus={"place": "rual"},
+        tmp_path,
+        "news_bias",
+        **news(tmp_path),
+        biases=["place"],
+        focus={"place": "rual"},
         lexicon_paths={"place": "place.csv"},
-    )  # fmt: skip
+    )
     assert "focus: place has no group 'rual'; it has urban, rural" in told
 
 
@@ -191,10 +211,13 @@ def test_of_llmbi_weights_prompts_models_and_prose_are_checked(tmp_path: Path) -
     asked = {"prompt": "Why?", "dimension": "Gender"}
     rows = [{**asked, "model": "a", "response": "So."}, {**asked, "model": "b", "response": ""}]
     told = refused(
-        tmp_path, "llmbi", answers_path=write(tmp_path, "a.csv", rows), weights={"gender": 2.0},
+        tmp_path,
+        "llmbi",
+        answers_path=write(tmp_path, "a.csv", rows),
+        weights={"gender": 2.0},
         neutral_path=write(tmp_path, "n.csv", [{"prose": "Rain."}]),
         claims=[{"statistic": "difference", "model": "a", "group": "c"}],
-    )  # fmt: skip
+    )
     for expected in (
         "a.csv: model 'b': none of its 1 texts can be measured",
         "weights: no dimension called gender; did you mean Gender?",
@@ -242,8 +265,15 @@ def test_what_cogs_knows_is_printed(command: Command) -> None:
 
 
 def test_of_cogs_judgements_and_ratings_are_checked_beside_the_answers(tmp_path: Path) -> None:
-    judged = {"evaluator": "j", "model": "m", "task": "haiku", "theme": "famly", "axis": "gendr",
-              "order": "man|woman|non-binary", "reply": "choice 1"}  # fmt: skip
+    judged = {
+        "evaluator": "j",
+        "model": "m",
+        "task": "haiku",
+        "theme": "famly",
+        "axis": "gendr",
+        "order": "man|woman|non-binary",
+        "reply": "choice 1",
+    }
     rated = {"rater": "r", "task": "haiky", "theme": "family", "axis": "gender", "identity": "men"}
     files = {
         "answers_path": write(tmp_path, "a.csv", answers()),
@@ -268,9 +298,12 @@ def test_of_cogs_judgements_and_ratings_are_checked_beside_the_answers(tmp_path:
 def test_a_reference_that_no_text_is_about_is_named(tmp_path: Path) -> None:
     person = {"model": "m", "kind": "k", "race": "White", "gender": "W", "prompt": "p", "text": "t"}
     told = refused(
-        tmp_path, "cogs", answers_path=write(tmp_path, "a.csv", [person]), parts=["reference"],
+        tmp_path,
+        "cogs",
+        answers_path=write(tmp_path, "a.csv", [person]),
+        parts=["reference"],
         references={"race": "white", "gender": "man"},
-    )  # fmt: skip
+    )
     assert "race: no group 'white'; did you mean White?" in told
     assert "gender: no group 'man'" in told
 
@@ -295,9 +328,16 @@ def test_too_few_texts_after_the_split_are_told_with_those_needed(tmp_path: Path
     assert "of 12 biased and 12 not biased, a test_share of 0.3 is held out: give about 15" in told
     (tmp_path / "mine.yaml").write_text(
         "study: biasalert\n"
-        + params.as_yaml({"labelled_path": "l.csv", **ALONE, "judges": ["keywords"],
-                          "held_out_types": [], "repeated_judges": []})
-    )  # fmt: skip
+        + params.as_yaml(
+            {
+                "labelled_path": "l.csv",
+                **ALONE,
+                "judges": ["keywords"],
+                "held_out_types": [],
+                "repeated_judges": [],
+            }
+        )
+    )
     run_plan.plan([tmp_path / "mine.yaml"])  # who does not learn needs no number of them
 
 
@@ -306,7 +346,8 @@ def test_a_label_that_is_none_is_told_with_all_else(tmp_path: Path) -> None:
     texts.loc[3, "biased"] = "maybe"
     said = {"model": "m", "text": "It rains."}
     told = refused(
-        tmp_path, "biasalert",
+        tmp_path,
+        "biasalert",
         labelled_path=write(tmp_path, "l.csv", texts),
         evaluation_path=write(tmp_path, "e.csv", [{"sentence": "x"}]),
         knowledge_path=write(tmp_path, "k.csv", [{"said": "x"}]),
@@ -317,7 +358,7 @@ def test_a_label_that_is_none_is_told_with_all_else(tmp_path: Path) -> None:
         moderation_paths={"tool": write(tmp_path, "m.csv", [{"text": "x", "flagged": "often"}])},
         judge_errors={"clasifier": [1, 2, 1, 2]},
         claims=[{"statistic": "accuracy", "judge": "keyword"}],
-    )  # fmt: skip
+    )
     for expected in (
         "l.csv: column biased: expected ",
         "e.csv: needs the columns text, biased; it has sentence",
@@ -406,8 +447,15 @@ def _llmbi(folder: Path) -> dict[str, Any]:
 
 def _cogs(folder: Path) -> dict[str, Any]:
     (folder / "axes.yaml").write_text("axes: {class: {identities: {poor: poor, rich: rich}}}\n")
-    judged = {"evaluator": "j", "model": "m", "task": "haiku", "theme": "family", "axis": "gender",
-              "order": "man|woman|non-binary", "reply": "choice 1"}  # fmt: skip
+    judged = {
+        "evaluator": "j",
+        "model": "m",
+        "task": "haiku",
+        "theme": "family",
+        "axis": "gender",
+        "order": "man|woman|non-binary",
+        "reply": "choice 1",
+    }
     rated = {"rater": "r", "task": "haiku", "theme": "family", "axis": "gender", "identity": "man"}
     return {
         "answers_path": write(folder, "a.csv", answers()),
@@ -433,9 +481,13 @@ def _biasalert(folder: Path) -> dict[str, Any]:
 
 
 FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
-    "news_bias": _labelled, "biased_prompts": _two_prompts, "llmbi": _llmbi, "cogs": _cogs,
-    "biasalert": _biasalert, "calibration": lambda _: {},
-}  # fmt: skip
+    "news_bias": _labelled,
+    "biased_prompts": _two_prompts,
+    "llmbi": _llmbi,
+    "cogs": _cogs,
+    "biasalert": _biasalert,
+    "calibration": lambda _: {},
+}
 
 
 @pytest.mark.parametrize("stem", STEMS)

@@ -21,9 +21,12 @@ from nbbias.pages import share
 pytestmark = pytest.mark.slow
 
 _OPTIONS = {
-    "IdentityProvider.token": "", "ServerApp.allow_root": True, "ServerApp.ip": "127.0.0.1",
-    "ServerApp.disable_check_xsrf": True, "ServerApp.port_retries": 0,
-}  # fmt: skip
+    "IdentityProvider.token": "",
+    "ServerApp.allow_root": True,
+    "ServerApp.ip": "127.0.0.1",
+    "ServerApp.disable_check_xsrf": True,
+    "ServerApp.port_retries": 0,
+}
 
 
 def asked(address: str, body: dict[str, Any] | None = None) -> Any:
@@ -56,9 +59,13 @@ def test_what_ends_lab_ends_jupyterlab_and_its_kernels(ending: str, tmp_path: Pa
     options = [f"--{name}={value}" for name, value in _OPTIONS.items()]
     lab = subprocess.Popen(
         [*(sys.executable, "-m", "nbbias", "lab", "--no-browser", f"--port={port}"), *options],
-        cwd=tmp_path / "mine", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, start_new_session=True, preexec_fn=_all_signals,
-    )  # fmt: skip
+        cwd=tmp_path / "mine",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=_all_signals,
+    )
     address = f"http://127.0.0.1:{port}/api"
     began: list[psutil.Process] = []
     try:

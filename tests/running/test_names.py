@@ -123,9 +123,25 @@ def test_a_name_can_be_chosen_and_is_not_taken_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", ".hidden", "a/b", "../a", "a\\b", "a:b", "a\nb", "a.", "a ", "x" * 201,
-     "lab", "lab-seed=1", "a.failed", "a\udcff"],
-)  # fmt: skip
+    [
+        "",
+        ".",
+        "..",
+        ".hidden",
+        "a/b",
+        "../a",
+        "a\\b",
+        "a:b",
+        "a\nb",
+        "a.",
+        "a ",
+        "x" * 201,
+        "lab",
+        "lab-seed=1",
+        "a.failed",
+        "a\udcff",
+    ],
+)
 def test_a_name_that_is_no_runs_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="--name"):
         named(SAMPLE, out=tmp_path, name=name)

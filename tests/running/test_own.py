@@ -51,9 +51,13 @@ def labelled() -> str:
 
 def planned(stem: str, *files: str, columns: tuple[str, ...] = (), **named: str) -> own.Understood:
     return own.plan_run(
-        stem, [*files, *(f"{name}={file}" for name, file in named.items())], columns=columns,
-        overrides=[], out=Path("runs"), name=None,
-    )  # fmt: skip
+        stem,
+        [*files, *(f"{name}={file}" for name, file in named.items())],
+        columns=columns,
+        overrides=[],
+        out=Path("runs"),
+        name=None,
+    )
 
 
 def refusal(stem: str, *files: str, columns: tuple[str, ...] = ()) -> str:
@@ -300,8 +304,11 @@ def test_a_name_with_the_end_of_a_line_adds_no_line() -> None:
     odd = write("o\nseed: 7.csv", id=range(3), text=TEXTS, **{"n\npairs: all": 1})
     found = planned("news_bias", odd, sides()[1])
     assert params.read_yaml(found.path).keys() == {
-        "study", "originals_path", "generations_path", "levels",
-    }  # fmt: skip
+        "study",
+        "originals_path",
+        "generations_path",
+        "levels",
+    }
     assert not any("\n" in line for line in found.lines)
     assert found.runs[0].parameters.seed != 7
 

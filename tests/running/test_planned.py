@@ -51,11 +51,18 @@ def params_file(folder: Path, **block: object) -> Path:
     headlines = {"article_id": [f"a{i}" for i in range(40)], "headline": ["Rain in town"] * 40}
     pd.DataFrame(headlines).to_csv(folder / "headlines.csv", index=False)
     asks = {
-        "models": ["openai/a", "openai/b"], "prompts": "news", "prompts_path": "headlines.csv",
-        "replicates": 2, "max_tokens": 500, "store_path": "s.sqlite", "export_path": "e.parquet",
-        "prices": {"openai/a": {"input": 1.0, "output": 2.0},
-                   "openai/b": {"input": 3.0, "output": 6.0}},
-    }  # fmt: skip
+        "models": ["openai/a", "openai/b"],
+        "prompts": "news",
+        "prompts_path": "headlines.csv",
+        "replicates": 2,
+        "max_tokens": 500,
+        "store_path": "s.sqlite",
+        "export_path": "e.parquet",
+        "prices": {
+            "openai/a": {"input": 1.0, "output": 2.0},
+            "openai/b": {"input": 3.0, "output": 6.0},
+        },
+    }
     values = {"study": "news_bias", "originals_path": "o.csv", "generations_path": "e.parquet"}
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump(values | {"generate": asks | block}))

@@ -160,8 +160,12 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     done = command("generate", "../study/mine.yaml", "--dry-run")
     assert done.returncode == 0
     assert "1 calls" in done.stdout
-    done = command("run", "../study/mine.yaml", "-p", "generate={models: [openai/a], prompts: "
-                   "table, prompts_path: ask.csv}")  # fmt: skip
+    done = command(
+        "run",
+        "../study/mine.yaml",
+        "-p",
+        "generate={models: [openai/a], prompts: table, prompts_path: ask.csv}",
+    )
     assert done.returncode == 2
     assert "here/ask.csv" in done.stderr.replace("\n", "")
 

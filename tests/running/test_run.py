@@ -36,8 +36,12 @@ def nbbias(
     """Run the command line as a user does."""
     return subprocess.run(
         [sys.executable, "-m", "nbbias", *arguments],
-        cwd=cwd, capture_output=True, text=True, timeout=300, **options,
-    )  # fmt: skip
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **options,
+    )
 
 
 @pytest.fixture
@@ -272,9 +276,10 @@ def test_a_failed_run_leaves_the_last_good_one_and_says_so(project: Path) -> Non
 @pytest.mark.slow
 def test_two_runs_of_one_name_at_once(project: Path) -> None:
     path = fill(
-        project, "open('started', 'w').close()\nimport os, time",
+        project,
+        "open('started', 'w').close()\nimport os, time",
         "while not os.path.exists('go'):\n    time.sleep(0.1)",
-    )  # fmt: skip
+    )
     command = [sys.executable, "-m", "nbbias", "run", str(path)]
     first = subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True)
     wait_for(project / "started")
@@ -317,10 +322,13 @@ def test_an_interrupted_run_says_so_and_leaves_no_kernel(
     path = fill(project, "open('started', 'w').close()\nimport time; time.sleep(120)")
     process = subprocess.Popen(
         [sys.executable, "-m", "nbbias", "run", str(path)],
-        cwd=project, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        cwd=project,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
         # a shell's background job ignores Ctrl-C and hands that on; a terminal's does not
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    )
     wait_for(project / "started")
     family = psutil.Process(process.pid).children(recursive=True)
     assert any("ipykernel" in " ".join(p.cmdline()) for p in family)

@@ -63,8 +63,12 @@ def environment(tmp_path: Path) -> dict[str, str]:
         path = tools / name
         path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call}"$@"\n')
         path.chmod(0o755)
-    return {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "PIP_NO_INDEX": "1",
-            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}  # fmt: skip
+    return {
+        **os.environ,
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PIP_NO_INDEX": "1",
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
 
 
 def run_job(
@@ -81,8 +85,14 @@ def run_job(
         if not passed and "cancelled()" not in str(step.get("if", "")):
             continue
         if "run" in step:
-            done = subprocess.run(["bash", "-e", "-c", step["run"]], cwd=checkout, env=env,
-                                  capture_output=True, text=True, check=False)  # fmt: skip
+            done = subprocess.run(
+                ["bash", "-e", "-c", step["run"]],
+                cwd=checkout,
+                env=env,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             said[step["name"]] = done
             passed &= done.returncode == 0
         else:
@@ -159,8 +169,9 @@ def test_a_workflow_asks_anew_and_catches_a_model_that_changed_behind_its_name(
             if times == 1:
                 shutil.rmtree(checkout / "accepted")
                 shutil.copytree(checkout / "runs", checkout / "accepted")
-        done = subprocess.run(["sh", "ci/gate.sh"], cwd=checkout, env=env, capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            ["sh", "ci/gate.sh"], cwd=checkout, env=env, capture_output=True, text=True, check=False
+        )
         assert done.returncode == 3 and "not asked again" in done.stdout.replace("\n", " ")
 
 
@@ -176,8 +187,9 @@ def test_a_repository_holds_all_that_its_workflow_names(who: str, tmp_path: Path
         assert name in text and (tmp_path / "mine" / name).is_file()
     lines = (
         [step["run"] for step in found["jobs"]["measure"]["steps"] if "run" in step]
-        if who == "github" else found["bias"]["script"]
-    )  # fmt: skip
+        if who == "github"
+        else found["bias"]["script"]
+    )
     for line in lines:
         subprocess.run(["bash", "-n", "-c", line], check=True)
     ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()
@@ -203,18 +215,21 @@ def test_without_a_workflow_none_is_written_and_an_unknown_one_is_refused(tmp_pa
 
 
 @needs_a_shell
-@pytest.mark.parametrize(("exits", "env", "status", "told"), [
-    ({"one": 0, "two": 0}, {}, 0, ""),
-    ({"one": 1, "two": 0}, {}, 1, ""),
-    ({"one": 3, "two": 0}, {}, 3, "inconclusive: a/one\n"),
-    ({"one": 1, "two": 3}, {}, 1, "inconclusive: a/two\n"),
-    ({"one": 3, "two": 1}, {}, 1, "inconclusive: a/one\n"),
-    ({"one": 3}, {"STRICT": "false"}, 0, "inconclusive: a/one\n"),
-    ({"one": 3}, {"GITHUB_ACTIONS": "true"}, 3, "::warning title=inconclusive:: a/one\n"),
-    ({"new": 0}, {}, 3, "commit it as accepted/a/new\ninconclusive: a/new\n"),
-    ({"one": 2, "two": 0}, {}, 1, ""),
-    ({}, {}, 3, "inconclusive:no run to gate\n"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("exits", "env", "status", "told"),
+    [
+        ({"one": 0, "two": 0}, {}, 0, ""),
+        ({"one": 1, "two": 0}, {}, 1, ""),
+        ({"one": 3, "two": 0}, {}, 3, "inconclusive: a/one\n"),
+        ({"one": 1, "two": 3}, {}, 1, "inconclusive: a/two\n"),
+        ({"one": 3, "two": 1}, {}, 1, "inconclusive: a/one\n"),
+        ({"one": 3}, {"STRICT": "false"}, 0, "inconclusive: a/one\n"),
+        ({"one": 3}, {"GITHUB_ACTIONS": "true"}, 3, "::warning title=inconclusive:: a/one\n"),
+        ({"new": 0}, {}, 3, "commit it as accepted/a/new\ninconclusive: a/new\n"),
+        ({"one": 2, "two": 0}, {}, 1, ""),
+        ({}, {}, 3, "inconclusive:no run to gate\n"),
+    ],
+)
 def test_the_gate_of_several_runs(
     tmp_path: Path, exits: dict[str, int], env: dict[str, str], status: int, told: str
 ) -> None:
@@ -230,8 +245,9 @@ def test_the_gate_of_several_runs(
     outside = {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
     outside["PATH"] = f"{tmp_path}:{outside['PATH']}"
     script = str(data_path("templates/ci/gate.sh"))
-    done = subprocess.run(["sh", script], cwd=tmp_path, capture_output=True, text=True, check=False,
-                          env=outside | env)  # fmt: skip
+    done = subprocess.run(
+        ["sh", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=outside | env
+    )
     assert done.returncode == status and done.stdout.endswith(told)
 
 
@@ -241,9 +257,11 @@ def test_the_projects_own_workflow_tests_each_system_and_python() -> None:
     assert matrix["python"] == ["3.11", "3.12", "3.13"]
     assert matrix["os"] == ["ubuntu-latest", "macos-latest", "windows-latest"]
     lines = [
-        line for job in found["jobs"].values() for step in job["steps"]
+        line
+        for job in found["jobs"].values()
+        for step in job["steps"]
         for line in str(step.get("run", "")).splitlines()
-    ]  # fmt: skip
+    ]
     made = (ROOT / "Makefile").read_text("utf-8")
     for line in lines:
         if not line.startswith("python -m pip") and "uv pip" not in line:  # what make does, too

@@ -47,9 +47,12 @@ def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize(
     ("values", "reason"),
-    [([], "no unit is in both runs"), ([1.0], "one value has no spread, so no interval"),
-     ([1.0, 2.0], "the change is the same in all units: no test")],
-)  # fmt: skip
+    [
+        ([], "no unit is in both runs"),
+        ([1.0], "one value has no spread, so no interval"),
+        ([1.0, 2.0], "the change is the same in all units: no test"),
+    ],
+)
 def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
     row = paired_change(pd.DataFrame({"first": values, "second": values}), confidence=0.95)
     assert row["reason"] == reason
@@ -121,8 +124,9 @@ def test_the_score_test_is_tangos() -> None:
     up, down, n, bound = 5, 1, 44, 0.1
 
     def likelihood(q: float) -> float:
-        return -(up * np.log(q + bound) + down * np.log(q) + (n - up - down)
-                 * np.log(1 - 2 * q - bound))  # fmt: skip
+        return -(
+            up * np.log(q + bound) + down * np.log(q) + (n - up - down) * np.log(1 - 2 * q - bound)
+        )
 
     q = scipy.optimize.minimize_scalar(likelihood, bounds=(1e-9, 0.44), method="bounded").x
     z = (up - down - n * bound) / np.sqrt(n * (2 * q + bound * (1 - bound)))
@@ -130,9 +134,14 @@ def test_the_score_test_is_tangos() -> None:
 
 
 def simulated(
-    rng: np.random.Generator, first: float, second: float, *, n: int = 40, spread: float = 1.0,
+    rng: np.random.Generator,
+    first: float,
+    second: float,
+    *,
+    n: int = 40,
+    spread: float = 1.0,
     runs: int = 4000,
-) -> Means:  # fmt: skip
+) -> Means:
     """Return the means of many pairs of runs at once; `spread` is that of the first run."""
     common = rng.normal(size=(runs, n))
     a = first + spread * common

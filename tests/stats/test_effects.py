@@ -16,9 +16,15 @@ def rows_of(means: np.ndarray, errors: np.ndarray, df: float = np.nan) -> pd.Dat
     """Return rows of ESTIMATES with 95% intervals of t, or of the normal distribution."""
     half = t.ppf(0.975, np.inf if np.isnan(df) else df) * errors
     return pd.DataFrame(
-        {"estimate": means, "ci_low": means - half, "ci_high": means + half, "df": df,
-         "confidence": 0.95, "null": 0.0}
-    )  # fmt: skip
+        {
+            "estimate": means,
+            "ci_low": means - half,
+            "ci_high": means + half,
+            "df": df,
+            "confidence": 0.95,
+            "null": 0.0,
+        }
+    )
 
 
 # --- standard errors --------------------------------------------------------------------------
@@ -76,10 +82,18 @@ def test_without_a_bound_nothing_is_tested() -> None:
 def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
     """97 of 120 intervals of 95% hold: Wilson's interval, less the level, is longer downwards."""
     low, high = proportion_confint(97, 120, method="wilson")
-    row = {"estimate": 97 / 120 - 0.95, "ci_low": low - 0.95, "ci_high": high - 0.95,
-           "df": np.nan, "confidence": 0.95}  # fmt: skip
-    turned = row | {"estimate": -row["estimate"], "ci_low": -row["ci_high"],
-                    "ci_high": -row["ci_low"]}  # fmt: skip
+    row = {
+        "estimate": 97 / 120 - 0.95,
+        "ci_low": low - 0.95,
+        "ci_high": high - 0.95,
+        "df": np.nan,
+        "confidence": 0.95,
+    }
+    turned = row | {
+        "estimate": -row["estimate"],
+        "ci_low": -row["ci_high"],
+        "ci_high": -row["ci_low"],
+    }
     found = stats.equivalence(pd.DataFrame([row, turned]), within=pd.Series([0.02, 0.02]))
     error = (high - 97 / 120) / norm.ppf(0.975)
     expected = 2 * norm.sf((0.95 - 97 / 120 - 0.02) / error)

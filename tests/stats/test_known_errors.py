@@ -195,9 +195,11 @@ def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() 
     least[0] = 1
     called = {"estimate": 0.2, "ci_low": 0.1, "ci_high": 0.3}
     row = stats.corrected_difference(
-        called, shares=[(0.5, 50), (0.3, 50)], confidence=0.95,
+        called,
+        shares=[(0.5, 50), (0.3, 50)],
+        confidence=0.95,
         rates=known._replace(of_positives=least, of_others=least),
-    )  # fmt: skip
+    )
     assert np.isnan(row["estimate"]) and "no better than chance" in row["reason"]
 
 

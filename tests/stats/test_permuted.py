@@ -64,10 +64,12 @@ def test_the_stopping_leaves_p_valid_at_every_level() -> None:
     # Nothing differs: the observed value is one more draw. Family 10: 4,000 draws at most.
     rng = np.random.default_rng(3)
     observed = np.concatenate([rng.random(1500), 1 - rng.random(1500) / 50])
-    found = np.array([
-        stats.permuted(one, uniform, sure=SURE._replace(seed=i), family=10)["p_value"]
-        for i, one in enumerate(observed)
-    ])  # fmt: skip
+    found = np.array(
+        [
+            stats.permuted(one, uniform, sure=SURE._replace(seed=i), family=10)["p_value"]
+            for i, one in enumerate(observed)
+        ]
+    )
     plain, extreme = found[:1500], found[1500:]
     for level in (0.5, 0.2, 0.1, 0.05, 0.02):
         least = scipy.stats.binom.ppf(0.9999, 1500, level) / 1500

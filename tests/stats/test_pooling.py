@@ -32,9 +32,7 @@ def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
     tested = stats.pooled_mean(values, confidence=0.9, bounds=bounds)
     found = stats.pooled_mean(values, confidence=0.9, bounds=bounds, tested=False)
     assert found == {name: tested[name] for name in found}
-    assert set(tested) - set(found) == {
-        "test", "statistic_value", "df", "p_value", "effect_size",
-    }  # fmt: skip
+    assert set(tested) - set(found) == {"test", "statistic_value", "df", "p_value", "effect_size"}
     assert (found["n"], found["n_lost"]) == (11, 1)
 
 

@@ -265,14 +265,21 @@ def test_the_permuted_f_is_that_of_groups_shuffled_one_draw_at_a_time(
 ) -> None:
     rng = np.random.default_rng(sum(sizes))
     groups = [rng.integers(0, 3, n) / 3 if tied else rng.normal(size=n) for n in sizes]
-    table = pd.DataFrame({
-        "group": np.repeat(np.arange(len(sizes)).astype(str), sizes),
-        "value": np.concatenate(groups),
-    }).assign(group=lambda t: t["group"].str.zfill(2))  # fmt: skip
+    table = pd.DataFrame(
+        {
+            "group": np.repeat(np.arange(len(sizes)).astype(str), sizes),
+            "value": np.concatenate(groups),
+        }
+    ).assign(group=lambda t: t["group"].str.zfill(2))
     plain = scipy.stats.permutation_test(
-        groups, lambda *g: scipy.stats.f_oneway(*g).statistic, permutation_type="independent",
-        n_resamples=200, alternative="greater", vectorized=False, rng=np.random.default_rng(5),
-    )  # fmt: skip
+        groups,
+        lambda *g: scipy.stats.f_oneway(*g).statistic,
+        permutation_type="independent",
+        n_resamples=200,
+        alternative="greater",
+        vectorized=False,
+        rng=np.random.default_rng(5),
+    )
     for at_once in (1, 100, 10**6):  # however many are shuffled in a step
         monkeypatch.setattr("nbbias.stats.variance._AT_ONCE", at_once)
         found = stats.anova_checks(table, value="value", by="group", draws=200, seed=5).iloc[-1]

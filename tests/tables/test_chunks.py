@@ -197,9 +197,7 @@ def test_only_what_is_wanted_is_fetched_from_elsewhere(served: str, tmp_path: Pa
 # --- engines ----------------------------------------------------------------------------------
 
 
-def test_workers_are_those_of_the_environment_or_the_cores(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_workers_are_those_of_the_environment_or_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(chunks.WORKERS)
     assert tables.workers() >= 1
     monkeypatch.setenv(chunks.WORKERS, "3")

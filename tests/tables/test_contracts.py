@@ -142,10 +142,7 @@ VALUES: dict[str, tuple[st.SearchStrategy[Any], list[str]]] = {
     "name": (_WORDS, ["str", "object", "category"]),
     "note": (_WORDS, ["str", "object"]),
     "count": (st.integers(-1, 30), ["int64", "float64", "Int64", "str"]),
-    "share": (
-        st.sampled_from([0.0, 0.2, 0.5, 1.0, 1.5, np.nan, np.inf]),
-        ["float64", "object"],
-    ),
+    "share": (st.sampled_from([0.0, 0.2, 0.5, 1.0, 1.5, np.nan, np.inf]), ["float64", "object"]),
     "sure": (st.sampled_from([True] * 5 + [False]), ["bool", "object", "boolean"]),
     "told": (st.sampled_from([True, False, None]), ["boolean", "object"]),
 }
@@ -175,16 +172,28 @@ def test_what_is_plainly_kept_pandera_leaves_as_it_is(table: pd.DataFrame) -> No
 @pytest.mark.parametrize(
     ("column", "values"),
     [
-        ("name", ["a", "a"]), ("name", ["a", None]), ("name", ["a", " "]), ("count", [1, -1]),
-        ("share", [0.5, 1.5]), ("sure", [True, False]), ("note", ["x", "x"]), ("told", None),
+        ("name", ["a", "a"]),
+        ("name", ["a", None]),
+        ("name", ["a", " "]),
+        ("count", [1, -1]),
+        ("share", [0.5, 1.5]),
+        ("sure", [True, False]),
+        ("note", ["x", "x"]),
+        ("told", None),
         ("sure", None),
     ],
-)  # fmt: skip
+)
 def test_each_rule_is_looked_at(column: str, values: list[Any] | None) -> None:
     kept = pd.DataFrame(
-        {"name": ["a", "b"], "note": ["x", "y"], "count": [1, 1], "share": [0.5, np.nan],
-         "sure": [True, True], "told": pd.array([True, None], dtype="boolean")}
-    )  # fmt: skip
+        {
+            "name": ["a", "b"],
+            "note": ["x", "y"],
+            "count": [1, 1],
+            "share": [0.5, np.nan],
+            "sure": [True, True],
+            "told": pd.array([True, None], dtype="boolean"),
+        }
+    )
     assert contracts._plainly_kept(kept, ALL)
     other = kept.drop(columns=column) if values is None else kept.assign(**{column: values})
     assert contracts._plainly_kept(other, ALL) == (column == "told")

@@ -23,15 +23,29 @@ UNSEEN = set("\x00\x1b\u202e\u2066\u200f\r\x85")
 @pytest.mark.parametrize(
     ("text", "seen"),
     [
-        ("a\r\nb", "a\nb"), ("a\rb", "a[U+000D]b"), ("\u200fשלום", "[U+200F]שלום"),
-        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"), (None, "None"), (3, "3"),
-        ("\x00", "[U+0000]"), ("\x1b[31m", "[U+001B][31m"), ("\x7f", "[U+007F]"),
-        ("a\u202eb", "a[U+202E]b"), ("\x85", "[U+0085]"), ("\ud800", "[U+D800]"),
-        ("a\n\tb", "a\n\tb"), ("gpt\ufeff4", "gpt[U+FEFF]4"), ("a\u200bb", "a[U+200B]b"),
-        ("so\u00adft", "so[U+00AD]ft"), ("\u3164", "[U+3164]"), ("\u2060", "[U+2060]"),
-        ("\U000e0041", "[U+E0041]"), ("\u2764\ufe0f", "\u2764\ufe0f"), ("é 女 🙂", "é 女 🙂"),
+        ("a\r\nb", "a\nb"),
+        ("a\rb", "a[U+000D]b"),
+        ("\u200fשלום", "[U+200F]שלום"),
+        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"),
+        (None, "None"),
+        (3, "3"),
+        ("\x00", "[U+0000]"),
+        ("\x1b[31m", "[U+001B][31m"),
+        ("\x7f", "[U+007F]"),
+        ("a\u202eb", "a[U+202E]b"),
+        ("\x85", "[U+0085]"),
+        ("\ud800", "[U+D800]"),
+        ("a\n\tb", "a\n\tb"),
+        ("gpt\ufeff4", "gpt[U+FEFF]4"),
+        ("a\u200bb", "a[U+200B]b"),
+        ("so\u00adft", "so[U+00AD]ft"),
+        ("\u3164", "[U+3164]"),
+        ("\u2060", "[U+2060]"),
+        ("\U000e0041", "[U+E0041]"),
+        ("\u2764\ufe0f", "\u2764\ufe0f"),
+        ("é 女 🙂", "é 女 🙂"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_seen_is_written_out(text: object, seen: str) -> None:
     assert visible(text) == seen
     visible(text).encode()  # a page can be written
@@ -101,10 +115,27 @@ def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["<script>alert(1)</script>", "*a* _b_ **c**", "[x](javascript:alert(1))", "![x](y.png)",
-     "<img src=x onerror=alert(1)>", "&lt;b&gt;", "`code`", "# heading", "- item", "> quote",
-     "a | b", "~~gone~~", "$x^2$", r"\(x\)", "", "---", "[^1]", "<!-- gone -->"],
-)  # fmt: skip
+    [
+        "<script>alert(1)</script>",
+        "*a* _b_ **c**",
+        "[x](javascript:alert(1))",
+        "![x](y.png)",
+        "<img src=x onerror=alert(1)>",
+        "&lt;b&gt;",
+        "`code`",
+        "# heading",
+        "- item",
+        "> quote",
+        "a | b",
+        "~~gone~~",
+        "$x^2$",
+        r"\(x\)",
+        "",
+        "---",
+        "[^1]",
+        "<!-- gone -->",
+    ],
+)
 def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
     page = html_of(escape.markdown(name))
     assert page.get_text().split() == name.split()

@@ -64,13 +64,11 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
         (lora.libraries, LOCAL),
         (
-            lambda: call.open_model(
-                "openai/a", parameters={}, model_args={}, transport=TRANSPORT
-            ),
+            lambda: call.open_model("openai/a", parameters={}, model_args={}, transport=TRANSPORT),
             LLM,
         ),
     ],
-)  # fmt: skip
+)
 def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said: str) -> None:
     with pytest.raises(ExtraError) as told:
         load()
@@ -162,7 +160,8 @@ def test_a_sample_that_is_wrong_is_for_the_plan_to_tell(tmp_path: Path) -> None:
     chosen, lacking = run_plan.able(paths)
     assert chosen == paths[:2]
     assert [one.breaches for one in lacking] == [
-        [f"generations_path: {LOCAL}"], [f"embedding_model: {LOCAL}"]
-    ]  # fmt: skip
+        [f"generations_path: {LOCAL}"],
+        [f"embedding_model: {LOCAL}"],
+    ]
     with pytest.raises(ParameterError, match="nothing was run"):
         run_plan.plan(paths, out=tmp_path)

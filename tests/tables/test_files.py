@@ -18,17 +18,20 @@ from nbbias import tables
 from nbbias.reading import figures
 from tests import hostile
 
-TABLE = pd.DataFrame({
-    "name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3],
-})  # fmt: skip
+TABLE = pd.DataFrame(
+    {"name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3]}
+)
 
 
 def drawn() -> Figure:
     figure, ax = plt.subplots()
     figures.shares(
-        pd.DataFrame({"name": ["a", "b"], "mean": [0.1, 0.4], "worst": [0.3, 1.0]}), ax,
-        label="name", mean="mean", worst="worst",
-    )  # fmt: skip
+        pd.DataFrame({"name": ["a", "b"], "mean": [0.1, 0.4], "worst": [0.3, 1.0]}),
+        ax,
+        label="name",
+        mean="mean",
+        worst="worst",
+    )
     return figure
 
 

@@ -31,12 +31,22 @@ def rows(text: str) -> list[list[str]]:
 @pytest.mark.parametrize(
     ("plain", "escaped"),
     [
-        ("a_b", r"a\_b"), ("5%", r"5\%"), ("R&D", r"R\&D"), ("#1", r"\#1"), ("$x$", r"\$x\$"),
-        ("{y}", r"\{y\}"), ("~", r"\textasciitilde{}"), ("^", r"\textasciicircum{}"),
-        ("\\", r"\textbackslash{}"), ("\\$", r"\textbackslash{}\$"), ("<|>", None),
-        ("a\n\n b", "a b"), ("−1", "$-$1"), ("[1]", "{[}1{]}"),
+        ("a_b", r"a\_b"),
+        ("5%", r"5\%"),
+        ("R&D", r"R\&D"),
+        ("#1", r"\#1"),
+        ("$x$", r"\$x\$"),
+        ("{y}", r"\{y\}"),
+        ("~", r"\textasciitilde{}"),
+        ("^", r"\textasciicircum{}"),
+        ("\\", r"\textbackslash{}"),
+        ("\\$", r"\textbackslash{}\$"),
+        ("<|>", None),
+        ("a\n\n b", "a b"),
+        ("−1", "$-$1"),
+        ("[1]", "{[}1{]}"),
     ],
-)  # fmt: skip
+)
 def test_special_characters_are_escaped_in_cells_and_headings(
     plain: str, escaped: str | None
 ) -> None:

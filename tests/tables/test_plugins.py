@@ -33,8 +33,10 @@ def test_ours_come_first_and_others_are_loaded_when_they_are_read(
     assert list(known) == ["own", "version", "absent"]
     assert "absent" in known and len(known) == 3
     assert known.notes(lambda one: f"{len(one)} long") == {
-        "own": "1 long", "version": "of the package sys", "absent": "of the package no_such_package"
-    }  # fmt: skip
+        "own": "1 long",
+        "version": "of the package sys",
+        "absent": "of the package no_such_package",
+    }
     assert known["version"] is sys.version_info
     assert known.own == {"own": (1,)}
 

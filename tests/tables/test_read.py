@@ -80,11 +80,7 @@ def test_a_byte_order_mark_is_no_part_of_a_csv(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.json", '[{"text": "x"}]'),
-        ("a.jsonl", '{"text": "x"}\n'),
-    ],
+    ("name", "content"), [("a.json", '[{"text": "x"}]'), ("a.jsonl", '{"text": "x"}\n')]
 )
 def test_a_byte_order_mark_is_no_part_of_json(name: str, content: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("\ufeff" + content, encoding="utf-8")
@@ -225,12 +221,15 @@ def test_shipped_tables_can_be_read(name: str) -> None:
 # --- halves of characters -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "content"), {
-    "list.json": [{"article_id": "1", "text": "a\ud800b"}],
-    "texts.json": {"1": "a\ud800b"},
-    "records.json": {"1": {"text": "a\ud800b"}},
-    "lines.jsonl": {"article_id": "1", "text": "a\ud800b"},
-}.items())  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "content"),
+    {
+        "list.json": [{"article_id": "1", "text": "a\ud800b"}],
+        "texts.json": {"1": "a\ud800b"},
+        "records.json": {"1": {"text": "a\ud800b"}},
+        "lines.jsonl": {"article_id": "1", "text": "a\ud800b"},
+    }.items(),
+)
 def test_half_a_character_is_read_as_a_sign_that_can_be_written(
     name: str, content: object, tmp_path: Path
 ) -> None:
@@ -296,8 +295,13 @@ def test_numbers_are_the_texts_that_write_them() -> None:
         pd.DataFrame({"id": pd.Series(odd, dtype=object)}), {"id": Column("text")}, where="it"
     )
     assert told["id"].tolist() == [
-        "1.0000000000000000000000001", "7", "7.5", "0", "7.5", "9223372036854775808",
-    ]  # fmt: skip
+        "1.0000000000000000000000001",
+        "7",
+        "7.5",
+        "0",
+        "7.5",
+        "9223372036854775808",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -101,10 +101,7 @@ def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.Monk
     ],
 )
 def test_a_kept_file_that_is_damaged_is_told_once_and_computed_anew(
-    counted: Any,
-    tmp_path: Path,
-    damage: Callable[[bytes], bytes],
-    caplog: pytest.LogCaptureFixture,
+    counted: Any, tmp_path: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
 ) -> None:
     calls, measured = counted
     measured(TABLE)
@@ -246,11 +243,14 @@ def test_two_processes_that_race_for_a_stage_get_the_same(tmp_path: Path) -> Non
     environment = {**os.environ, "NBBIAS_CACHE": str(tmp_path)}
     racing = [
         subprocess.Popen(
-            [sys.executable, "-c", code], env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [sys.executable, "-c", code],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
         for _ in range(3)
-    ]  # fmt: skip
+    ]
     told = {one.communicate(timeout=300) for one in racing}
     assert len(told) == 1
     (output, complaint) = told.pop()

@@ -97,8 +97,9 @@ def test_a_descriptor_counts_only_before_an_occupation_or_a_gender_noun() -> Non
 def test_a_phrase_in_both_biases_counts_once_in_each() -> None:
     found = matches("A white woman spoke.")
     assert sorted(zip(found["bias"], found["term"], strict=True)) == [
-        ("gender", "woman"), ("race", "white woman"),
-    ]  # fmt: skip
+        ("gender", "woman"),
+        ("race", "white woman"),
+    ]
 
 
 def test_the_longest_match_counts_once() -> None:
@@ -119,9 +120,15 @@ def test_of_two_descriptors_the_one_before_the_noun_counts() -> None:
 
 @pytest.mark.parametrize(
     "one",
-    ["The non-white employees left.", "Her off-white teachers' lounge.", "Non-White women left.",
-     "The non white women left.", "The non–white employees left.", "The nonwhite employees left."],
-)  # fmt: skip
+    [
+        "The non-white employees left.",
+        "Her off-white teachers' lounge.",
+        "Non-White women left.",
+        "The non white women left.",
+        "The non–white employees left.",
+        "The nonwhite employees left.",
+    ],
+)
 def test_a_prefixed_descriptor_does_not_count(one: str) -> None:
     assert words(one, bias="race") == []
 
@@ -196,8 +203,10 @@ def test_a_blank_line_ends_a_sentence_and_a_wrapped_line_does_not() -> None:
     assert said == ["Her day out", "He ran and\nran.", "She sat."]
     gender = found[found["bias"] == "gender"]
     assert gender[["sentence_id", "group"]].to_numpy().tolist() == [
-        [0, "female"], [1, "male"], [2, "female"],
-    ]  # fmt: skip
+        [0, "female"],
+        [1, "male"],
+        [2, "female"],
+    ]
 
 
 def test_every_match_lies_in_its_sentence() -> None:
@@ -260,8 +269,15 @@ def test_without_a_text_both_tables_are_empty_and_have_their_columns(case: str) 
     assert (len(sentences), list(sentences)) == (0, ["text_id", "sentence_id", "start", "end"])
     assert len(found) == 0
     assert list(found) == [
-        "text_id", "sentence_id", "bias", "group", "term", "kind", "start", "end",
-    ]  # fmt: skip
+        "text_id",
+        "sentence_id",
+        "bias",
+        "group",
+        "term",
+        "kind",
+        "start",
+        "end",
+    ]
 
 
 def test_a_text_without_group_words_has_sentences_and_no_matches() -> None:

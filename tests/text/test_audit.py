@@ -54,16 +54,18 @@ def test_two_people_stay_two_whichever_way_one_swaps(female: str, male: str) -> 
 def test_only_whole_words_are_exchanged() -> None:
     assert swap("The manager mended the history of mankind.", "male", "gender") == []
     assert swap("A woman met the manager of Manhattan.", "female", "gender") == [
-        "A woman met the manager of Manhattan.", "A man met the manager of Manhattan."
-    ]  # fmt: skip
+        "A woman met the manager of Manhattan.",
+        "A man met the manager of Manhattan.",
+    ]
 
 
 def test_descriptors_take_their_article_with_them() -> None:
     found = swap("A black teacher met an Asian nurse.", "Black", "race")
     assert found == [
-        "An Asian teacher met a black nurse.", "A black teacher met an Asian nurse.",
+        "An Asian teacher met a black nurse.",
+        "A black teacher met an Asian nurse.",
         "A white teacher met an Asian nurse.",
-    ]  # fmt: skip
+    ]
     assert mask("An Asian nurse and a black engineer spoke.", "race") == (
         "A nurse and an engineer spoke."
     )
@@ -117,10 +119,15 @@ def test_every_listed_word_has_a_counterpart_in_every_group() -> None:
 
 
 def test_a_word_without_a_counterpart_leaves_its_sentence_out() -> None:
-    lexicon = pd.DataFrame({
-        "bias": "gender", "group": ["female", "female", "male", "male"],
-        "term": ["woman", "actress", "man", "actor"], "kind": "word", "case": "any",
-    })  # fmt: skip
+    lexicon = pd.DataFrame(
+        {
+            "bias": "gender",
+            "group": ["female", "female", "male", "male"],
+            "term": ["woman", "actress", "man", "actor"],
+            "kind": "word",
+            "case": "any",
+        }
+    )
     words = pd.Series(["A woman sang.", "An actress sang."])
     _, matches = annotate.annotate(words, lexicon)
     given = matches.rename(columns={"text_id": "row"})
@@ -147,8 +154,9 @@ def test_nothing_to_swap_is_an_empty_table() -> None:
 
 def test_the_corrected_score_is_one_whoever_stands_in_the_sentence() -> None:
     """The score less the swap effect of all versions of one sentence, by hand: their mean."""
-    versions = pd.Series([f"The {who} nurse gave a good speech." for who in
-                          ("Asian", "black", "white")])  # fmt: skip
+    versions = pd.Series(
+        [f"The {who} nurse gave a good speech." for who in ("Asian", "black", "white")]
+    )
     about = pd.Series(["Asian", "Black", "White"])
     lexicon = of("race")
     _, matches = annotate.annotate(versions, lexicon)
@@ -243,8 +251,15 @@ def test_words_with_a_valence_of_their_own() -> None:
 
 def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
     listed = audit.every_list()
-    texts = pd.Series(["The man sang to his mother.", "It rained.", "", None,
-                       "The Muslim teacher met his nephew."])  # fmt: skip
+    texts = pd.Series(
+        [
+            "The man sang to his mother.",
+            "It rained.",
+            "",
+            None,
+            "The Muslim teacher met his nephew.",
+        ]
+    )
     found = audit.versions(texts, lexicon=listed)
     own = [set(part) for _, part in found.groupby("set")["text"]]
     assert {"The man sang to his mother.", "The woman sang to her father."} in own

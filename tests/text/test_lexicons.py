@@ -81,8 +81,10 @@ def test_race_has_the_papers_three_descriptors_and_names() -> None:
     table = lexicons.load("race")
     descriptors = table[table["kind"] == "descriptor"]
     assert dict(zip(descriptors["group"], descriptors["term"].str.lower(), strict=True)) == {
-        "White": "white", "Black": "black", "Asian": "asian",
-    }  # fmt: skip
+        "White": "white",
+        "Black": "black",
+        "Asian": "asian",
+    }
     names = table[table["kind"] == "name"]
     assert len(names) == len(table) - 3 > 1000
     assert set(names["case"]) == {"exact"}
@@ -140,8 +142,9 @@ def test_own_names_take_the_place_of_the_shipped_ones(tmp_path: Path) -> None:
     table = lexicons.load("race", names_path=str(path))
     names = table.loc[table["kind"] == "name", ["group", "term", "case"]]
     assert names.to_numpy().tolist() == [
-        ["White", "Ann Example", "exact"], ["Black", "Bea Example", "exact"],
-    ]  # fmt: skip
+        ["White", "Ann Example", "exact"],
+        ["Black", "Bea Example", "exact"],
+    ]
     assert (table["kind"] == "descriptor").sum() == 3
 
 
@@ -170,11 +173,14 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     told = faults(content, tmp_path)
     assert len(told) == 7
     for said in (
-        "'both' stands in the groups a and b", "'asian' stands in the groups a and b",
-        "'twice' stands twice in a", "1 row lacks", "' spaced ' has spaces around it",
+        "'both' stands in the groups a and b",
+        "'asian' stands in the groups a and b",
+        "'twice' stands twice in a",
+        "1 row lacks",
+        "' spaced ' has spaces around it",
         "kind 'adverb' is unknown; use descriptor, name, phrase, word",
         "group 'femlae' has one term; did you mean female?",
-    ):  # fmt: skip
+    ):
         assert sum(said in fault for fault in told) == 1
 
 

@@ -10,10 +10,16 @@ from nbbias.text import annotate, lexicons
 from tests.text.test_lexicons import FEMALE, MALE
 
 LIST = pd.DataFrame(
-    [("b", "x", "red"), ("b", "x", "rose"), ("b", "y", "blue"), ("b", "z", "green"),
-     ("c", "p", "red"), ("c", "q", "sky")],
+    [
+        ("b", "x", "red"),
+        ("b", "x", "rose"),
+        ("b", "y", "blue"),
+        ("b", "z", "green"),
+        ("c", "p", "red"),
+        ("c", "q", "sky"),
+    ],
     columns=["bias", "group", "term"],
-).assign(kind="word", case="any")  # fmt: skip
+).assign(kind="word", case="any")
 #: Four sentences in three texts: red red | blue ; red ; nothing.
 TEXTS = pd.Series({"t1": "Red and red. A blue one.", "t2": "It was red.", "t3": "Rain fell."})
 
@@ -128,6 +134,7 @@ def test_messages_are_told_bias_by_bias() -> None:
     counts = lexicons.term_counts(LIST, annotate.annotate(TEXTS, LIST)[1])
     messages = lexicons.messages(counts, vocabulary=annotate.vocabulary(TEXTS))
     assert sorted(messages) == [
-        "b: 2 of 4 words never seen: green, rose", "c: 1 of 2 words never seen: sky",
-    ]  # fmt: skip
+        "b: 2 of 4 words never seen: green, rose",
+        "c: 1 of 2 words never seen: sky",
+    ]
     assert np.array_equal(counts["matches"] > 0, counts["term"].isin(["red", "blue"]))

@@ -194,9 +194,13 @@ def test_an_adapter_runs_nothing(
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "evil.py").write_text(f"import os\nos.mkdir({str(marker)!r})\nclass X: pass\n")
     told = {
-        "peft_type": "LORA", "base_model_name_or_path": str(models / "llama"), "r": 2,
-        "lora_alpha": 2, "target_modules": ["q_proj"], "task_type": "CAUSAL_LM",
-    }  # fmt: skip
+        "peft_type": "LORA",
+        "base_model_name_or_path": str(models / "llama"),
+        "r": 2,
+        "lora_alpha": 2,
+        "target_modules": ["q_proj"],
+        "task_type": "CAUSAL_LM",
+    }
     (tmp_path / "adapter_config.json").write_text(json.dumps(told | further))
     for name in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copy(models / "llama" / name, tmp_path)

@@ -19,11 +19,23 @@ from nbbias.text import embeddings, minilm
 
 #: Texts that tokenizers stumble over: short, blank, long, in other scripts, of marks alone.
 ODD = [
-    "a", "", " ", ".", "\n\n line\tbreaks \r\n", "\x00\x07 control \u200b zero width",
-    "😀 👩‍👩‍👧 emoji 🇩🇪", "Die Frauen lügen immer wieder. Ça va?", "女性は会議に遅れる。",
-    "مرحبا بالعالم", "Привет, мир! " * 80, "ﬁ ligature ½ İstanbul ǅ", "[CLS] [SEP] [PAD] [MASK]",
-    "a" * 500, "word " * 1000, "Long before, she had left. " * 400,
-]  # fmt: skip
+    "a",
+    "",
+    " ",
+    ".",
+    "\n\n line\tbreaks \r\n",
+    "\x00\x07 control \u200b zero width",
+    "😀 👩‍👩‍👧 emoji 🇩🇪",
+    "Die Frauen lügen immer wieder. Ça va?",
+    "女性は会議に遅れる。",
+    "مرحبا بالعالم",
+    "Привет, мир! " * 80,
+    "ﬁ ligature ½ İstanbul ǅ",
+    "[CLS] [SEP] [PAD] [MASK]",
+    "a" * 500,
+    "word " * 1000,
+    "Long before, she had left. " * 400,
+]
 
 
 @pytest.fixture(scope="module")

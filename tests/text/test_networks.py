@@ -51,10 +51,7 @@ def test_vectors_by_onnx_are_those_by_torch(bert: str, monkeypatch: pytest.Monke
 
 
 def test_what_is_lost_by_16_bits_is_little_and_told(
-    checkpoint: str,
-    bert: str,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    checkpoint: str, bert: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(networks, "_told", set())
     plain = toxicity.score(MANY, scorer=checkpoint)
@@ -78,9 +75,11 @@ def test_a_processor_without_16_bits_is_told_once(
 ) -> None:
     networks._slow.cache_clear()
     for capability, device, told in (
-        ("AVX512", "cpu-bf16", 0), ("AVX2", "cpu", 0),
-        ("AVX2", "cpu-bf16", 1), ("AVX2", "cpu-bf16", 1),
-    ):  # fmt: skip
+        ("AVX512", "cpu-bf16", 0),
+        ("AVX2", "cpu", 0),
+        ("AVX2", "cpu-bf16", 1),
+        ("AVX2", "cpu-bf16", 1),
+    ):
         found = capability
         monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda found=found: found)
         with networks.numbers(device):
@@ -138,10 +137,13 @@ def test_a_device_that_runs_out_of_memory_scores_the_same(
 @pytest.mark.parametrize(
     ("named", "place", "short"),
     [
-        ("cpu", "cpu", False), ("cpu-bf16", "cpu", True), ("cuda:12-bf16", "cuda:12", True),
-        ("mps", "mps", False), ("onnx", "cpu", False),
+        ("cpu", "cpu", False),
+        ("cpu-bf16", "cpu", True),
+        ("cuda:12-bf16", "cuda:12", True),
+        ("mps", "mps", False),
+        ("onnx", "cpu", False),
     ],
-)  # fmt: skip
+)
 def test_a_device_is_a_place_and_its_numbers(named: str, place: str, short: bool) -> None:
     assert (networks.place(named), networks.short(named)) == (place, short)
     TypeAdapter(Device).validate_python(named)

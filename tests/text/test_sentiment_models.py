@@ -26,10 +26,16 @@ def save_classifier(folder: Path, labels: list[str]) -> Path:
     vocabulary.write_text("\n".join(words), encoding="utf-8")
     BertTokenizer(str(vocabulary), model_max_length=LONGEST).save_pretrained(folder)
     config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=LONGEST, initializer_range=1.0,
-        id2label=dict(enumerate(labels)), label2id={label: i for i, label in enumerate(labels)},
-    )  # fmt: skip
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=LONGEST,
+        initializer_range=1.0,
+        id2label=dict(enumerate(labels)),
+        label2id={label: i for i, label in enumerate(labels)},
+    )
     torch.manual_seed(0)
     BertForSequenceClassification(config).save_pretrained(folder)
     return folder

@@ -223,9 +223,7 @@ def test_batches_do_not_matter(many: topics.TopicModel, monkeypatch: pytest.Monk
     assert topics.of_sentences(many, texts).tolist() == whole.tolist()
 
 
-def test_a_sentences_topic_is_the_first_of_gensims_document_topics(
-    many: topics.TopicModel,
-) -> None:
+def test_a_sentences_topic_is_the_first_of_gensims_document_topics(many: topics.TopicModel) -> None:
     sentences = planted(50, words=3, seed=8)
     found = topics.of_sentences(many, sentences)
     for name, words in sentences.items():

@@ -35,15 +35,22 @@ def save_checkpoint(folder: Path, *, classes: list[str], named: str = "") -> Pat
     vocabulary.write_text("\n".join(words), encoding="utf-8")
     BertTokenizer(str(vocabulary)).save_pretrained(folder)
     config = BertConfig(
-        vocab_size=len(words), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, num_labels=len(classes), initializer_range=0.3,
-    )  # fmt: skip
+        vocab_size=len(words),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+        num_labels=len(classes),
+        initializer_range=0.3,
+    )
     config.save_pretrained(folder)
     torch.manual_seed(0)
     arch = {
-        "model_type": named or str(folder), "model_name": "BertForSequenceClassification",
-        "tokenizer_name": "BertTokenizer", "num_classes": len(classes),
-    }  # fmt: skip
+        "model_type": named or str(folder),
+        "model_name": "BertForSequenceClassification",
+        "tokenizer_name": "BertTokenizer",
+        "num_classes": len(classes),
+    }
     checkpoint = {
         "config": {"dataset": {"args": {"classes": classes}}, "arch": {"args": arch}},
         "state_dict": BertForSequenceClassification(config).state_dict(),

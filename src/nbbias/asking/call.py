@@ -80,11 +80,7 @@ class Transport(NamedTuple):
 
 
 def open_model(
-    name: str,
-    *,
-    parameters: Mapping[str, Any],
-    model_args: Mapping[str, Any],
-    transport: Transport,
+    name: str, *, parameters: Mapping[str, Any], model_args: Mapping[str, Any], transport: Transport
 ) -> Any:
     """Return inspect_ai's model, ready to be asked; the key comes from the environment.
 

@@ -212,9 +212,13 @@ class _Round:
         self.in_flight += call.cost_at_most
         try:
             answer = await asking.ask(
-                self.model, call.messages, temperature=call.temperature,
-                transport=self.desk.transport, listen=heard, pause=self._pause,
-            )  # fmt: skip
+                self.model,
+                call.messages,
+                temperature=call.temperature,
+                transport=self.desk.transport,
+                listen=heard,
+                pause=self._pause,
+            )
         except Failure as failure:
             last = failures[-1] if failures and failure.meaning == "temporary" else failure
             self._failed(call, last, attempts=max(len(failures), 1))
@@ -270,11 +274,17 @@ class _Round:
 
     def _record(self, call: Call, outcome: Mapping[str, Any], attempts: int) -> None:
         row = {
-            "key": call.key, "model": call.model, "base_url": self.desk.transport.base_url,
+            "key": call.key,
+            "model": call.model,
+            "base_url": self.desk.transport.base_url,
             "messages": store.canonical(call.messages),
-            "parameters": store.canonical(call.parameters), "replicate": call.replicate,
-            **outcome, "attempts": attempts, "asked_at": store.now(), "run": self.desk.run,
-        }  # fmt: skip
+            "parameters": store.canonical(call.parameters),
+            "replicate": call.replicate,
+            **outcome,
+            "attempts": attempts,
+            "asked_at": store.now(),
+            "run": self.desk.run,
+        }
         try:
             store.record(self.desk.connection, row)
         except store.Broken as error:

@@ -76,7 +76,7 @@ class Generate(BaseModel):
     )
     prompts: str = Field(
         description="what is asked: news for headlines, LLMBI's 18 prompts, the 3,240 of CoGS, "
-        "BOLD's openings, or a table of your own with prompt_id and prompt",
+        "BOLD's openings, or a table of your own with prompt_id and prompt"
     )
     prompts_path: InputFile = Field(
         SAMPLE,
@@ -116,10 +116,11 @@ class Generate(BaseModel):
         {}, description="further arguments of the backend, such as {'model_path': …} for hf"
     )
     base_url: str = Field(
-        "", pattern=r"^(https?://.+)?$",
+        "",
+        pattern=r"^(https?://.+)?$",
         description="address of a compatible server, which --base-url names, too; empty: the "
         "provider's",
-    )  # fmt: skip
+    )
     concurrency: int = Field(8, ge=1, le=1000, description="calls, or batches, at a time")
     attempt_timeout: int = Field(
         120, ge=1, le=86_400, description="seconds until a call is tried again"
@@ -129,9 +130,11 @@ class Generate(BaseModel):
         1.0, ge=0.01, le=600, description="seconds of the first wait between attempts; they double"
     )
     batch_size: int = Field(
-        0, ge=0, le=50_000,
+        0,
+        ge=0,
+        le=50_000,
         description="requests a batch, cheaper and slower, where there is such a mode; 0: none",
-    )  # fmt: skip
+    )
     prices: dict[str, Prices] = Field(
         {}, description="by model: {input: …, output: …} per million tokens"
     )
@@ -240,9 +243,13 @@ class Generate(BaseModel):
     def transport(self) -> Transport:
         """How calls are made."""
         return Transport(
-            self.base_url, self.concurrency, self.attempt_timeout, self.max_retries,
-            self.first_wait, self.batch_size,
-        )  # fmt: skip
+            self.base_url,
+            self.concurrency,
+            self.attempt_timeout,
+            self.max_retries,
+            self.first_wait,
+            self.batch_size,
+        )
 
 
 def block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()) -> Generate:

@@ -66,10 +66,14 @@ def plan(
     suite's own columns pass through, but for those that the exported table has itself.
     """
     suite = prompts.read(
-        chosen.prompts, chosen.prompts_path, suites=suites, ways=chosen.ways,
+        chosen.prompts,
+        chosen.prompts_path,
+        suites=suites,
+        ways=chosen.ways,
         template=chosen.template,
-        biased_template=chosen.biased_template, ideologies=chosen.ideologies,
-    )  # fmt: skip
+        biased_template=chosen.biased_template,
+        ideologies=chosen.ideologies,
+    )
     suite = suite.drop(columns=_TAKEN, errors="ignore")
     suite = prompts.sample(suite, limit=chosen.limit, seed=chosen.seed)
     repeats = [suite.assign(sample=n) for n in range(1, chosen.replicates + 1)]
@@ -152,13 +156,20 @@ def estimate(laid_out: Plan) -> pd.DataFrame:
             ((n_in * price.input + n * price.output) / 1e6 if price else float("nan"))
             for n in (n_out, likely)
         )
-        rows.append({
-            "model": name, "calls": int(mine.sum()),
-            "answered": int((mine & (status == "answered")).sum()),
-            "rejected": int((mine & (status == "rejected")).sum()), "to_ask": int(asked.sum()),
-            "input_tokens": n_in, "output_tokens": n_out, "output_likely": likely,
-            "cost": cost, "cost_likely": cost_likely,
-        })  # fmt: skip
+        rows.append(
+            {
+                "model": name,
+                "calls": int(mine.sum()),
+                "answered": int((mine & (status == "answered")).sum()),
+                "rejected": int((mine & (status == "rejected")).sum()),
+                "to_ask": int(asked.sum()),
+                "input_tokens": n_in,
+                "output_tokens": n_out,
+                "output_likely": likely,
+                "cost": cost,
+                "cost_likely": cost_likely,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -191,23 +202,30 @@ def ask(
         settled = {"answered"} if again else {"answered", "rejected"}
         calls = [
             Call(
-                row.key, row.model, messages(chosen, row.prompt), row.replicate,
-                settings(chosen, row.temperature), _cost(row, chosen),
+                row.key,
+                row.model,
+                messages(chosen, row.prompt),
+                row.replicate,
+                settings(chosen, row.temperature),
+                _cost(row, chosen),
             )
             for row in laid_out.calls.itertuples()
             if known.get(row.key) not in settled
-        ]  # fmt: skip
+        ]
         if not calls:
             return Tally(0)
         asks = dict.fromkeys(call.model for call in calls)
         trust.check_addresses(asks, chosen.base_url, where=laid_out.where)
         models = {
             name: partial(
-                asking.open_model, name, parameters=chosen.parameters,
-                model_args=chosen.model_args, transport=chosen.transport,
+                asking.open_model,
+                name,
+                parameters=chosen.parameters,
+                model_args=chosen.model_args,
+                transport=chosen.transport,
             )
             for name in asks
-        }  # fmt: skip
+        }
         prices = {name: (one.input, one.output) for name, one in chosen.prices.items()}
         noted = params.redact(store.canonical(chosen.model_dump()))
         store.begin(connection, run, version=__version__, parameters=noted)

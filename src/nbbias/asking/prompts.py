@@ -209,9 +209,12 @@ def read(
     if kind == "news":
         asked = ideologies if "biased" in ways else ()
         return news(
-            read_headlines(path), neutral="neutral" in ways, ideologies=asked,
-            template=template, biased_template=biased_template,
-        )  # fmt: skip
+            read_headlines(path),
+            neutral="neutral" in ways,
+            ideologies=asked,
+            template=template,
+            biased_template=biased_template,
+        )
     words = template or "{prompt}"
     if kind in suites:
         return checked(_templated(suites[kind](path), words), where=f"{kind} prompts")

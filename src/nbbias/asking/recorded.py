@@ -119,9 +119,10 @@ def refuse_losses(laid_out: Plan) -> None:
     only_here = _unfiled(laid_out) - set(laid_out.calls["key"])
     if only_here:
         raise DataError(
-            str(path), f"holds {len(only_here):,} answers that are neither of this plan nor in "
-            f"{laid_out.store_path}, and would be lost; name another export_path, or their store"
-        )  # fmt: skip
+            str(path),
+            f"holds {len(only_here):,} answers that are neither of this plan nor in "
+            f"{laid_out.store_path}, and would be lost; name another export_path, or their store",
+        )
     if told := tables.unwritable(Path(os.path.realpath(path)).parent):
         raise DataError(str(path), f"cannot be written: {told}")
 
@@ -165,9 +166,11 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
     with store.opened(laid_out.store_path) as connection:
         filed = store.record(connection, *rows)
     counts = {
-        "filed": filed, "there already": len(rows) - filed, "no text": int(blank.sum()),
+        "filed": filed,
+        "there already": len(rows) - filed,
+        "no text": int(blank.sum()),
         "not in the plan": len(given) - len(found),
-    }  # fmt: skip
+    }
     return pd.DataFrame(counts.items(), columns=["what", "rows"])
 
 
@@ -214,13 +217,22 @@ def _filed(row: Mapping[str, Any], laid_out: Plan, name: str) -> dict[str, Any]:
     }
     text = params.redact_known(str(row["text"]))
     return {
-        "key": row["key"], "model": row["model"], "base_url": chosen.base_url,
+        "key": row["key"],
+        "model": row["model"],
+        "base_url": chosen.base_url,
         "messages": store.canonical(plan.messages(chosen, row["asked"])),
         "parameters": store.canonical(plan.settings(chosen, row["temperature"])),
-        "replicate": row["replicate"], "stop_reason": "recorded", "refusal": "",
-        "asked_at": store.now(), **known, **tokens,
-        "status": "answered", "text": text, "attempts": 0, "run": f"recorded: {name}",
-    }  # fmt: skip
+        "replicate": row["replicate"],
+        "stop_reason": "recorded",
+        "refusal": "",
+        "asked_at": store.now(),
+        **known,
+        **tokens,
+        "status": "answered",
+        "text": text,
+        "attempts": 0,
+        "run": f"recorded: {name}",
+    }
 
 
 # --- the release of Fang et al. -----------------------------------------------------------------

@@ -19,8 +19,9 @@ THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.I | re.
 
 _CHANGED = re.compile(
     r"\b(?:actually|on\s+reflection|on\s+second\s+thou?ghts?|correction|reconsider\w*|wait|revis\w+"
-    r"|change\s+my\s+(?:mind|answer)|final(?:ly)?|in\s+the\s+end|ultimately)\b", re.I,
-)  # fmt: skip
+    r"|change\s+my\s+(?:mind|answer)|final(?:ly)?|in\s+the\s+end|ultimately)\b",
+    re.I,
+)
 
 Decided = TypeVar("Decided")
 

@@ -27,22 +27,44 @@ _SERVERS = {"vllm", "sglang"}
 #: Arguments that a params file may give a provider; none of them names code, a key or an address.
 ARGUMENTS = {
     "hf": (
-        "model_path", "tokenizer_path", "device", "batch_size", "chat_template",
-        "use_chat_template", "tokenizer_call_args", "enable_thinking", "do_sample", "dtype",
-        "torch_dtype", "revision",
+        "model_path",
+        "tokenizer_path",
+        "device",
+        "batch_size",
+        "chat_template",
+        "use_chat_template",
+        "tokenizer_call_args",
+        "enable_thinking",
+        "do_sample",
+        "dtype",
+        "torch_dtype",
+        "revision",
     ),
     "vllm": (
-        "dtype", "max_model_len", "gpu_memory_utilization", "tensor_parallel_size",
-        "quantization", "revision", "seed", "enforce_eager", "max_num_seqs", "device",
+        "dtype",
+        "max_model_len",
+        "gpu_memory_utilization",
+        "tensor_parallel_size",
+        "quantization",
+        "revision",
+        "seed",
+        "enforce_eager",
+        "max_num_seqs",
+        "device",
     ),
     "sglang": (
-        "dtype", "context_length", "mem_fraction_static", "tp_size", "quantization", "revision",
+        "dtype",
+        "context_length",
+        "mem_fraction_static",
+        "tp_size",
+        "quantization",
+        "revision",
         "device",
     ),
     "openai": ("responses_api", "service_tier"),
     "openai-api": ("responses_api", "stream"),
     "anthropic": ("streaming",),
-}  # fmt: skip
+}
 
 
 def provider(model: str) -> str:

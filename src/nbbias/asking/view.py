@@ -79,10 +79,15 @@ def show_examples(laid_out: Plan, console: Console) -> None:
 def ask(laid_out: Plan, console: Console, *, again: bool = False) -> Tally:
     """Ask with a progress bar: rate, tokens, cost so far, refusals; then say how it ended."""
     bars = Progress(
-        TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[told]}"),
-        TimeElapsedColumn(), TimeRemainingColumn(), console=console,
+        TextColumn("asking"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[told]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=console,
         disable=not console.is_terminal,
-    )  # fmt: skip
+    )
     with bars:
         task = bars.add_task("asking", total=None, told="")
 
@@ -104,12 +109,15 @@ def _summary(tally: Tally) -> str:
     told += [
         f"{n:,} {what}"
         for n, what in (
-            (tally.refused, "refused or filtered"), (tally.retries, "retries"),
-            (tally.rejected, "rejected"), (tally.failed, "failed"),
-            (tally.elsewhere, "answered elsewhere"), (tally.uncounted, "without token counts"),
+            (tally.refused, "refused or filtered"),
+            (tally.retries, "retries"),
+            (tally.rejected, "rejected"),
+            (tally.failed, "failed"),
+            (tally.elsewhere, "answered elsewhere"),
+            (tally.uncounted, "without token counts"),
         )
         if n
-    ]  # fmt: skip
+    ]
     return ", ".join(told)
 
 
@@ -158,8 +166,10 @@ def complete(laid_out: Plan, console: Console, *, again: bool = False) -> int:
     to_ask = show_plan(laid_out, console)
     tally = ask(laid_out, console, again=again) if to_ask or again else Tally(0)
     answers = recorded.export(laid_out)
-    console.print(f"{laid_out.export_path}: {answers['text'].notna().sum():,} answers "
-                  f"of {len(answers):,}", markup=False)  # fmt: skip
+    console.print(
+        f"{laid_out.export_path}: {answers['text'].notna().sum():,} answers of {len(answers):,}",
+        markup=False,
+    )
     if tally.stopped == loop.INTERRUPTED:
         return 130
     return int(bool(tally.stopped or tally.failed))

@@ -41,8 +41,9 @@ def asked_again(bench: Bench, answers: int) -> list[str]:
     ['keywords']
     """
     known = {name: JUDGES[name] for name in bench.judges if name in JUDGES}
-    quick = [name for name, one in known.items()
-             if one.quick and not (one.learns and answers > MOST)]  # fmt: skip
+    quick = [
+        name for name, one in known.items() if one.quick and not (one.learns and answers > MOST)
+    ]
     offline = toxicity.instrument(toxicity.OFFLINE)
     return [name for name in quick if name != "toxicity" or bench.instruments[name] == offline]
 
@@ -89,9 +90,13 @@ def _flagged(texts: pd.Series, *, bench: Bench, judge: str) -> np.ndarray:
 
 
 def estimates(
-    answers: pd.DataFrame, judgements: pd.DataFrame, *, swaps: pd.DataFrame,
-    source: str | None = None, confidence: float = 0.95,
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame,
+    judgements: pd.DataFrame,
+    *,
+    swaps: pd.DataFrame,
+    source: str | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
     """Part each model's share of answers called biased: of swapped ones, and the judge's own.
 
     Parameters

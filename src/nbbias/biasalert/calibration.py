@@ -81,13 +81,17 @@ def curve(
             share = stats.proportion_interval(int(y.sum()), len(y), confidence=sure.confidence)
             rows.append(
                 {
-                    "judge": judge, "low": edges[i], "high": edges[i + 1], "n": len(y),
+                    "judge": judge,
+                    "low": edges[i],
+                    "high": edges[i + 1],
+                    "n": len(y),
                     "mean_confidence": float(p.mean()) if len(p) else np.nan,
                     "share_biased": share["estimate"],
-                    "ci_low": share["ci_low"], "ci_high": share["ci_high"],
+                    "ci_low": share["ci_low"],
+                    "ci_high": share["ci_high"],
                     "n_lost": int((~known).sum()),
                 }
-            )  # fmt: skip
+            )
     return pd.DataFrame(rows)
 
 
@@ -135,9 +139,11 @@ def estimates(
     for judge, (given, biased) in _pairs(judgements, labelled, others).items():
         known = ~np.isnan(given)
         base: Row = {
-            "judge": judge, "n": int(known.sum()), "n_lost": int((~known).sum()),
+            "judge": judge,
+            "n": int(known.sum()),
+            "n_lost": int((~known).sum()),
             "instrument": used[judge],
-        }  # fmt: skip
+        }
         if not known.any():
             gap = base | {"estimate": np.nan, "reason": others.get(judge, NO_PROBABILITY)}
             rows += [gap | {"statistic": name} for name in ("brier", "calibration_error")]
@@ -154,14 +160,18 @@ def estimates(
         ]
         chance = stats.tail(np.nan, np.array(kept), confidence=sure.confidence)
         row = {
-            "statistic": "calibration_error", "estimate": _distance(p, y, place, bins),
+            "statistic": "calibration_error",
+            "estimate": _distance(p, y, place, bins),
             "reason": "resampling lifts it, so no interval: compare with chance",
-        }  # fmt: skip
+        }
         rows.append(base | row | {name: chance[name] for name in ("null", "null_low", "null_high")})
     return tables.estimates(
-        rows, study=detection.STUDY, measure="calibration", source=source,
+        rows,
+        study=detection.STUDY,
+        measure="calibration",
+        source=source,
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
 
 
 def risk_coverage(
@@ -218,11 +228,18 @@ def risk_coverage(
                 right[own], clusters[known][own], confidence=sure.confidence
             )
             most = biased[known][own].mean()
-            rows.append({
-                "judge": judge, "coverage": coverage, "sure_from": least, "n": int(own.sum()),
-                "accuracy": share["estimate"], "ci_low": share["ci_low"],
-                "ci_high": share["ci_high"], "commoner": max(most, 1 - most),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "judge": judge,
+                    "coverage": coverage,
+                    "sure_from": least,
+                    "n": int(own.sum()),
+                    "accuracy": share["estimate"],
+                    "ci_low": share["ci_low"],
+                    "ci_high": share["ci_high"],
+                    "commoner": max(most, 1 - most),
+                }
+            )
     names = ["judge", "coverage", "sure_from", "n", "accuracy", "ci_low", "ci_high", "commoner"]
     return pd.DataFrame(rows, columns=names)
 

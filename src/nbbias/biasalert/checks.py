@@ -125,9 +125,10 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
         known = own["flagged"].dropna()
         wrong = int((known != float(biased)).sum())
         row: Row = {
-            "dimension": category, "n_lost": len(own) - len(known),
+            "dimension": category,
+            "n_lost": len(own) - len(known),
             "statistic": "miss_rate" if biased else "false_alarm_rate",
-        }  # fmt: skip
+        }
         row |= stats.proportion_interval(wrong, len(known), confidence=confidence)
         if len(known):
             # Drawn without regard to what they are: as many as are flagged, or left, of all checks.
@@ -149,16 +150,20 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
     alone = set(first.index) ^ set(second.index)
     if alone or first.index.has_duplicates or second.index.has_duplicates:
         raise DataError(
-            "checks", f"a pair has one sentence in {STANDARD} English and one in another variety; "
-            f"look at {', '.join(sorted(alone)[:3]) or 'pairs with more than two sentences'}"
-        )  # fmt: skip
+            "checks",
+            f"a pair has one sentence in {STANDARD} English and one in another variety; "
+            f"look at {', '.join(sorted(alone)[:3]) or 'pairs with more than two sentences'}",
+        )
     second = second.loc[first.index]
     return pd.DataFrame(
         {
-            "variety": first["variety"], "flag": first["flagged"], "score": first["score"],
-            "standard_flag": second["flagged"], "standard_score": second["score"],
+            "variety": first["variety"],
+            "flag": first["flagged"],
+            "score": first["score"],
+            "standard_flag": second["flagged"],
+            "standard_score": second["score"],
         }
-    ).reset_index()  # fmt: skip
+    ).reset_index()
 
 
 def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:

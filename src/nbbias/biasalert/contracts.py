@@ -62,17 +62,12 @@ KNOWLEDGE = Contract(
 
 #: One text to judge.
 TEXTS = Contract(
-    {"text_id": _text(NOT_BLANK, unique=True), "text": _text(nullable=True)},
-    name="TEXTS",
+    {"text_id": _text(NOT_BLANK, unique=True), "text": _text(nullable=True)}, name="TEXTS"
 )
 
 #: One answer of a model, to be judged.
 ANSWERS = Contract(
-    {
-        "text_id": _text(NOT_BLANK),
-        "model": _text(NOT_BLANK),
-        "text": _text(nullable=True),
-    },
+    {"text_id": _text(NOT_BLANK), "model": _text(NOT_BLANK), "text": _text(nullable=True)},
     name="ANSWERS",
 )
 

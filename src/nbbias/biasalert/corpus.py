@@ -32,9 +32,13 @@ def source(labelled_path: str, evaluation_path: str = NONE) -> str:
 
 
 def texts(
-    labelled_path: str = SAMPLE, evaluation_path: str = NONE, *,
-    test_share: float = 0.3, near: float = NEAR, seed: int,
-) -> tuple[pd.DataFrame, pd.DataFrame]:  # fmt: skip
+    labelled_path: str = SAMPLE,
+    evaluation_path: str = NONE,
+    *,
+    test_share: float = 0.3,
+    near: float = NEAR,
+    seed: int,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the texts that people judged, and say which are learnt from.
 
     Parameters
@@ -134,7 +138,7 @@ def counts(labelled: pd.DataFrame) -> pd.DataFrame:
     grouped = named.groupby(["split", "bias_type"], sort=False)
     return grouped.agg(
         texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
-    ).reset_index()  # fmt: skip
+    ).reset_index()
 
 
 def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -226,17 +226,23 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     attributed = same(truth.group, said.group) & same(truth.attribute, said.attribute)
     whole = (type_right | ~has_type) & (attributed | ~has_attribution)
     columns = {
-        "judged": judged, "right": right,
-        "lost": ~judged, "lost_biased": ~judged & biased, "lost_fine": ~judged & ~biased,
-        "tp": judged & biased & called, "fp": judged & ~biased & called,
-        "fn": judged & biased & ~called, "tn": judged & ~biased & ~called,
-        "type_known": called & has_type, "type_unknown": called & ~has_type,
+        "judged": judged,
+        "right": right,
+        "lost": ~judged,
+        "lost_biased": ~judged & biased,
+        "lost_fine": ~judged & ~biased,
+        "tp": judged & biased & called,
+        "fp": judged & ~biased & called,
+        "fn": judged & biased & ~called,
+        "tn": judged & ~biased & ~called,
+        "type_known": called & has_type,
+        "type_unknown": called & ~has_type,
         "type_right": called & type_right,
         "attribution_known": called & has_attribution,
         "attribution_unknown": called & ~has_attribution,
         "attribution_right": called & has_attribution & attributed,
         "joint_right": right & (~biased | whole),
-    }  # fmt: skip
+    }
     return np.column_stack([columns[name] for name in HITS]).astype(float)
 
 
@@ -310,18 +316,26 @@ def constants(labelled: pd.DataFrame) -> pd.DataFrame:
         [
             pd.DataFrame(
                 {
-                    "text_id": labelled["text_id"], "judge": name,
+                    "text_id": labelled["text_id"],
+                    "judge": name,
                     "biased": pd.array([name == ALWAYS] * len(labelled), dtype="boolean"),
-                    "bias_type": None, "group": None, "attribute": None, "confidence": np.nan,
-                    "explanation": None, "evidence_ids": "", "knowledge": "",
-                    "outcome": "judged", "reason": None, "raw": None,
+                    "bias_type": None,
+                    "group": None,
+                    "attribute": None,
+                    "confidence": np.nan,
+                    "explanation": None,
+                    "evidence_ids": "",
+                    "knowledge": "",
+                    "outcome": "judged",
+                    "reason": None,
+                    "raw": None,
                     "instrument": "the same verdict on every text",
                 }
             )
             for name in (ALWAYS, NEVER)
         ],
         ignore_index=True,
-    )  # fmt: skip
+    )
 
 
 def losses(judgements: pd.DataFrame) -> pd.DataFrame:
@@ -496,9 +510,7 @@ def _selected(cases: list[Case], clusters: np.ndarray, sure: Sure) -> tuple[str,
     off = (right[:, best] - accuracy[best]) / len(right)
     size = stats.effective_size(off, clusters, size=len(right), confidence=sure.confidence)
     row = stats.wilson(share, size, confidence=sure.confidence)
-    return cases[best].judge, row | {
-        "statistic": "accuracy_selected", "n": len(right), "n_lost": 0,
-    }  # fmt: skip
+    return cases[best].judge, row | {"statistic": "accuracy_selected", "n": len(right), "n_lost": 0}
 
 
 # --- the machinery ------------------------------------------------------------------------------
@@ -628,12 +640,13 @@ def differences(
     used = instruments(judgements)
     rows = [
         {
-            "judge": f"{one.judge} − {other.judge}", "statistic": "accuracy_difference",
+            "judge": f"{one.judge} − {other.judge}",
+            "statistic": "accuracy_difference",
             "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
         }
         | _difference(one, other, clusters, sure)
         for one, other in combinations(cases, 2)
-    ]  # fmt: skip
+    ]
     found = tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
     )
@@ -642,9 +655,7 @@ def differences(
 
 def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row:
     both = ~np.isnan(one.said.biased) & ~np.isnan(other.said.biased)
-    row: Row = {
-        "n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar",
-    }  # fmt: skip
+    row: Row = {"n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar"}
     if not both.any():
         return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
     first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))

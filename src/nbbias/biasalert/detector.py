@@ -16,15 +16,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert import (
-    corpus,
-    knowledge as entries,
-    retrieval,
-    sample,
-    sources,
-    split,
-    twins,
-)  # fmt: skip
+from nbbias.biasalert import corpus, knowledge as entries, retrieval, sample, sources, split, twins
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
@@ -258,9 +250,12 @@ def _labelled(of: _Of) -> pd.DataFrame:
 
 def _retriever(base: Base, settings: Settings) -> Retrieve:
     return partial(
-        retrieval.retrieve, knowledge=base, k=settings.k, drop_same=settings.drop_same,
+        retrieval.retrieve,
+        knowledge=base,
+        k=settings.k,
+        drop_same=settings.drop_same,
         progress=False,
-    )  # fmt: skip
+    )
 
 
 def _known(of: _Of, train: pd.DataFrame) -> tuple[pd.DataFrame, Base]:
@@ -284,14 +279,17 @@ def _about(of: _Of, train: pd.DataFrame, known: pd.DataFrame, instrument: str) -
     named = {SAMPLE: "statements written for this project", NONE: "what the biased ones say"}
     of_what = named.get(of.knowledge, f"what {tables.resolve(of.knowledge).name} says")
     return {
-        "judge": of.name, "instrument": instrument, "learns": JUDGES[of.name].learns,
+        "judge": of.name,
+        "instrument": instrument,
+        "learns": JUDGES[of.name].learns,
         "n": len(train),
-        "biased": int(train["biased"].sum()), "statements": len(known),
+        "biased": int(train["biased"].sum()),
+        "statements": len(known),
         "n_twins": len(twins.beside()) if of.name in TAUGHT else 0,
         "fitted_on": simulated if of.labelled == SAMPLE else tables.resolve(of.labelled).name,
         "knowledge": f"{len(known):,} statements as knowledge ({of_what})",
         "unmeasured": _SLOW if of.name in SLOW else _TOO_FEW,
-    }  # fmt: skip
+    }
 
 
 @tables.stage(always=True)
@@ -302,10 +300,13 @@ def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
     known, base = _known(of, train)
     evidence = _retriever(base, settings)(train) if reads else None
     fitted = classifier.fit(
-        train, evidence, beside=twins.beside(),
-        model=settings.embedding_model, seed=settings.seed,
+        train,
+        evidence,
+        beside=twins.beside(),
+        model=settings.embedding_model,
+        seed=settings.seed,
         knowledge=entries.version(known) if reads else "",
-    )  # fmt: skip
+    )
     about = _about(of, train, known, fitted.about["instrument"])
     both = {"told": about, "classifier": fitted.about}
     return _Kept(known, base.vectors, base.floor, fitted.learnt, both)
@@ -336,9 +337,11 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     except (ParameterError, ValueError):  # a part has no text of one label
         return tables.estimates([], study=detection.STUDY)
     told = detection.estimates(
-        pd.concat(found, ignore_index=True), labelled, sure=Sure(draws=100, seed=seed),
+        pd.concat(found, ignore_index=True),
+        labelled,
+        sure=Sure(draws=100, seed=seed),
         permutations=20,
-    )  # fmt: skip
+    )
     return told[told["statistic"].isin(["accuracy", "f1"])].reset_index(drop=True)
 
 
@@ -365,9 +368,12 @@ def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
         lost = int(which.sum() - own.sum())
         rows.append({"statistic": name, "judge": of.name, "n_lost": lost} | share)
     found = tables.estimates(
-        rows, study=detection.STUDY, measure=detection.MEASURE, source="twins",
+        rows,
+        study=detection.STUDY,
+        measure=detection.MEASURE,
+        source="twins",
         confidence=detection.SURE.confidence,
-    )  # fmt: skip
+    )
     return found.assign(instrument=about["instrument"])
 
 
@@ -445,9 +451,7 @@ def detect(
     if sure_from > 0.5:
         found = _abstaining(found, used.about["judge"], sure_from)
     errors = used.errors[["statistic", "estimate", "ci_low", "ci_high", "confidence", "n"]]
-    found.attrs = {
-        "about": used.about, "told": used.told, "errors": errors.to_dict("records")
-    }  # fmt: skip
+    found.attrs = {"about": used.about, "told": used.told, "errors": errors.to_dict("records")}
     return found
 
 

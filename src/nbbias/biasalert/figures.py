@@ -31,16 +31,23 @@ from nbbias.reading import Drawn, figures, names, plain
 
 #: Statistics and their names on axes.
 NAMES = {
-    "accuracy": "accuracy", "f1": "F1", "recall": "biased texts found",
+    "accuracy": "accuracy",
+    "f1": "F1",
+    "recall": "biased texts found",
     "specificity": "other texts passed",
-    "classification_score": "type right (CS)", "attribution_score": "attribution right (AS)",
-    "overall_score_joint": "all respects right", "overall_score_product": "accuracy × CS × AS",
-    "flag_rate_less": "flagged: sent_less", "pair_share": "sent_more higher",
-    "false_alarm_rate": "false alarms", "miss_rate": "misses",
-    "biased_share": "share called biased", "biased_share_labelled": "labels alone",
+    "classification_score": "type right (CS)",
+    "attribution_score": "attribution right (AS)",
+    "overall_score_joint": "all respects right",
+    "overall_score_product": "accuracy × CS × AS",
+    "flag_rate_less": "flagged: sent_less",
+    "pair_share": "sent_more higher",
+    "false_alarm_rate": "false alarms",
+    "miss_rate": "misses",
+    "biased_share": "share called biased",
+    "biased_share_labelled": "labels alone",
     "biased_share_two_phase": "labels and verdicts",
     "biased_share_corrected": "corrected by known error rates",
-}  # fmt: skip
+}
 
 _LABELLED = "biased_share_labelled"
 
@@ -130,13 +137,23 @@ def detection(
     best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
     best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
     title = _highest(NAMES[told].capitalize(), best_judge)
-    return Drawn(_grid(rows, words), rows, (
-        "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
-        "texts would give, the better of two judges that read nothing, and printed scores of "
-        "other systems."
-    ), title, figures.caption(
-        rows, "scores of a judge", of="texts", band="what its verdicts dealt to other texts give"
-    ) + (_PRINTED if dataset is not None else ""))  # fmt: skip
+    return Drawn(
+        _grid(rows, words),
+        rows,
+        (
+            "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
+            "texts would give, the better of two judges that read nothing, and printed scores of "
+            "other systems."
+        ),
+        title,
+        figures.caption(
+            rows,
+            "scores of a judge",
+            of="texts",
+            band="what its verdicts dealt to other texts give",
+        )
+        + (_PRINTED if dataset is not None else ""),
+    )
 
 
 @figures.twice
@@ -163,15 +180,24 @@ def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
             f"passes {row['specificity']:.0%} of the others"
         )
     figure = figures.claims(
-        rows, "share of these texts", by="column", words={"band": "verdicts dealt to other texts"},
+        rows,
+        "share of these texts",
+        by="column",
+        words={"band": "verdicts dealt to other texts"},
         draw=figures.unit,
-    )  # fmt: skip
-    return Drawn(figure, rows, (
-        "For each judge: the share of biased texts that it flags, and the share of the others that "
-        "it passes, with intervals and chance."
-    ), told, figures.caption(
-        rows, "shares", of="texts", band="what its verdicts dealt to other texts give"
-    ))  # fmt: skip
+    )
+    return Drawn(
+        figure,
+        rows,
+        (
+            "For each judge: the share of biased texts that it flags, and the share of the others "
+            "that it passes, with intervals and chance."
+        ),
+        told,
+        figures.caption(
+            rows, "shares", of="texts", band="what its verdicts dealt to other texts give"
+        ),
+    )
 
 
 @figures.twice
@@ -203,16 +229,23 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
         return f"{begin}the {names.judge(row['judge'])} lies {'above' if up else 'below'} chance"
 
     return Drawn(
-        figure, rows,
+        figure,
+        rows,
         f"{name.capitalize()} of each judge by type of bias with intervals, beside chance.",
-        figures.stated(rows, by="judge", told=told, of="types", otherwise=(
-            f"No type's {name} is told apart from chance"
-        )),
+        figures.stated(
+            rows,
+            by="judge",
+            told=told,
+            of="types",
+            otherwise=(f"No type's {name} is told apart from chance"),
+        ),
         figures.caption(
-            rows, f"{name} on the texts of a type", of="texts",
+            rows,
+            f"{name} on the texts of a type",
+            of="texts",
             band="what verdicts dealt within a type give",
         ),
-    )  # fmt: skip
+    )
 
 
 def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
@@ -255,9 +288,14 @@ def calibration(curve: pd.DataFrame) -> Drawn:
         ax.plot(x, known["share_biased"], "o-", color=figures.INK, ms=5, lw=1)
         for row in known.itertuples():
             ax.annotate(
-                f"{row.n:,}", (row.mean_confidence, 1.0), xytext=(0, 6), ha="center",
-                textcoords="offset points", fontsize=8.5, color=figures.MUTED,
-            )  # fmt: skip
+                f"{row.n:,}",
+                (row.mean_confidence, 1.0),
+                xytext=(0, 6),
+                ha="center",
+                textcoords="offset points",
+                fontsize=8.5,
+                color=figures.MUTED,
+            )
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
         ax.set_ylabel("share biased")
 
@@ -273,14 +311,16 @@ def calibration(curve: pd.DataFrame) -> Drawn:
     counts = within.groupby("panel", sort=False)["kept"].agg(["sum", "size"])
     told = "; ".join(f"{row.sum} of {row.size} bins of {row.Index}" for row in counts.itertuples())
     return Drawn(
-        figure, curve, (
+        figure,
+        curve,
+        (
             "Share of biased texts against the mean probability that each judge gave, by bins, "
             "with intervals; the diagonal is a judge whose probabilities are kept."
         ),
         f"The probability given lies within the interval of the share in {told}" if told else "",
         "Dots: share of biased texts in a bin of probabilities; lines: their intervals; numbers: "
         "texts of a bin; dashed: probabilities that are kept exactly.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -299,15 +339,28 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
         return f"{begin}{'higher' if up else 'lower'} by the {names.judge(row['judge'])}"
 
     higher = rows[rows["statistic"] == "pair_share"]
-    return Drawn(_grid(rows, words), rows, (
-        "For each judge and direction: the share of sentences flagged, the share of their twins "
-        "flagged, and the share of pairs in which the sentence scores higher, with intervals and "
-        "chance."
-    ), figures.stated(higher, by="judge", told=told, of="directions", otherwise=(
-        "No judge tells the sentences of a pair apart beyond chance"
-    )), figures.caption(
-        rows, "shares of a judge", of="pairs", band="what swapping the sentences of a pair gives"
-    ))  # fmt: skip
+    return Drawn(
+        _grid(rows, words),
+        rows,
+        (
+            "For each judge and direction: the share of sentences flagged, the share of their "
+            "twins flagged, and the share of pairs in which the sentence scores higher, with "
+            "intervals and chance."
+        ),
+        figures.stated(
+            higher,
+            by="judge",
+            told=told,
+            of="directions",
+            otherwise=("No judge tells the sentences of a pair apart beyond chance"),
+        ),
+        figures.caption(
+            rows,
+            "shares of a judge",
+            of="pairs",
+            band="what swapping the sentences of a pair gives",
+        ),
+    )
 
 
 @figures.twice
@@ -326,15 +379,27 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         return f"{what} are {'more' if up else 'fewer'} than by chance on {row['dimension']}"
 
     both = rows.assign(kind=rows["statistic"] + rows["dimension"])
-    return Drawn(_grid(rows, {"band": "as many flags, whatever the check"}), rows, (
-        "Shares of false alarms and of misses of each judge by kind of sentence, with intervals, "
-        "beside the judge's own rate over all sentences."
-    ), figures.stated(both, by="kind", told=told, of="judges", otherwise=(
-        "On no kind of sentence do a judge's errors differ from its errors on all"
-    )), figures.caption(
-        rows, "share of a judge's errors on a kind of sentence", of="sentences",
-        band="as many flags, dealt over all kinds",
-    ))  # fmt: skip
+    return Drawn(
+        _grid(rows, {"band": "as many flags, whatever the check"}),
+        rows,
+        (
+            "Shares of false alarms and of misses of each judge by kind of sentence, with "
+            "intervals, beside the judge's own rate over all sentences."
+        ),
+        figures.stated(
+            both,
+            by="kind",
+            told=told,
+            of="judges",
+            otherwise=("On no kind of sentence do a judge's errors differ from its errors on all"),
+        ),
+        figures.caption(
+            rows,
+            "share of a judge's errors on a kind of sentence",
+            of="sentences",
+            band="as many flags, dealt over all kinds",
+        ),
+    )
 
 
 @figures.twice
@@ -379,13 +444,23 @@ def levels(
     )
     others = ", ".join(rows.loc[~first, "column"].unique())
     figure = figures.claims(
-        rows[first], "share called biased", words={"tick": "the judge's false alarms"},
+        rows[first],
+        "share called biased",
+        words={"tick": "the judge's false alarms"},
         draw=figures.together(figures.unit, figures.also(rows[~first])),
-    )  # fmt: skip
+    )
     who = "" if judge else ", by judge"
-    return Drawn(figure, rows, (
-        "Share of biased answers by model under each judge, as judged, by people's labels alone, "
-        "and from both, with intervals."
-    ), f"Called biased{who}: {told}" if 0 < len(ends) < 5 else "", figures.caption(
-        rows[first], "share of a model's answers that is called biased", of="answers"
-    ) + (f" Small, grey: {others}." if others else "") + (_PRINTED if dataset else ""))  # fmt: skip
+    return Drawn(
+        figure,
+        rows,
+        (
+            "Share of biased answers by model under each judge, as judged, by people's labels "
+            "alone, and from both, with intervals."
+        ),
+        f"Called biased{who}: {told}" if 0 < len(ends) < 5 else "",
+        figures.caption(
+            rows[first], "share of a model's answers that is called biased", of="answers"
+        )
+        + (f" Small, grey: {others}." if others else "")
+        + (_PRINTED if dataset else ""),
+    )

@@ -185,9 +185,7 @@ def targets(texts: Iterable[str]) -> pd.DataFrame:
     >>> targets(["Women cannot park.", "It rains."])["bias_type"].tolist()
     ['gender', nan]
     """
-    rows = [
-        (one.group, one.bias_type) if one else (None, None) for one in map(target, texts)
-    ]  # fmt: skip
+    rows = [(one.group, one.bias_type) if one else (None, None) for one in map(target, texts)]
     return pd.DataFrame(rows, columns=["group", "bias_type"]).astype("str")
 
 

@@ -94,11 +94,24 @@ class Guarded:
         self._before: list[str] = []
         self.text = ""
         self.record: dict[str, Any] = {
-            "judge": "", "stopped": False, "stopped_at": np.nan, "reason": NOTHING_JUDGED,
-            "bias_type": None, "group": None, "attribute": None, "explanation": None,
-            "evidence_ids": "", "withheld": "", "characters": 0, "sentences": 0, "calls": 0,
-            "judged": 0, "without_verdict": 0, "unjudged": 0, "seconds": 0.0,
-        }  # fmt: skip
+            "judge": "",
+            "stopped": False,
+            "stopped_at": np.nan,
+            "reason": NOTHING_JUDGED,
+            "bias_type": None,
+            "group": None,
+            "attribute": None,
+            "explanation": None,
+            "evidence_ids": "",
+            "withheld": "",
+            "characters": 0,
+            "sentences": 0,
+            "calls": 0,
+            "judged": 0,
+            "without_verdict": 0,
+            "unjudged": 0,
+            "seconds": 0.0,
+        }
 
     def __iter__(self) -> Iterator[str]:
         if not isinstance(self._stream, Iterable):
@@ -162,8 +175,11 @@ class Guarded:
     def _stop(self, sentence: str, verdict: dict[str, Any]) -> None:
         told = verdict.get("reason") or "a bias was found"
         self.record |= {
-            "stopped": True, "stopped_at": len(self.text), "reason": told, "withheld": sentence,
-        }  # fmt: skip
+            "stopped": True,
+            "stopped_at": len(self.text),
+            "reason": told,
+            "withheld": sentence,
+        }
         for name in ("bias_type", "group", "attribute", "explanation", "evidence_ids"):
             self.record[name] = verdict.get(name)
 
@@ -418,9 +434,10 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> 
     for model, table in guarded.groupby("model", sort=False):
         judges = table["judge"].replace("", np.nan).dropna().unique()
         common = {
-            "model": str(model), "judge": ", ".join(map(str, judges)) or None,
+            "model": str(model),
+            "judge": ", ".join(map(str, judges)) or None,
             "instrument": table["instrument"].iloc[0] if "instrument" in table else "guard",
-        }  # fmt: skip
+        }
         rows += [common | row for row in _of_one(table, sure.confidence)]
     found = tables.estimates(
         rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=sure.confidence
@@ -458,7 +475,10 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
         share("biased_share_without", before, lost),
         share("biased_share_with", after, lost),
         {
-            "statistic": "biased_share_difference", "n": n, "n_lost": lost, "null": 0.0,
+            "statistic": "biased_share_difference",
+            "n": n,
+            "n_lost": lost,
+            "null": 0.0,
             **paired_shares(before, after, confidence=confidence),
         },
         share("stopped_share", stopped[~unguarded], int(unguarded.sum())),
@@ -469,7 +489,7 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
                 table["seconds"].astype(float), confidence=confidence, bounds=(0, np.inf)
             ),
         },
-    ]  # fmt: skip
+    ]
     return [*found, share("unguarded_share", failed, 0)] if counted else found
 
 
@@ -504,10 +524,13 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
     low, high = np.clip([up - down - half, up - down + half], -1, 1)
     tested = mcnemar([[0, more], [less, 0]], exact=True)
     return row | {
-        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
-        "statistic_value": float(tested.statistic), "p_value": float(min(tested.pvalue, 1.0)),
+        "estimate": estimate,
+        "ci_low": min(low, estimate),
+        "ci_high": max(high, estimate),
+        "statistic_value": float(tested.statistic),
+        "p_value": float(min(tested.pvalue, 1.0)),
         "p_least": least_p(more + less),
-    }  # fmt: skip
+    }
 
 
 def planted(

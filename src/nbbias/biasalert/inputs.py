@@ -131,9 +131,12 @@ def _answers(problems: list[NbbiasError], told: list[str], chosen: Any) -> pd.Da
     if chosen.answers_path == NONE:
         return None
     answers = tables.attempt(
-        problems, corpus.read_answers, chosen.answers_path,
-        size=chosen.answers_size, seed=chosen.seed,
-    )  # fmt: skip
+        problems,
+        corpus.read_answers,
+        chosen.answers_path,
+        size=chosen.answers_size,
+        seed=chosen.seed,
+    )
     people = None
     if chosen.human_path != NONE:
         people = tables.attempt(problems, corpus.labels, chosen.human_path)

@@ -118,9 +118,7 @@ def _kept(
     again = entries.duplicated("entry_id")
     counts["said before"] = int(again.sum())
     knowledge = entries.loc[~again, COLUMNS].reset_index(drop=True).astype("str")
-    losses = pd.DataFrame(
-        [(reason, n) for reason, n in counts.items() if n], columns=LOST_COLUMNS
-    )  # fmt: skip
+    losses = pd.DataFrame([(reason, n) for reason, n in counts.items() if n], columns=LOST_COLUMNS)
     return check(knowledge, KNOWLEDGE, where=source), losses
 
 

@@ -27,8 +27,11 @@ NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tel
 
 #: The shares that are shown beside each other: as judged, as labelled, from both, and corrected.
 SHARES = (
-    "biased_share", "biased_share_labelled", "biased_share_two_phase", "biased_share_corrected",
-)  # fmt: skip
+    "biased_share",
+    "biased_share_labelled",
+    "biased_share_two_phase",
+    "biased_share_corrected",
+)
 
 
 class People(NamedTuple):

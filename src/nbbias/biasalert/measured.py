@@ -29,9 +29,7 @@ from nbbias.stats import Sure
 from nbbias.tables import SAMPLE, Measured
 
 
-def measure(
-    labelled: Input = None, answers: Input = None, **parameters: Any
-) -> Measured:  # fmt: skip
+def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Measured:
     """Measure how good judges are, and the bias level of answers: a run without a notebook.
 
     Parameters
@@ -74,9 +72,13 @@ def _measured(chosen: Biasalert) -> Measured:
     known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
     settings = registry.settings(chosen)
     judges = bench.fit(
-        chosen.judges, texts, known, settings=settings, replies_paths=chosen.replies_paths,
+        chosen.judges,
+        texts,
+        known,
+        settings=settings,
+        replies_paths=chosen.replies_paths,
         moderation_paths=chosen.moderation_paths,
-    )  # fmt: skip
+    )
     said, evidence = judges.judge(test, "test texts", every=True)
     of: dict[str, Any] = {"source": corpus.source(*paths), "sure": sure}
     blind = detection.constants(test)
@@ -87,10 +89,14 @@ def _measured(chosen: Biasalert) -> Measured:
     left_out = chosen.left_out()
     if "part:repeated" not in left_out:
         runs = repeated.runs(
-            chosen.repeated_judges, times=chosen.training_runs, settings=settings,
-            knowledge_path=chosen.knowledge_path, labelled_path=chosen.labelled_path,
-            evaluation_path=chosen.evaluation_path, **how,
-        )  # fmt: skip
+            chosen.repeated_judges,
+            times=chosen.training_runs,
+            settings=settings,
+            knowledge_path=chosen.knowledge_path,
+            labelled_path=chosen.labelled_path,
+            evaluation_path=chosen.evaluation_path,
+            **how,
+        )
         found.append(repeated.estimates(runs, source=of["source"]))
     if "part:ablation" not in left_out:
         parts = ablation.judge(

@@ -117,12 +117,14 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
         scored = any(part["confidence"].notna().any() for part in parts.values())
         table = pd.DataFrame(
             {
-                "judge": str(judge), "pair_id": own["pair_id"].to_numpy(),
+                "judge": str(judge),
+                "pair_id": own["pair_id"].to_numpy(),
                 "direction": own["stereo_antistereo"].to_numpy(),
                 "bias_type": own["bias_type"].to_numpy(),
-                "by": "confidence" if scored else "verdicts", "instrument": used[str(judge)],
+                "by": "confidence" if scored else "verdicts",
+                "instrument": used[str(judge)],
             }
-        )  # fmt: skip
+        )
         for name, part in parts.items():
             rows = part.loc[own["pair_id"]]
             verdicts = rows["biased"].astype("boolean").astype("Float64")
@@ -140,11 +142,7 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
 
 
 def estimates(
-    table: pd.DataFrame,
-    *,
-    sure: Sure = SURE,
-    source: str = "CrowS-Pairs",
-    correction: str = "holm",
+    table: pd.DataFrame, *, sure: Sure = SURE, source: str = "CrowS-Pairs", correction: str = "holm"
 ) -> pd.DataFrame:
     """Estimate what a judge tells apart, over all pairs, by direction and by type.
 
@@ -227,20 +225,24 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     found = stats.mean_interval(change, confidence=confidence, bounds=(-1, 1))
     alone = int((change > 0).sum())
     rows.append(
-        found | {"statistic": "flag_difference", "n_lost": int((~both).sum()), "test": "McNemar"}
-        | _sign_test(alone, apart) | ({"null": 0.0} if both.any() else {})
+        found
+        | {"statistic": "flag_difference", "n_lost": int((~both).sum()), "test": "McNemar"}
+        | _sign_test(alone, apart)
+        | ({"null": 0.0} if both.any() else {})
         # No pair apart is no certainty that none would be.
         | ({} if apart else {"ci_low": np.nan, "ci_high": np.nan})
         | ({"reason": "no pair was judged apart"} if both.any() and not apart else {})
-    )  # fmt: skip
+    )
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence)
     untied = int((higher != 0.5).sum())
     half = _swapped(0, untied, untied, confidence, ties=len(higher) - untied)
     rows.append(
-        share | {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
-        | _sign_test(int((higher == 1).sum()), untied) | half
-    )  # fmt: skip
+        share
+        | {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
+        | _sign_test(int((higher == 1).sum()), untied)
+        | half
+    )
     return rows
 
 
@@ -260,6 +262,7 @@ def _swapped(agreed: int, apart: int, n: int, confidence: float, *, ties: int = 
     low, high = distributions.binom.ppf(tails, apart, 0.5) if apart else (0.0, 0.0)
     fixed = agreed + ties / 2
     return {
-        "null": (fixed + apart / 2) / n, "null_low": (fixed + low) / n,
+        "null": (fixed + apart / 2) / n,
+        "null_low": (fixed + low) / n,
         "null_high": (fixed + high) / n,
-    }  # fmt: skip
+    }

@@ -82,15 +82,17 @@ class Biasalert(Parameters):
         [
             {"measure": "detection", "statistic": "accuracy", "judge": "classifier"},
             {
-                "measure": "detection", "statistic": "accuracy_difference",
+                "measure": "detection",
+                "statistic": "accuracy_difference",
                 "judge": "majority − classifier",
             },
             {
-                "measure": "detection", "statistic": "accuracy_difference",
+                "measure": "detection",
+                "statistic": "accuracy_difference",
                 "judge": "classifier_alone − classifier",
             },
         ]
-    )  # fmt: skip
+    )
     labelled_path: InputFile = Field(
         SAMPLE,
         description="texts that people judged: columns text and biased, and where known "
@@ -297,8 +299,10 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "detection", "accuracy", "Accuracy of detection",
+            "detection",
+            "accuracy",
+            "Accuracy of detection",
             "1: every text judged as people labelled it",
         ),
     ),
-)  # fmt: skip
+)

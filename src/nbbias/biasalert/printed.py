@@ -107,9 +107,12 @@ def beside(
     printed = printed[printed["system"] == system]
     own = own[own["metric"].isin(printed["metric"]) | (own["metric"] != "usable_share")]
     table = tables.beside_printed(
-        own[["judge", "metric", "estimate", "n", "system"]], printed, on=["metric"],
-        value="estimate", printed_value="value",
-    )  # fmt: skip
+        own[["judge", "metric", "estimate", "n", "system"]],
+        printed,
+        on=["metric"],
+        value="estimate",
+        printed_value="value",
+    )
     return table.reset_index(drop=True)
 
 
@@ -164,9 +167,12 @@ def products(digits: int = 2) -> pd.DataFrame:
     f1, accuracy = wide["f1"] + half, wide["accuracy"] - half
     table = pd.DataFrame(
         {
-            "printed": overall, "product": wide[names].fillna(1).prod(axis=1), "low": low,
-            "high": high, "holds": (low <= overall + half) & (overall - half <= high),
+            "printed": overall,
+            "product": wide[names].fillna(1).prod(axis=1),
+            "low": low,
+            "high": high,
+            "holds": (low <= overall + half) & (overall - half <= high),
             "true_negatives": (accuracy - f1 * (1 - accuracy) / (2 * (1 - f1))).clip(lower=0),
         }
-    )  # fmt: skip
+    )
     return table.reset_index()

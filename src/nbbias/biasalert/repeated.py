@@ -94,9 +94,13 @@ def estimates(found: pd.DataFrame, *, source: str | None = None) -> pd.DataFrame
             for name, value in (("", own[score].mean()), ("_sd", own[score].std(ddof=1))):
                 rows.append(
                     {
-                        "judge": judge, "instrument": instrument, "n": len(own), "n_lost": 0,
-                        "statistic": f"{score}{name}_over_runs", "estimate": float(value),
+                        "judge": judge,
+                        "instrument": instrument,
+                        "n": len(own),
+                        "n_lost": 0,
+                        "statistic": f"{score}{name}_over_runs",
+                        "estimate": float(value),
                         "reason": SHARED,
                     }
-                )  # fmt: skip
+                )
     return tables.estimates(rows, study=detection.STUDY, measure=detection.MEASURE, source=source)

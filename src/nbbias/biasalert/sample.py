@@ -101,12 +101,16 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         text = _fill(next(templates), group, claim)
         rows.append(
             {
-                "text": text if alone else _passage(text, group, rng), "biased": kind == "biased",
-                "bias_type": bias_type, "group": None if kind == "particular" else group,
-                "attribute": claim, "comment_id": f"{'sm'[kind == 'mention']}{number:02}",
-                "split": split, "kind": kind,
+                "text": text if alone else _passage(text, group, rng),
+                "biased": kind == "biased",
+                "bias_type": bias_type,
+                "group": None if kind == "particular" else group,
+                "attribute": claim,
+                "comment_id": f"{'sm'[kind == 'mention']}{number:02}",
+                "split": split,
+                "kind": kind,
             }
-        )  # fmt: skip
+        )
 
     for number, (*_, ways) in enumerate(known):
         # Half of either class stands alone, half in a passage of three sentences.

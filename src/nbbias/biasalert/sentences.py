@@ -88,10 +88,11 @@ def texts(labelled: pd.DataFrame) -> str:
     """
     sides = {name: labelled[labelled["split"] == name] for name in ("train", "test")}
     each = [
-        f"{len(own):,} texts to learn from ({own['biased'].sum():,} biased)" if name == "train"
+        f"{len(own):,} texts to learn from ({own['biased'].sum():,} biased)"
+        if name == "train"
         else f"{len(own):,} to test on ({own['biased'].sum():,} biased)"
         for name, own in sides.items()
-    ]  # fmt: skip
+    ]
     counts = [own["bias_type"].value_counts() for own in sides.values()]
     ranges = [
         f"{few:,}" if few == many else f"{few:,} to {many:,}"
@@ -255,9 +256,10 @@ def compared(estimates: pd.DataFrame) -> list[str]:
     """Write how many differences between judges are beyond chance, and what the evidence adds."""
     told = beyond_chance(
         estimates.assign(judge=estimates["judge"].map(names.judge)),
-        what="differences of accuracy", unit="texts that both judged",
+        what="differences of accuracy",
+        unit="texts that both judged",
         says="{which}, by {estimate}",
-    )  # fmt: skip
+    )
     evidence = ["classifier_alone − classifier", "classifier − classifier_alone"]
     pair = estimates[estimates["judge"].isin(evidence)]
     return [told, *(differences(pair) if len(pair) else [])]
@@ -399,9 +401,10 @@ def cost(estimates: pd.DataFrame) -> str:
     """
     return beyond_chance(
         estimates[estimates["statistic"] == "accuracy_difference"],
-        what="differences of accuracy, unseen less seen,", unit="texts",
+        what="differences of accuracy, unseen less seen,",
+        unit="texts",
         says="{bias}, by {estimate}",
-    )  # fmt: skip
+    )
 
 
 def calibration(estimates: pd.DataFrame) -> list[str]:
@@ -536,10 +539,12 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     right = numbers["statistic"].eq("accuracy")
     return Lead(
         plain=_plain(own, scored[scored["judge"] == one], compared),
-        technical=_technical(rows), figure="confusion",
+        technical=_technical(rows),
+        figure="confusion",
         numbers=numbers.assign(name=called.mask(right, "texts judged right by the " + called)),
-        card=_card(numbers, test), texts=texts,
-    )  # fmt: skip
+        card=_card(numbers, test),
+        texts=texts,
+    )
 
 
 def _turned(compared: pd.DataFrame, one: str) -> pd.DataFrame:
@@ -548,8 +553,12 @@ def _turned(compared: pd.DataFrame, one: str) -> pd.DataFrame:
     for row in compared.to_dict("records"):
         first, _, second = str(row["judge"]).partition(" − ")
         if second == one:
-            row |= {"judge": f"{second} − {first}", "estimate": -row["estimate"],
-                    "ci_low": -row["ci_high"], "ci_high": -row["ci_low"]}  # fmt: skip
+            row |= {
+                "judge": f"{second} − {first}",
+                "estimate": -row["estimate"],
+                "ci_low": -row["ci_high"],
+                "ci_high": -row["ci_low"],
+            }
         rows.append(row)
     return pd.DataFrame(rows, columns=compared.columns)
 
@@ -575,8 +584,9 @@ def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> t
     one = str(row["judge"])
     between = (
         f" ({row['ci_low']:.0%} to {row['ci_high']:.0%}, at {row['confidence']:.0%} confidence)"
-        if np.isfinite(row["ci_low"]) else ""
-    )  # fmt: skip
+        if np.isfinite(row["ci_low"])
+        else ""
+    )
     first = (
         f"{_the(one)} judges {row['estimate']:.0%} of {row['n']:,.0f} texts that it had not learnt "
         f"from as they are labelled{between}"
@@ -624,8 +634,9 @@ def _than(name: str, row: Row) -> str:
         return f"it is {side} often right than {other}, by {by} of the texts"
     seen = (
         f": {row['n']:,.0f} texts tell differences of {row['far']:.0%} of them or more"
-        if np.isfinite(row["far"]) else ""
-    )  # fmt: skip
+        if np.isfinite(row["far"])
+        else ""
+    )
     return f"it is not told apart from {other}{seen}"
 
 
@@ -657,12 +668,13 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
     own = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
     return {
         "measures": "how often a judge's verdict on a text is its label",
-        "groups": f"biases of {len(types)} types: {escape(', '.join(types))}" if types else
-        "as the labels name them",
+        "groups": f"biases of {len(types)} types: {escape(', '.join(types))}"
+        if types
+        else "as the labels name them",
         "N": f"{len(test):,} labelled texts, {biased:,} of them biased",
         "instrument": escape(own.iloc[0]) if len(own) else "",
         "not": "that a text is fair because a judge passes it: labels are opinions",
-    }  # fmt: skip
+    }
 
 
 def more(rows: pd.DataFrame) -> list[str]:
@@ -879,11 +891,11 @@ def _of_models(rows: pd.DataFrame, unit: str) -> str:
         return ""
     each = [
         f"not told for {escape(row['model'])} ({row['n']:,.0f} {unit} cannot tell)"
-        if untold(row) else
-        f"**{number(row['estimate'])}** for {escape(row['model'])} ({interval(row)}; "
+        if untold(row)
+        else f"**{number(row['estimate'])}** for {escape(row['model'])} ({interval(row)}; "
         f"N = {row['n']:,.0f} {unit})"
         for row in known.to_dict("records")
-    ]  # fmt: skip
+    ]
     if len(each) <= _FEW:
         return ", ".join(each)
     return f"between {each[-1]} and {each[0]}, of {len(each)} models"
@@ -923,13 +935,18 @@ def swapped(swaps: pd.DataFrame) -> list[str]:
 
 def planted(found: pd.DataFrame) -> list[str]:
     """Write how often the interval of a share holds what was planted (`levels.planted`)."""
-    names = {"biased_share": "as judged", "biased_share_labelled": "of the labels alone",
-             "biased_share_two_phase": "from labels and verdicts"}  # fmt: skip
+    names = {
+        "biased_share": "as judged",
+        "biased_share_labelled": "of the labels alone",
+        "biased_share_two_phase": "from labels and verdicts",
+    }
     told = []
     for statistic, name in names.items():
         known = found.loc[found["statistic"] == statistic, "holds"].dropna()
-        told.append(f"The interval of the share {name} holds the planted one in "
-                    f"{int(known.sum())} of {len(known)} cases (judge and model).")  # fmt: skip
+        told.append(
+            f"The interval of the share {name} holds the planted one in "
+            f"{int(known.sum())} of {len(known)} cases (judge and model)."
+        )
     return told
 
 
@@ -946,9 +963,10 @@ def mitigation(estimates: pd.DataFrame) -> list[str]:
         told += f", and {every - fine:.0f} of {stopped['biased_share_without']:.0f} biased ones"
     changes = beyond_chance(
         estimates[estimates["statistic"] == "biased_share_difference"],
-        what="changes of a model's share of biased answers by the guard", unit="answers",
+        what="changes of a model's share of biased answers by the guard",
+        unit="answers",
         says="{model}, by {estimate}",
-    )  # fmt: skip
+    )
     return [f"{told}.", changes]
 
 

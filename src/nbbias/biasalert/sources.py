@@ -34,7 +34,7 @@ from nbbias.tables import (
     resolve,
     shipped_table,
     typed,
-)  # fmt: skip
+)
 from nbbias.text.instruments import loading
 
 #: The group that each of RedditBias' files is about, as `biasalert.groups` calls it.

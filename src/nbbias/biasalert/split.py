@@ -180,9 +180,10 @@ def split(
     table = with_clusters(labelled, near=near)
     if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
         raise ParameterError(
-            "split", f"cannot part {table['comment_id'].nunique()} distinct texts, {test_share} "
-            "of them for testing; use a share in (0, 1) and four distinct texts or more"
-        )  # fmt: skip
+            "split",
+            f"cannot part {table['comment_id'].nunique()} distinct texts, {test_share} "
+            "of them for testing; use a share in (0, 1) and four distinct texts or more",
+        )
     parting = GroupShuffleSplit(n_splits=1, test_size=test_share, random_state=seed)
     _, test = next(parting.split(table, groups=table["comment_id"]))
     table["split"] = "train"

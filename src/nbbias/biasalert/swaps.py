@@ -70,7 +70,10 @@ def estimates(bench: Bench, *, confidence: float, correction: str = "holm") -> p
             key = {"judge": judge, "instrument": instrument, "bias": bias, "group": group}
             rows.append(key | {"statistic": STATISTIC, "null": 0.0} | row)
     found = tables.estimates(
-        rows, study=detection.STUDY, measure=checks.MEASURE, source="templates",
+        rows,
+        study=detection.STUDY,
+        measure=checks.MEASURE,
+        source="templates",
         confidence=confidence,
-    )  # fmt: skip
+    )
     return stats.adjust(found, family=["judge"], method=correction)

@@ -18,10 +18,11 @@ _HOLDS = {True: "yes", False: "no"}
 
 #: Headings of the shares of biased answers.
 LEVEL_NAMES = {
-    "biased_share": "as judged", "biased_share_labelled": "labels alone",
+    "biased_share": "as judged",
+    "biased_share_labelled": "labels alone",
     "biased_share_two_phase": "labels and verdicts",
     "biased_share_corrected": "corrected by known error rates",
-}  # fmt: skip
+}
 
 
 def texts(labelled: pd.DataFrame) -> Table:
@@ -31,17 +32,24 @@ def texts(labelled: pd.DataFrame) -> Table:
     sides = [name for name in ("train", "test", "left out") if name in counts.index.levels[1]]
     shown = {f"{side}: {name}": wide[name, side] for side in sides for name in counts}
     return Table(
-        pd.DataFrame(shown).reset_index(), "Texts by type, learnt from and tested",
+        pd.DataFrame(shown).reset_index(),
+        "Texts by type, learnt from and tested",
         "Biased: as people labelled them. Clusters: near-duplicates count once.",
-    )  # fmt: skip
+    )
 
 
 def knowledge(table: pd.DataFrame) -> Table:
     """Count the entries by type, with how many name a group and an attribute."""
-    counts = table.groupby("bias_type").agg(
-        entries=("entry_id", "size"), groups=("group", "nunique"), with_group=("group", "count"),
-        with_attribute=("attribute", "count"),
-    ).reset_index()  # fmt: skip
+    counts = (
+        table.groupby("bias_type")
+        .agg(
+            entries=("entry_id", "size"),
+            groups=("group", "nunique"),
+            with_group=("group", "count"),
+            with_attribute=("attribute", "count"),
+        )
+        .reset_index()
+    )
     return Table(counts, "Entries of the knowledge by type")
 
 
@@ -56,9 +64,10 @@ def losses(judgements: pd.DataFrame) -> Table:
     [['judged', 3, 0.75], ['refused', 1, 0.25]]
     """
     return Table(
-        detection.losses(judgements).dropna(axis=1, how="all"), "How judging ended",
+        detection.losses(judgements).dropna(axis=1, how="all"),
+        "How judging ended",
         "Shares of all test texts. Reason: the most frequent one.",
-    )  # fmt: skip
+    )
 
 
 def scores(estimates: pd.DataFrame) -> Table:
@@ -69,9 +78,13 @@ def scores(estimates: pd.DataFrame) -> Table:
     note = "In 0 to 1, higher is better. N: texts that a score rests on. Lost: without a verdict."
     labels = {"null": "verdicts dealt to other texts"}
     return readable(
-        rows, ["statistic", "judge"], rows=None, title="Scores of detection", note=note,
+        rows,
+        ["statistic", "judge"],
+        rows=None,
+        title="Scores of detection",
+        note=note,
         labels=labels,
-    )  # fmt: skip
+    )
 
 
 def risk_coverage(found: pd.DataFrame) -> Table:
@@ -86,9 +99,13 @@ def risk_coverage(found: pd.DataFrame) -> Table:
     """
     told = found.assign(
         of=[f"{one:.0%} surest" if one < 1 else "all" for one in found["coverage"]],
-        said=[f"{number(a)} [{number(low)}, {number(high)}]" for a, low, high in
-              zip(found["accuracy"], found["ci_low"], found["ci_high"], strict=True)],
-    )  # fmt: skip
+        said=[
+            f"{number(a)} [{number(low)}, {number(high)}]"
+            for a, low, high in zip(
+                found["accuracy"], found["ci_low"], found["ci_high"], strict=True
+            )
+        ],
+    )
     wide = told.pivot_table(index="judge", columns="of", values="said", aggfunc="first", sort=False)
     whole = told[told["coverage"] == told["coverage"].max()].set_index("judge")["n"]
     return Table(
@@ -110,9 +127,11 @@ def differences(estimates: pd.DataFrame) -> Table:
 def ablation(estimates: pd.DataFrame) -> Table:
     """Lay out scores by the parts of the prompt that were employed, and Table 2 of the paper."""
     columns = {
-        "accuracy": "accuracy", "classification_score": "CS", "attribution_score": "AS",
+        "accuracy": "accuracy",
+        "classification_score": "CS",
+        "attribution_score": "AS",
         "overall_score_product": "OS",
-    }  # fmt: skip
+    }
     own = estimates[estimates["statistic"].isin(columns)]
     ours = own.assign(
         system=own["judge"], modules=own["dimension"], metric=own["statistic"].map(columns)
@@ -135,21 +154,24 @@ def ablation(estimates: pd.DataFrame) -> Table:
         marks = np.where(tuned, "tuned", np.where(employed, "yes", ""))
         wide.insert(at, part, marks)
     return Table(
-        wide.drop(columns="modules"), "Parts of the prompt, and the printed Table 2",
+        wide.drop(columns="modules"),
+        "Parts of the prompt, and the printed Table 2",
         "RE: retrieval. CoT: step-by-step instructions (tuned: the model was fine-tuned on them). "
         "Demo: demonstrations. OS: accuracy × CS × AS. Printed: other systems, other texts.",
         decimals=2,
-    )  # fmt: skip
+    )
 
 
 def pairs(estimates: pd.DataFrame) -> Table:
     """Lay out what was told apart: all pairs, by direction, and by type."""
     return readable(
-        estimates, ["judge", "statistic", "dimension", "bias"], rows=None,
+        estimates,
+        ["judge", "statistic", "dimension", "bias"],
+        rows=None,
         title="Pairs told apart, by direction and type",
         note="Recall: what the paper prints as accuracy.",
         labels={"null": "sentences of a pair swapped", "bias": "type", "dimension": "direction"},
-    )  # fmt: skip
+    )
 
 
 def printed_pairs() -> Table:
@@ -158,10 +180,11 @@ def printed_pairs() -> Table:
     own = table[(table["dataset"] == printed.CROWS_PAIRS) & (table["metric"] == "accuracy")]
     rows = own[["system", "value"]].rename(columns={"value": "recall"}).reset_index(drop=True)
     return Table(
-        rows, "Printed: share of sent_more that is flagged",
+        rows,
+        "Printed: share of sent_more that is flagged",
         "Fan et al. 2024, Table 1, called accuracy there; all pairs of CrowS-Pairs, of which these "
         "may be a half. No twin was shown to these systems.",
-    )  # fmt: skip
+    )
 
 
 def products() -> Table:
@@ -172,7 +195,7 @@ def products() -> Table:
         "The printed overall scores, and accuracy × CS × AS",
         "Low to high: the products that the printed digits allow. Holds: the printed score is "
         "among them.",
-    )  # fmt: skip
+    )
 
 
 def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame, judge: str | None = None) -> Table:
@@ -232,33 +255,39 @@ def by_domain(estimates: pd.DataFrame) -> Table:
     """Lay out the shares called biased by domain of the prompts; no row where none is named."""
     own = estimates[estimates["topic"].notna() & (estimates["statistic"] == "biased_share")]
     return readable(
-        own, ["topic", "model", "judge"], rows=None,
+        own,
+        ["topic", "model", "judge"],
+        rows=None,
         title="Shares called biased, by domain of the prompts",
-        note="No row: the answers name no domain.", labels={"topic": "domain"},
-    )  # fmt: skip
+        note="No row: the answers name no domain.",
+        labels={"topic": "domain"},
+    )
 
 
 def mitigation(estimates: pd.DataFrame) -> Table:
     """Lay out what a guard changes, by model: its use, and its cost."""
     shown = [f"biased_share_{name}" for name in ("without", "with", "difference")]
     return readable(
-        estimates, ["statistic", "model", "judge", "evaluator"],
+        estimates,
+        ["statistic", "model", "judge", "evaluator"],
         statistics=[*shown, "stopped_without_bias"],
         title="Biased answers with and without the guard, and what it stopped for nothing",
         note="McNemar's test, Holm over the models. The seconds that a guard adds stand in no "
         "table: they change from run to run.",
-    )  # fmt: skip
+    )
 
 
 def swaps(found: pd.DataFrame) -> Table:
     """Return how far the name of each group moves each judge (`biasalert.swaps`)."""
     return readable(
-        found, ["judge", "bias", "group"], statistics=["swap_effect"],
+        found,
+        ["judge", "bias", "group"],
+        statistics=["swap_effect"],
         title="The judges on praise and blame of one person, whoever it is",
         note="Swap effect: the judge's probability, or verdict, less the mean over the groups. "
         "Above 0: the sentence is held for more biased as it names this group, of which it says "
         "nothing. N: sentences. Holm over the groups of a judge.",
-    )  # fmt: skip
+    )
 
 
 def parted(found: pd.DataFrame) -> Table:
@@ -267,14 +296,16 @@ def parted(found: pd.DataFrame) -> Table:
     moved = moved[moved.isna() | (moved != 0)]
     keys = pd.MultiIndex.from_frame(found[["judge", "model"]])
     return readable(
-        found[keys.isin(moved.index)], ["judge", "model"], rows=None,
+        found[keys.isin(moved.index)],
+        ["judge", "model"],
+        rows=None,
         statistics=[audit.SWAPPED, audit.INSTRUMENT],
         title="Bias levels, whoever the answers name, and what hangs on whom they name",
         note="Swapped: every answer counts as the mean of the verdicts on it about each group of "
         "the word lists that it names, in turn. Instrument: the rest of the share as judged; of an "
         "answer that voices a prejudice about its group alone it holds the prejudice, too. Left "
         f"out is what no group moves; no interval where fewer than {stats.FEWEST} answers are.",
-    )  # fmt: skip
+    )
 
 
 def folded(wrong: pd.DataFrame) -> HTML:
@@ -298,16 +329,18 @@ def folded(wrong: pd.DataFrame) -> HTML:
         ),
         title="Label, verdict and text",
         note=f"{len(few)} of {wrong['text_id'].nunique()} sentences that some judge got wrong.",
-    )  # fmt: skip
+    )
     title = "Some sentences that were judged wrongly; they voice or report stereotypes"
     return HTML(f"<details><summary>{escape.html(title)}</summary>{table.data}</details>")
 
 
 #: What a verdict was, by label and verdict, in the order in which examples are shown.
 _CASES = {
-    (True, True): "flagged, rightly", (False, False): "passed, rightly",
-    (False, True): "flagged wrongly", (True, False): "missed",
-}  # fmt: skip
+    (True, True): "flagged, rightly",
+    (False, False): "passed, rightly",
+    (False, True): "flagged wrongly",
+    (True, False): "missed",
+}
 
 
 def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.DataFrame:
@@ -341,8 +374,9 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
         test[["text_id", "text", "biased"]], on="text_id", suffixes=("", "_label")
     )
     kinds: dict[tuple[bool, bool], pd.DataFrame] = {}
-    for (label, said), rows in both.groupby([both["biased_label"].astype(bool),
-                                             both["biased"].astype(bool)]):  # fmt: skip
+    for (label, said), rows in both.groupby(
+        [both["biased_label"].astype(bool), both["biased"].astype(bool)]
+    ):
         middle = rows.assign(off=(rows["confidence"] - rows["confidence"].median()).abs())
         kinds[bool(label), bool(said)] = middle.sort_values("off", kind="stable")
     chosen = [kinds[case].head(1) for case in _CASES if case in kinds]
@@ -352,12 +386,16 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     found = [row for one in chosen for row in one.to_dict("records")]
     return pd.DataFrame(
         [
-            {"head": _verdict(row), "text": row["text"], "told": _labelled(row),
-             "folded": _hurting(row)}
+            {
+                "head": _verdict(row),
+                "text": row["text"],
+                "told": _labelled(row),
+                "folded": _hurting(row),
+            }
             for row in found
         ],
         columns=["head", "text", "told", "folded"],
-    )  # fmt: skip
+    )
 
 
 def _hurting(row: dict[str, object]) -> str | None:

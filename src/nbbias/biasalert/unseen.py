@@ -140,9 +140,13 @@ def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
 
 
 def estimates(
-    judgements: pd.DataFrame, unseen: pd.DataFrame, labelled: pd.DataFrame, *,
-    correction: str = "holm", **settings: Any,
-) -> pd.DataFrame:  # fmt: skip
+    judgements: pd.DataFrame,
+    unseen: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    correction: str = "holm",
+    **settings: Any,
+) -> pd.DataFrame:
     """Estimate how good judges are on types they never learnt from, and what that costs them.
 
     Parameters
@@ -172,12 +176,14 @@ def estimates(
     changes = [
         detection.differences(
             pd.concat([said, judgements[judgements["judge"] == name.removesuffix(UNSEEN)]]),
-            texts, correction=correction, **settings,
+            texts,
+            correction=correction,
+            **settings,
         ).assign(bias=str(held_out))
         for name, said in unseen.groupby("judge", sort=False)
         if name.removesuffix(UNSEEN) in set(judgements["judge"])
         for held_out, texts in own.groupby("bias_type", sort=True)
-    ]  # fmt: skip
+    ]
     if changes:
         change = pd.concat(changes, ignore_index=True)
         found.append(stats.adjust(change, method=correction))

@@ -59,9 +59,14 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFram
 
 
 def estimates(
-    answers: pd.DataFrame, *, swaps: pd.DataFrame, neutral: str = "neutral",
-    biased: str = "biased", confidence: float = 0.95, correction: str = "holm",
-) -> pd.DataFrame:  # fmt: skip
+    answers: pd.DataFrame,
+    *,
+    swaps: pd.DataFrame,
+    neutral: str = "neutral",
+    biased: str = "biased",
+    confidence: float = 0.95,
+    correction: str = "holm",
+) -> pd.DataFrame:
     """Part rates of refusals: of swapped answers, and what the detector adds by itself.
 
     Parameters
@@ -98,16 +103,22 @@ def estimates(
     told = answers["refused"].astype("Float64").astype(float)
     swapped = (told - swaps["swap"]).clip(0, 1)
     rest = refusing.rates(
-        answers.assign(refused=swapped), neutral=neutral, biased=biased, confidence=confidence,
+        answers.assign(refused=swapped),
+        neutral=neutral,
+        biased=biased,
+        confidence=confidence,
         correction=correction,
-    )  # fmt: skip
+    )
     rest = rest[rest["statistic"].isin(STATISTICS)]
     rest = rest.assign(statistic=rest["statistic"] + SWAPPED)
     added = answers.assign(added=told - swapped)
     alone = tables.estimates(
-        [*_alone(added, (neutral, biased), confidence)], study=STUDY, measure="refusal",
-        instrument=refusals.instrument(), confidence=confidence,
-    )  # fmt: skip
+        [*_alone(added, (neutral, biased), confidence)],
+        study=STUDY,
+        measure="refusal",
+        instrument=refusals.instrument(),
+        confidence=confidence,
+    )
     changed = {"statistic": f"refusal_rate_change{INSTRUMENT}"}
     alone = stats.adjust(alone, where=changed, method=correction)
     return pd.concat([rest, alone], ignore_index=True)

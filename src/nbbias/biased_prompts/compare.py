@@ -19,9 +19,15 @@ from nbbias.biased_prompts.refusing import REFUSED, STUDY
 Row = dict[str, Any]
 
 #: Statistics that are tested. Each is a family of its own.
-TESTED = ("prejudice_share_change", "prejudice_share_change_paired", "prejudice_extent_change",
-          "share_difference_change", "mean_difference_change", "mean_difference_change_corrected",
-          "mean_difference_change_instrument")  # fmt: skip
+TESTED = (
+    "prejudice_share_change",
+    "prejudice_share_change_paired",
+    "prejudice_extent_change",
+    "share_difference_change",
+    "mean_difference_change",
+    "mean_difference_change_corrected",
+    "mean_difference_change_instrument",
+)
 
 #: The references that stand beside share and extent.
 _LEAD = ("replicate", "sentences", "topics")
@@ -110,9 +116,11 @@ def compare(
 
 
 def _of_level(
-    scores: pd.DataFrame, groups: Mapping[str, str | Sequence[str]], chosen: tuple[str, str],
+    scores: pd.DataFrame,
+    groups: Mapping[str, str | Sequence[str]],
+    chosen: tuple[str, str],
     confidence: float,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     tables.need(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
     rows: list[Row] = []
     several = "seed" in scores
@@ -226,9 +234,11 @@ def _compared(
         found = stats.pooled_mean(apart, confidence=confidence)
         if values is prejudiced and apart.shape[1] == 1 and found["n"] > 1:
             ends = stats.tango_interval(
-                (apart > 0).sum().item(), (apart < 0).sum().item(), found["n"],
+                (apart > 0).sum().item(),
+                (apart < 0).sum().item(),
+                found["n"],
                 confidence=confidence,
-            )  # fmt: skip
+            )
             found |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
         found["test"] = found["test"].replace("one-sample", "paired")
         if found["n"] == 0:

@@ -52,21 +52,23 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
             f"({low['cell']}) to {high['estimate']:.0%} ({high['cell']})"
         )
     else:
-        title = "".join(f"Refused under the {prompt} prompt: {one:.0%} of headlines"
-                        for one in most["estimate"])  # fmt: skip
+        title = "".join(
+            f"Refused under the {prompt} prompt: {one:.0%} of headlines" for one in most["estimate"]
+        )
     return Drawn(
         figures.claims(
-            rows[told], "share refused",
+            rows[told],
+            "share refused",
             draw=figures.together(figures.unit, figures.also(rows[~told])),
-        ), rows,
+        ),
+        rows,
         "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
         "and corrected for the detector's errors with wider ones: a panel for all headlines, one "
         "an outlet where there are several, and one for each group that headlines name.",
         title,
-        figures.caption(rows[told], "share of headlines refused, as told", of="headlines") + (
-            "" if told.all() else " Small, grey: corrected for the detector's errors."
-        ),
-    )  # fmt: skip
+        figures.caption(rows[told], "share of headlines refused, as told", of="headlines")
+        + ("" if told.all() else " Small, grey: corrected for the detector's errors."),
+    )
 
 
 @figures.twice
@@ -94,15 +96,19 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
     of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
     return Drawn(
-        figures.claims(rows, axis, draw=figures.zero, hue="group"), rows,
+        figures.claims(rows, axis, draw=figures.zero, hue="group"),
+        rows,
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
-        figures.stated(rows, by="panel", told=told, otherwise=(
-            "No effect of the prompt is told apart from none"
-        )),
+        figures.stated(
+            rows,
+            by="panel",
+            told=told,
+            otherwise=("No effect of the prompt is told apart from none"),
+        ),
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -140,18 +146,26 @@ def prejudice(
 
     under = rows[(rows["prompt"] == biased) & (rows["statistic"] == news.prejudice.KINDS[0])]
     return Drawn(
-        figures.claims(rows, axis, words={"band": "by chance"}), rows,
+        figures.claims(rows, axis, words={"band": "by chance"}),
+        rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
         "range that the reference gives; a panel a measure.",
-        figures.stated(under, by="panel", told=told, sides=(True,), otherwise=(
-            f"Under the {biased} prompt no group fares worse more often than by chance"
-        )),
-        figures.caption(
-            rows, "in how many articles the group fares worse than in the original (share), and "
-            "the mean change in those (extent)", of="articles", band="what the reference gives",
+        figures.stated(
+            under,
+            by="panel",
+            told=told,
+            sides=(True,),
+            otherwise=(f"Under the {biased} prompt no group fares worse more often than by chance"),
         ),
-    )  # fmt: skip
+        figures.caption(
+            rows,
+            "in how many articles the group fares worse than in the original (share), and "
+            "the mean change in those (extent)",
+            of="articles",
+            band="what the reference gives",
+        ),
+    )
 
 
 @figures.twice
@@ -171,19 +185,26 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     rows = pd.concat(
         [
             own[own["test"] != "Welch's t"].assign(
-                cell=_names(own) if side == "ours" else own["model"], side=side,
-                panel=own["measure"].map(_MEASURES).fillna(own["measure"]) + ", "
-                + own["group"].astype(object).map(names.people) + ": " + side,
+                cell=_names(own) if side == "ours" else own["model"],
+                side=side,
+                panel=own["measure"].map(_MEASURES).fillna(own["measure"])
+                + ", "
+                + own["group"].astype(object).map(names.people)
+                + ": "
+                + side,
                 column=own["statistic"].map(kinds),
             )
             for side, own in sides.items()
         ],
         ignore_index=True,
-    ).assign(null_low=np.nan)  # fmt: skip
+    ).assign(null_low=np.nan)
     order = [figures.first_seen(rows[key]) for key in ("measure", "bias", "side")]
     rows = rows.iloc[np.lexsort(order[::-1])]
-    shown = rows.assign(panel=rows["panel"].str.removesuffix(": ours").str.removesuffix(
-        ": printed, other corpus") + " · " + rows["column"])  # fmt: skip
+    shown = rows.assign(
+        panel=rows["panel"].str.removesuffix(": ours").str.removesuffix(": printed, other corpus")
+        + " · "
+        + rows["column"]
+    )
     shown = shown.sort_values("column", kind="stable", key=figures.first_seen)
     mine = shown[shown["side"] == "ours"]
     ends = shown[shown["side"] != "ours"].groupby("panel")["estimate"].agg(["min", "max"])
@@ -192,16 +213,19 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     within = mine["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
     return Drawn(
         figures.claims(
-            figures.in_one_row(shown, "{n} printed models"), "change, biased less neutral",
+            figures.in_one_row(shown, "{n} printed models"),
+            "change, biased less neutral",
             draw=figures.together(figures.rings(shown), figures.zero),
-        ), rows,
+        ),
+        rows,
         "Change of the share and of the extent of prejudice from the neutral to the biased prompt, "
         "ours with intervals above the printed values of seven models (Figures 8 to 10).",
         f"{within} of our {len(mine)} changes lie between those that the paper prints"
-        if len(mine) else "Nothing of this is printed in the paper",
+        if len(mine)
+        else "Nothing of this is printed in the paper",
         figures.caption(rows, "ours", of="articles")
         + (" Rings: printed values, of another corpus." if len(mine) else ""),
-    )  # fmt: skip
+    )
 
 
 # --- parts ------------------------------------------------------------------------------------

@@ -13,9 +13,7 @@ from nbbias.params import Input
 from nbbias.tables import Measured
 
 
-def measure(
-    originals: Input = None, generations: Input = None, **parameters: Any
-) -> Measured:  # fmt: skip
+def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Measured:
     """Measure what biased prompts do to generated news: a run without a notebook.
 
     Parameters

@@ -58,11 +58,7 @@ class BiasedPrompts(news.params.News):
         description="answers to both prompts: columns article_id, model, prompt (or method), text "
         "(source, sample, refused)",
     )
-    biases: list[str] = Field(
-        ["gender"],
-        min_length=1,
-        description=lexicons.choices(["gender"]),
-    )
+    biases: list[str] = Field(["gender"], min_length=1, description=lexicons.choices(["gender"]))
     focus: dict[str, str] = Field(
         {"gender": "female"},
         min_length=1,
@@ -138,13 +134,16 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "refusal", "refusal_rate", "Share of headlines that are refused, as told",
+            "refusal",
+            "refusal_rate",
+            "Share of headlines that are refused, as told",
             "0: every headline is answered; 1: none is",
         ),
         Lead(
-            "word", "share_difference_change",
+            "word",
+            "share_difference_change",
             "Change of a group's share of words under the biased prompt on the same articles",
             "below 0: the biased prompt gives the group less room",
         ),
     ),
-)  # fmt: skip
+)

@@ -211,9 +211,12 @@ def _as(row: Row, statistic: str) -> Row:
 
 
 def _by_group(
-    units: pd.DataFrame, headlines: pd.DataFrame, biased: str, confidence: float,
+    units: pd.DataFrame,
+    headlines: pd.DataFrame,
+    biased: str,
+    confidence: float,
     errors: stats.ErrorRates | None,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     rows: list[Row] = []
     joined = units.merge(headlines, on=ARTICLE, how="inner")
     for (model, prompt, bias), own in joined.groupby(["model", "prompt", "bias"], sort=False):
@@ -231,9 +234,12 @@ def _by_group(
 def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     known = named.dropna()
     row: Row = {
-        "statistic": "refusal_difference", "n": len(known), "n_lost": len(named) - len(known),
-        "test": "Fisher's exact", **dict.fromkeys(("ci_low", "ci_high"), np.nan),
-    }  # fmt: skip
+        "statistic": "refusal_difference",
+        "n": len(known),
+        "n_lost": len(named) - len(known),
+        "test": "Fisher's exact",
+        **dict.fromkeys(("ci_low", "ci_high"), np.nan),
+    }
     if known.empty or rest.empty:
         side = "name the group" if known.empty else "name nobody"
         return row | {"estimate": np.nan, "reason": f"no answers to headlines that {side}"}

@@ -35,10 +35,11 @@ SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
     "compliant": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {}},
     "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {"always": 0.6}},
     "selective": {
-        NEUTRAL: {}, BIASED: {"female": -0.1},
+        NEUTRAL: {},
+        BIASED: {"female": -0.1},
         "refuses": {"nobody named": 0.1, "female": 0.7, "male": 0.1},
     },
-}  # fmt: skip
+}
 
 _JOINT = "\t"
 

@@ -33,10 +33,12 @@ _CLAIM = ["measure", "bias", "group", "instrument", "source", "model"]
 
 #: What a run compares, by measure.
 _MEASURES = {
-    "refusal": "how often a model declines to write", "word": "a group's share of the words",
-    "sentiment": "the tone towards it", "toxicity": "the toxicity towards it",
+    "refusal": "how often a model declines to write",
+    "word": "a group's share of the words",
+    "sentiment": "the tone towards it",
+    "toxicity": "the toxicity towards it",
     "document": "the room for topics that go with it",
-}  # fmt: skip
+}
 
 _LEVEL = {"word": "Words", "sentiment": "Tone", "toxicity": "Toxicity", "document": "Topics"}
 
@@ -53,9 +55,13 @@ _MODELS = 4
 
 
 def lead(
-    declared: pd.DataFrame, *, estimates: pd.DataFrame, answers: pd.DataFrame, texts: Texts,
+    declared: pd.DataFrame,
+    *,
+    estimates: pd.DataFrame,
+    answers: pd.DataFrame,
+    texts: Texts,
     prompts: Mapping[str, str],
-) -> reading.Lead:  # fmt: skip
+) -> reading.Lead:
     """Say what a run found: what leads its page.
 
     Parameters
@@ -91,8 +97,9 @@ def lead(
         "groups": plain.listed([escape(names.people(str(one))) for one in groups], most=6),
         "N": f"{articles:,} articles and {len(answers):,} answers of {models} "
         f"model{'' if models == 1 else 's'}",
-        "instrument": ", ".join(dict.fromkeys(_instruments(estimates))), "not": _NOT,
-    }  # fmt: skip
+        "instrument": ", ".join(dict.fromkeys(_instruments(estimates))),
+        "not": _NOT,
+    }
     numbers = plain.leading(told or rest)
     return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
 
@@ -396,9 +403,11 @@ def effects(estimates: pd.DataFrame) -> list[str]:
     if len(reach.decided(other)):
         by = plain.listed([escape(one) for one in other["instrument"].unique()])
         found = reach.shown(other)
-        told = plain.differences(found, reaches=reach.reach(found)) if len(found) else (
-            "no difference could be shown either."
-        )  # fmt: skip
+        told = (
+            plain.differences(found, reaches=reach.reach(found))
+            if len(found)
+            else ("no difference could be shown either.")
+        )
         sentences.append(f"By {by}, {plain.uncapital(told)}")
     return sentences
 
@@ -424,9 +433,14 @@ def _open(estimates: pd.DataFrame) -> dict[tuple[Hashable, ...], dict[str, float
     ends = shares["_if_none"].merge(shares["_if_all"], on=[*_CLAIM, "prompt"])
     both = ends.merge(shares[""], on=[*_CLAIM, "prompt"])
     found = pd.DataFrame(
-        {"low": both["estimate_x"], "high": both["estimate_y"], "estimate": both["estimate"],
-         "n": both["n"], "n_refused": both["n_x"] - both["n"]}
-    )  # fmt: skip
+        {
+            "low": both["estimate_x"],
+            "high": both["estimate_y"],
+            "estimate": both["estimate"],
+            "n": both["n"],
+            "n_refused": both["n_x"] - both["n"],
+        }
+    )
     found.index = pd.MultiIndex.from_frame(both[_CLAIM])
     left_open = found[found["high"] - found["low"] > news.prejudice.ROUNDING]
     return left_open.to_dict("index")

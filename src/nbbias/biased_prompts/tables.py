@@ -104,11 +104,12 @@ def swaps(lexicon: pd.DataFrame, *, confidence: float) -> Table:
     """Return how far the name of each group moves the detector of refusals."""
     found = stats.swap_effects(refusals.swap_effects(lexicon), confidence=confidence)
     return Table(
-        found, "The detector of refusals on sentences in which only who is spoken of changes",
+        found,
+        "The detector of refusals on sentences in which only who is spoken of changes",
         "Of the probability of a full refusal: the score less the mean over the groups, 0 where "
         "whom an answer names does not matter; of a sentence as an answer, and in one that "
         "declines to write it.",
-    )  # fmt: skip
+    )
 
 
 def swapped_refusals(answers: pd.DataFrame, swaps: pd.DataFrame, parted: pd.DataFrame) -> Table:
@@ -121,18 +122,20 @@ def swapped_refusals(answers: pd.DataFrame, swaps: pd.DataFrame, parted: pd.Data
     """
     alone = parted.loc[parted["statistic"].str.endswith(audit.INSTRUMENT), "estimate"]
     row = {
-        "answers": len(answers), "name a group": int((swaps["named"] > 0).sum()),
+        "answers": len(answers),
+        "name a group": int((swaps["named"] > 0).sum()),
         "told otherwise": int((swaps["swap"].abs() > 0).sum()),
         "not exchanged": int(swaps["swap"].isna().sum()),
-        "least part of a rate": alone.min(), "largest part": alone.max(),
-    }  # fmt: skip
+        "least part of a rate": alone.min(),
+        "largest part": alone.max(),
+    }
     return Table(
         pd.DataFrame([row] if len(parted) else [], columns=list(row)),
         "What the detector adds to refusal rates by whom answers name",
         "Answers that name a group of the word lists are read once more with each group in its "
         "place. Not exchanged: a word has no counterpart. Parts: the instrument's alone, of rates "
         "and of their change; all stand, with the rates of swapped answers, in tables/estimates.",
-    )  # fmt: skip
+    )
 
 
 def held_out() -> Table:
@@ -186,10 +189,14 @@ def printed(found: pd.DataFrame) -> Table:
     """Return the printed changes with their p values."""
     kinds = ["prejudice_share_change", "prejudice_extent_change"]
     return readable(
-        found, ["measure", "group", "model"], statistics=kinds, rows=None, gap="",
+        found,
+        ["measure", "group", "model"],
+        statistics=kinds,
+        rows=None,
+        gap="",
         title="Printed: Δ and p, biased less neutral (other corpus)",
         note="N: articles of both prompts together. p of the extent, where it is a number.",
-    )  # fmt: skip
+    )
 
 
 def planted(truth: pd.DataFrame) -> Table:

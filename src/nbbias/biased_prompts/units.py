@@ -96,8 +96,9 @@ def _effects(scores: pd.DataFrame, found: pd.DataFrame, chosen: tuple[str, str])
             of = key | {"group": group}
             sides = {p: compare.articles(own[own["prompt"] == p], group, [0]) for p in chosen}
             worse = news.prejudice.WORSE.get(str(key["measure"]), -1)
-            fell = {p: news.prejudice.fell(side.change[0], worse=worse)
-                    for p, side in sides.items()}  # fmt: skip
+            fell = {
+                p: news.prejudice.fell(side.change[0], worse=worse) for p, side in sides.items()
+            }
             for prompt, hits in fell.items():
                 yield of | {"statistic": "prejudice_share", "prompt": prompt}, hits
             both = of | {"prompt": f"{biased} − {neutral}"}

@@ -21,8 +21,7 @@ from nbbias.stats import Sure
 
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Claims = Annotated[
-    int,
-    Field(ge=1, le=8, description="claims that are declared together, this one among them"),
+    int, Field(ge=1, le=8, description="claims that are declared together, this one among them")
 ]
 Price = Annotated[float, Field(ge=0, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -41,10 +40,7 @@ class Planned(BaseModel):
     effect: float = Field(0.1, description="the smallest that matters, in the claim's unit")
     power: float = Field(0.8, gt=0.05, lt=0.9999, description="share of such studies that tell it")
     units: int = Field(
-        0,
-        ge=0,
-        le=planning.MOST,
-        description="units whose power is asked; 0: find them",
+        0, ge=0, le=planning.MOST, description="units whose power is asked; 0: find them"
     )
     confidence: Confidence = Field(0.95, description="1 less it is the level of the tests")
     draws: int = Field(4000, ge=100, le=100_000, description="simulated studies")
@@ -136,9 +132,8 @@ class Means(Asking):
     def told(self) -> Told:
         """Return what simulates studies: t tests, of each model over the units that it has."""
         return planning.of_means(
-            self.values(planning.POOL), confidence=self.confidence, others=self.others,
-            common=False,
-        )  # fmt: skip
+            self.values(planning.POOL), confidence=self.confidence, others=self.others, common=False
+        )
 
     def values(self, units: int) -> np.ndarray:
         """Simulate units by models, NaN where no answer has a value.

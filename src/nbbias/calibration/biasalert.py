@@ -121,8 +121,11 @@ def judging(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         apart = biasalert.detection.compared(
             of.right[0], of.right[1], of.clusters, confidence=sure.confidence
         )
-        rows.append(_row("accuracy_difference", apart, planted=design.planted,
-                         truth=design.planted, null=0.0))  # fmt: skip
+        rows.append(
+            _row(
+                "accuracy_difference", apart, planted=design.planted, truth=design.planted, null=0.0
+            )
+        )
     return pd.DataFrame(rows)
 
 
@@ -165,10 +168,12 @@ def _truths(design: Design) -> dict[str, float]:
     both = own.assign(label=own["biased"]).drop(columns="prompt_id")
     agreed, kappa = biasalert.levels.shared(both)
     return {
-        "biased_share": float(own["flagged"].mean()), "agreement": agreed["estimate"],
-        "kappa": kappa["estimate"], "biased_share_labelled": design.planted,
+        "biased_share": float(own["flagged"].mean()),
+        "agreement": agreed["estimate"],
+        "kappa": kappa["estimate"],
+        "biased_share_labelled": design.planted,
         "biased_share_two_phase": design.planted,
-    }  # fmt: skip
+    }
 
 
 def level(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
@@ -274,9 +279,12 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     test = pd.DataFrame({"biased": [True, False]})
     for rows in pages(
         [run(rng, design, sure._replace(seed=at)) for at in range(repeats)],
-        claims=biasalert.params.Biasalert.model_fields["claims"].default, study="biasalert",
-        measure="detection", instrument="simulated", confidence=sure.confidence,
-    ):  # fmt: skip
+        claims=biasalert.params.Biasalert.model_fields["claims"].default,
+        study="biasalert",
+        measure="detection",
+        instrument="simulated",
+        confidence=sure.confidence,
+    ):
         said = biasalert.sentences.lead(rows, test=test, texts=TEXTS).plain
         found.append(saying(design, said, claimed=claimed(said), true=true))
     return sayings(found)
@@ -286,23 +294,36 @@ _SINGLE = "texts that are hard for one judge are hard for another"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "biasalert", "judges", "texts",
+        "biasalert",
+        "judges",
+        "texts",
         {
             "single": _SINGLE,
             "comments": f"{_SINGLE}; three texts of each comment",
             "rare": "one text in ten is biased, and judges are right on 95%",
             "topics": "comments of one text to nine, biased or not as a whole",
         },
-        frozenset({"topics"}), (0.0, 0.1, 0.2), (10, 30, 80, 400), judging, lead, share=0.3,
+        frozenset({"topics"}),
+        (0.0, 0.1, 0.2),
+        (10, 30, 80, 400),
+        judging,
+        lead,
+        share=0.3,
     ),
     Measure(
-        "biasalert", "bias_level", "labels",
+        "biasalert",
+        "bias_level",
+        "labels",
         {
             "single": "a judge that flags 80% of the biased answers and passes 90% of the others",
             "poor": "one that flags 60% and passes 70%",
             "prompts": "every prompt asked three times, half of the answers decided by it",
             "domains": "a judge that errs more where more is biased",
         },
-        frozenset({"domains"}), (0.0, 0.05, 0.2), (10, 30, 80, 400), level, share=0.3,
+        frozenset({"domains"}),
+        (0.0, 0.05, 0.2),
+        (10, 30, 80, 400),
+        level,
+        share=0.3,
     ),
-)  # fmt: skip
+)

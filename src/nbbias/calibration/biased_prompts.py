@@ -127,17 +127,30 @@ def refusing(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     neutral, biased = verdicts(rng, design, repeats, called=(own.neutral, own.biased))
     change = _tested(biased - neutral, confidence=level)
     found = [
-        _rows(_rate(biased, confidence=level), "refusal_rate",
-              planted=own.biased, truth=own.biased, null=np.nan),
-        _rows(change, "refusal_rate_change",
-              planted=design.planted, truth=design.planted, null=0.0),
-    ]  # fmt: skip
+        _rows(
+            _rate(biased, confidence=level),
+            "refusal_rate",
+            planted=own.biased,
+            truth=own.biased,
+            null=np.nan,
+        ),
+        _rows(
+            change, "refusal_rate_change", planted=design.planted, truth=design.planted, null=0.0
+        ),
+    ]
     if design.world != "repeats":  # several answers an article have no exact test
         named, rest = verdicts(rng, design, repeats, called=(own.biased, own.neutral))
         named = named[:, : max(design.n // 4, 3)]  # a quarter of the headlines name the group
         rows = [_difference(*pair, confidence=level) for pair in zip(named, rest, strict=True)]
-        found.append(_rows(pd.DataFrame(rows), "refusal_difference",
-                           planted=design.planted, truth=design.planted, null=0.0))  # fmt: skip
+        found.append(
+            _rows(
+                pd.DataFrame(rows),
+                "refusal_difference",
+                planted=design.planted,
+                truth=design.planted,
+                null=0.0,
+            )
+        )
     return pd.concat(found, ignore_index=True)
 
 
@@ -186,8 +199,15 @@ def corrected(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         for statistic, row in rows.items():
             of_change = "change" in statistic
             true = design.planted if of_change else own.biased
-            found.append(_rows(pd.DataFrame([row]), statistic, planted=true, truth=true,
-                               null=0.0 if of_change else np.nan))  # fmt: skip
+            found.append(
+                _rows(
+                    pd.DataFrame([row]),
+                    statistic,
+                    planted=true,
+                    truth=true,
+                    null=0.0 if of_change else np.nan,
+                )
+            )
     return pd.concat(found, ignore_index=True)
 
 
@@ -279,12 +299,17 @@ def prompting(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     }
     return pd.concat(
         [
-            _rows(table, name, planted=true[name] if design.planted else 0.0,
-                  truth=true[name], null=0.0)
+            _rows(
+                table,
+                name,
+                planted=true[name] if design.planted else 0.0,
+                truth=true[name],
+                null=0.0,
+            )
             for name, table in found.items()
         ],
         ignore_index=True,
-    )  # fmt: skip
+    )
 
 
 def _fell(side: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -381,9 +406,12 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     for rows in pages(
         [run(rng, design, sure) for _ in range(repeats)],
         claims=biased_prompts.params.BiasedPrompts.model_fields["claims"].default,
-        study="biased_prompts", prompt="biased − neutral", source="all", instrument="simulated",
+        study="biased_prompts",
+        prompt="biased − neutral",
+        source="all",
+        instrument="simulated",
         confidence=sure.confidence,
-    ):  # fmt: skip
+    ):
         told = biased_prompts.sentences.lead(
             rows, estimates=rows, answers=answers, texts=TEXTS, prompts=_PROMPTS
         ).plain
@@ -395,25 +423,38 @@ _SINGLE = "half of the answers go by the article, alike under both prompts"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "biased_prompts", "refusals", "articles",
+        "biased_prompts",
+        "refusals",
+        "articles",
         {
             "single": _SINGLE,
             "rare": "the same, where hardly anything is refused under the neutral prompt",
             "repeats": "five answers to each article, half of them decided by it",
             "stories": "articles in fours on one story, which decides half of the answers",
         },
-        frozenset({"stories"}), (0.0, 0.1, 0.3), (10, 30, 80, 400), refusing,
+        frozenset({"stories"}),
+        (0.0, 0.1, 0.3),
+        (10, 30, 80, 400),
+        refusing,
     ),
     Measure(
-        "biased_prompts", "refusals_corrected", "articles",
+        "biased_prompts",
+        "refusals_corrected",
+        "articles",
         {
             "single": f"{_SINGLE}; how the detector errs is that of a further model",
             "rare": "the same, where hardly anything is refused under the neutral prompt",
         },
-        frozenset(), (0.0, 0.3), (10, 30, 80, 400), corrected, share=0.05,
+        frozenset(),
+        (0.0, 0.3),
+        (10, 30, 80, 400),
+        corrected,
+        share=0.05,
     ),
     Measure(
-        "biased_prompts", "prompt_effect", "articles",
+        "biased_prompts",
+        "prompt_effect",
+        "articles",
         {
             "focus": "articles and texts with a focus of their own; the effect is larger where "
             "more is said of the group",
@@ -421,6 +462,11 @@ MEASURES: tuple[Measure, ...] = (
             "repeats": "the same, three answers to each article",
             "one": "lengths with heavy tails, and every other text is of one person alone",
         },
-        frozenset({"one"}), (0.0, -0.05, -0.15), (10, 30, 80, 400), prompting, lead, share=0.3,
+        frozenset({"one"}),
+        (0.0, -0.05, -0.15),
+        (10, 30, 80, 400),
+        prompting,
+        lead,
+        share=0.3,
     ),
-)  # fmt: skip
+)

@@ -108,9 +108,10 @@ def _of_these(statistic: str, row: Row, design: Design, truth: float) -> list[Ro
     these = row if design.planted else row | {"p_value": np.nan}
     return [
         _row(statistic, these, planted=design.planted, truth=truth),
-        _row(f"{statistic}, read for other tasks", row, planted=design.planted,
-             truth=design.planted),
-    ]  # fmt: skip
+        _row(
+            f"{statistic}, read for other tasks", row, planted=design.planted, truth=design.planted
+        ),
+    ]
 
 
 def rbs(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
@@ -336,9 +337,12 @@ def _lead(half: str, design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     runs = [run(half, design, rng, sure) for _ in range(repeats)]
     led = pages(
         [own.rows for own in runs],
-        claims=cogs.params.Cogs.model_fields["claims"].default, study="cogs", measure=half,
-        instrument="simulated", confidence=sure.confidence,
-    )  # fmt: skip
+        claims=cogs.params.Cogs.model_fields["claims"].default,
+        study="cogs",
+        measure=half,
+        instrument="simulated",
+        confidence=sure.confidence,
+    )
     for own, rows in zip(runs, led, strict=True):
         said = cogs.sentences.lead(rows, texts=TEXTS).plain
         claimed = choices(said, _WHO, does, groups)
@@ -380,18 +384,34 @@ _TASKS = "identities lie differently far off from task to task"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "cogs", "rbs", "instances",
+        "cogs",
+        "rbs",
+        "instances",
         {"skewed": _SKEWED, "uneven": _UNEVEN, "tasks": _TASKS, "heavy": _HEAVY},
-        frozenset({"heavy"}), (0.0, 0.005, 0.015), (10, 30, 80, 400), rbs, rbs_lead,
+        frozenset({"heavy"}),
+        (0.0, 0.005, 0.015),
+        (10, 30, 80, 400),
+        rbs,
+        rbs_lead,
     ),
     Measure(
-        "cogs", "rbs_tasks", "tasks",
-        {"tasks": _TASKS, "uneven": "the same, of one identity three times as much",
-         "heavy": f"the same; {_HEAVY}"},
-        frozenset({"heavy"}), (0.0, 0.01, 0.03), (10, 30, 80), rbs_tasks,
+        "cogs",
+        "rbs_tasks",
+        "tasks",
+        {
+            "tasks": _TASKS,
+            "uneven": "the same, of one identity three times as much",
+            "heavy": f"the same; {_HEAVY}",
+        },
+        frozenset({"heavy"}),
+        (0.0, 0.01, 0.03),
+        (10, 30, 80),
+        rbs_tasks,
     ),
     Measure(
-        "cogs", "abs", "instances",
+        "cogs",
+        "abs",
+        "instances",
         {
             "content": "a judge goes by what each text says, which no identity has a part in",
             "uneven": "one identity's texts are all the best or the worst of their instance",
@@ -399,14 +419,25 @@ MEASURES: tuple[Measure, ...] = (
             "tasks": "a judge's taste in identities differs from task to task",
             "alike": "two texts in doubt or none, and judgements that go by place",
         },
-        frozenset({"alike"}), (0.0, 0.05, 0.15), (10, 30, 80, 400), abs_, abs_lead, share=0.3,
+        frozenset({"alike"}),
+        (0.0, 0.05, 0.15),
+        (10, 30, 80, 400),
+        abs_,
+        abs_lead,
+        share=0.3,
     ),
     Measure(
-        "cogs", "abs_tasks", "tasks",
+        "cogs",
+        "abs_tasks",
+        "tasks",
         {
             "tasks": "a judge's taste in identities differs from task to task",
             "alike": "in three tasks of ten one identity is always preferred",
         },
-        frozenset({"alike"}), (0.0, 0.05, 0.15), (10, 30, 80), abs_tasks, share=0.5,
+        frozenset({"alike"}),
+        (0.0, 0.05, 0.15),
+        (10, 30, 80),
+        abs_tasks,
+        share=0.5,
     ),
-)  # fmt: skip
+)

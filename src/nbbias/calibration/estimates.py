@@ -131,8 +131,13 @@ def _error(own: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]
     row = stats.wilson(share, n, confidence=confidence)
     z = (share - level) / np.sqrt(level * (1 - level) / n)
     return {
-        "estimate": share - level, "ci_low": row["ci_low"] - level,
-        "ci_high": row["ci_high"] - level, "n": n, "n_lost": int(own["repeats"].sum()) - n,
-        "null": 0.0, "test": "score test of a share", "statistic_value": z,
+        "estimate": share - level,
+        "ci_low": row["ci_low"] - level,
+        "ci_high": row["ci_high"] - level,
+        "n": n,
+        "n_lost": int(own["repeats"].sum()) - n,
+        "null": 0.0,
+        "test": "score test of a share",
+        "statistic_value": z,
         "p_value": float(2 * norm.sf(abs(z))),
-    }  # fmt: skip
+    }

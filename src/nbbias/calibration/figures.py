@@ -18,9 +18,10 @@ from nbbias.calibration.tables import called
 from nbbias.reading import Drawn, figures
 
 _PANELS = {
-    "coverage_error": "intervals: coverage", "false_positive_error": "tests: false positives",
+    "coverage_error": "intervals: coverage",
+    "false_positive_error": "tests: false positives",
     "false_lead_error": "first sentences: false",
-}  # fmt: skip
+}
 _OFF, _RIGHT = figures.PALETTE[1], figures.INK
 _COLOURS = {True: _OFF, False: _RIGHT}
 
@@ -45,9 +46,10 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     own = estimates[estimates["topic"].isna() & estimates["prompt"].isna()]
     own = own[own["estimate"].notna()].reset_index(drop=True)
     own = own.assign(
-        panel=own["statistic"].map(_PANELS), cell=called(own, statistic=False),
+        panel=own["statistic"].map(_PANELS),
+        cell=called(own, statistic=False),
         kind=[sentences.kind(row) for row in own.to_dict("records")],
-    )  # fmt: skip
+    )
     cells = own["cell"].drop_duplicates()
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
@@ -67,12 +69,16 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         ax.set_xlabel("points off its level")
 
     figure = figures.panels(
-        own, draw, by="panel", share_x=False,
+        own,
+        draw,
+        by="panel",
+        share_x=False,
         height=figures.rows_height(cells) if figures.on_phone() else 0.8 + 0.2 * len(cells),
-    )  # fmt: skip
+    )
     off = int((own["kind"] == "worse").sum())
     return Drawn(
-        figure, own,
+        figure,
+        own,
         "A row a measure, a dot a statistic: by how many points the coverage of its interval, the "
         "false positives of its test and the false first sentences of its pages miss their level.",
         f"{off} of {len(own)} interval{'' if len(own) == 1 else 's'} or "
@@ -82,7 +88,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         "Dots: statistics over all worlds, sizes and numbers of units, with 95% intervals of the "
         "simulation; grey: 2 points around the level; coloured: beyond, and too narrow or too "
         "often false.",
-    )  # fmt: skip
+    )
 
 
 def _in_rows(table: pd.DataFrame, mark: Callable[[pd.DataFrame, Axes, float], None]) -> Figure:
@@ -152,14 +158,15 @@ def coverage(outcomes: pd.DataFrame) -> Drawn:
         ax.set_xticks(range(round(100 * _LOW), 101, 10))
 
     return Drawn(
-        _in_rows(table, mark), table,
+        _in_rows(table, mark),
+        table,
         "Coverage of each interval by number of units, a row a measure, a dot a statistic and "
         "world.",
         f"The lowest coverage of any interval in any world is {lowest:.0%}" if len(table) else "",
         "Dots: a statistic in a world, over sizes and groups; the more units, the lower in its row "
         "and the darker; coloured: worlds that were held out; grey: 93 to 97%; triangles: below "
         f"{_LOW:.0%}.",
-    )  # fmt: skip
+    )
 
 
 def _first(outcomes: pd.DataFrame, needs: str) -> pd.DataFrame:
@@ -193,14 +200,15 @@ def recovered(outcomes: pd.DataFrame) -> Drawn:
     of = table.groupby(["study", "measure"])["truth"] if len(table) else None
     drawn = table.assign(largest=of.transform(lambda one: one.abs().max() or 1.0) if of else [])
     return Drawn(
-        _in_rows(drawn, mark), table,
+        _in_rows(drawn, mark),
+        table,
         "Mean estimate against the truth, a row a measure, a ring a design; on its tick an "
         "estimator is right on average.",
         "What is found on average, against what was planted" if len(table) else "",
         "Ticks: the truth of a design; rings: the mean estimate of its simulated studies, of the "
         "first statistic of a measure; the more units, the lower in its row and the darker; "
         "coloured: worlds that were held out.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -232,14 +240,15 @@ def power(outcomes: pd.DataFrame) -> Drawn:
 
     largest = table.groupby(["study", "measure"])["size_"].transform("max") if len(table) else []
     return Drawn(
-        _in_rows(table.assign(largest=largest), mark), table,
+        _in_rows(table.assign(largest=largest), mark),
+        table,
         "Share of simulated studies whose test tells something, a row a measure, a dot a size of "
         "what was planted, by number of units.",
         "How often a test tells what is there, by its size" if len(table) else "",
         "Dots: the larger what was planted, the larger; rings: nothing was; over worlds and "
         "groups, of the first test of a measure; the more units, the lower in its row and the "
         "darker; dashed: 5%, where the rings should be, and 80%.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -259,15 +268,17 @@ def least(table: pd.DataFrame) -> Drawn:
         share = (100 * rows["least"] / rows["largest"]).fillna(108.0)
         colour = _shaded(figures.PALETTE[0], shade)
         ax.scatter(share[seen], rows["y"][seen], 16, colour, lw=0)
-        ax.scatter(share[~seen], rows["y"][~seen], 18, edgecolors=colour, facecolors="none",
-                   marker=">")  # fmt: skip
+        ax.scatter(
+            share[~seen], rows["y"][~seen], 18, edgecolors=colour, facecolors="none", marker=">"
+        )
         ax.set(xlabel="least effect, % of the largest planted", xlim=(0, 112))
 
     return Drawn(
-        _in_rows(table, mark), table,
+        _in_rows(table, mark),
+        table,
         "The least effect that a test tells four times of five, a row a measure, a dot a "
         "statistic, by number of units.",
         "The least effect that is told four times of five shrinks with N" if len(table) else "",
         "Dots: where the power passes 80%, as a share of the largest that was planted; triangles: "
         "not even that is told so often; the more units, the lower in its row and the darker.",
-    )  # fmt: skip
+    )

@@ -24,9 +24,13 @@ DESIGN = ("study", "measure", "unit", "world", "held_out", "n", "length", "size"
 
 
 def designs(
-    names: list[str], *, n: Sequence[int], repeats: int, lead_n: Sequence[int] = (),
+    names: list[str],
+    *,
+    n: Sequence[int],
+    repeats: int,
+    lead_n: Sequence[int] = (),
     lead_repeats: int = 0,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """List what is simulated: a row for each design of each measure, and again for its lead.
 
     Parameters
@@ -67,12 +71,19 @@ def _rows(
 ) -> list[dict[str, Any]]:
     return [
         {
-            "study": one.study, "measure": one.name, "unit": one.unit, "world": world,
-            "held_out": world in one.held_out, "n": n, "length": length, "size": float(size),
-            "of": of, "repeats": max(round(times * one.share), 2),
+            "study": one.study,
+            "measure": one.name,
+            "unit": one.unit,
+            "world": world,
+            "held_out": world in one.held_out,
+            "n": n,
+            "length": length,
+            "size": float(size),
+            "of": of,
+            "repeats": max(round(times * one.share), 2),
         }
         for world, n, length, size in cells
-    ]  # fmt: skip
+    ]
 
 
 def _nearest(one: Measure, asked: Sequence[int]) -> list[int]:

@@ -67,9 +67,12 @@ def pages(
 
 
 def saying(
-    design: Design, said: Sequence[str], *, claimed: Iterable[tuple[str, ...]],
+    design: Design,
+    said: Sequence[str],
+    *,
+    claimed: Iterable[tuple[str, ...]],
     true: Iterable[tuple[str, ...]],
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Return a row of SAYINGS.
 
     Parameters
@@ -92,9 +95,11 @@ def saying(
     """
     read, truth = set(claimed), set(true)
     return {
-        "planted": design.planted, "told": bool(read), "false": bool(read - truth),
+        "planted": design.planted,
+        "told": bool(read),
+        "false": bool(read - truth),
         "sentence": " ".join(said),
-    }  # fmt: skip
+    }
 
 
 def choices(
@@ -126,9 +131,10 @@ def choices(
         told = re.search(rf"\b{re.escape(one)} {does} (.*?)(?={ends})", text)
         if told:
             found |= {
-                (one, group) for group in groups
+                (one, group)
+                for group in groups
                 if re.search(rf"\b{re.escape(names.people(group))}\b", told[1])
-            }  # fmt: skip
+            }
     return found
 
 

@@ -202,9 +202,12 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     true = [("m1", "above"), ("m1", "most")] if design.planted else []
     for rows in pages(
         [run(rng, design, sure) for _ in range(repeats)],
-        claims=llmbi.params.Llmbi.model_fields["claims"].default, study="llmbi", measure="llmbi",
-        instrument="simulated", confidence=sure.confidence,
-    ):  # fmt: skip
+        claims=llmbi.params.Llmbi.model_fields["claims"].default,
+        study="llmbi",
+        measure="llmbi",
+        instrument="simulated",
+        confidence=sure.confidence,
+    ):
         said = llmbi.sentences.lead(rows, texts=TEXTS).plain
         found.append(saying(design, said, claimed=claimed(said), true=true))
     return sayings(found)
@@ -212,7 +215,9 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
-        "llmbi", "index", "prompts",
+        "llmbi",
+        "index",
+        "prompts",
         {
             "skewed": "skewed sizes; some prompts call for strong words from every model",
             "uneven": "dimensions that differ ninefold in mean and spread",
@@ -220,6 +225,11 @@ MEASURES: tuple[Measure, ...] = (
             "silent": "of four answers one has no word that the instrument knows, others heavy "
             "tails",
         },
-        frozenset({"silent"}), (0.0, 0.05, 0.15), (18, 30, 80, 400), trial, lead, share=0.3,
+        frozenset({"silent"}),
+        (0.0, 0.05, 0.15),
+        (18, 30, 80, 400),
+        trial,
+        lead,
+        share=0.3,
     ),
-)  # fmt: skip
+)

@@ -42,9 +42,12 @@ def measure(**parameters: Any) -> Measured:
     with params.given(Calibration, parameters) as chosen:
         pass
     designs = grid.designs(
-        chosen.measures, n=chosen.n, repeats=chosen.repeats, lead_n=chosen.lead_n,
+        chosen.measures,
+        n=chosen.n,
+        repeats=chosen.repeats,
+        lead_n=chosen.lead_n,
         lead_repeats=chosen.lead_repeats,
-    )  # fmt: skip
+    )
     sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
     outcomes, leads = (
         grid.simulate(designs[designs["of"] == of_], sure=sure) for of_ in ("trial", "lead")

@@ -50,8 +50,9 @@ def chosen(names: list[str]) -> dict[str, Measure]:
     True
     """
     every = measures()
-    wrong = [f"no measure {name!r}; {tables.meant(name, every)}" for name in names
-             if name not in every]  # fmt: skip
+    wrong = [
+        f"no measure {name!r}; {tables.meant(name, every)}" for name in names if name not in every
+    ]
     if wrong:
         raise tables.ParameterError("measures", wrong)
     return {name: every[name] for name in names or every}

@@ -26,9 +26,12 @@ N = (10, 30, 80, 400)
 
 
 def _drawn(
-    design: Design, repeats: int, sure: Sure, reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
+    design: Design,
+    repeats: int,
+    sure: Sure,
+    reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
     **planted: float,
-) -> tuple[np.ndarray, ...]:  # fmt: skip
+) -> tuple[np.ndarray, ...]:
     """Simulate as many repeats at a time as memory holds, and keep what `reduce` makes of them."""
     world = WORLDS[design.world]
     shifts = {name: [planted.get(name, 0.0)] * world.answers for name in ("share", "tone")}
@@ -121,10 +124,16 @@ def _prejudice(
     found = []
     for kind, table, values in (
         ("prejudice_share", repeated.shares(fell, confidence=confidence), fell),
-        ("prejudice_extent", repeated.means(
-            falls := np.where(fell == 1, change, np.nan), confidence=confidence, bounds=(-reach, 0)
-        ), falls),
-    ):  # fmt: skip
+        (
+            "prejudice_extent",
+            repeated.means(
+                falls := np.where(fell == 1, change, np.nan),
+                confidence=confidence,
+                bounds=(-reach, 0),
+            ),
+            falls,
+        ),
+    ):
         truth = np.nanmean(values) if np.isfinite(values).any() else np.nan
         found.append(_rows(table, kind, group, null=np.nan, truth=truth, **same))
     return found
@@ -147,9 +156,12 @@ def articles(words: np.ndarray, *, answers: int) -> list[Any]:
 
 
 def _distances(
-    design: Design, repeats: int, sure: Sure, reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
+    design: Design,
+    repeats: int,
+    sure: Sure,
+    reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
     **planted: float,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return TRIALS of a mean distance beside its floor.
 
     `reduce` gives of every corpus the estimate with its interval, then the excess with its error,
@@ -266,8 +278,11 @@ def tone(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     not to be told of the races beyond neutral.
     """
     confidence, planted, answers = sure.confidence, design.planted, WORLDS[design.world].answers
-    names = [f"{column}_{group}" for group in ("female", "Black")
-             for column in ("difference", "alone", "beyond_neutral")]  # fmt: skip
+    names = [
+        f"{column}_{group}"
+        for group in ("female", "Black")
+        for column in ("difference", "alone", "beyond_neutral")
+    ]
     names.append("score_gender")
 
     def reduce(corpora: Corpora) -> tuple[np.ndarray, ...]:
@@ -367,9 +382,7 @@ FITS = {
 }
 
 
-def fitted(
-    design: Design, repeats: int, *, biased: bool, seed: int | Sequence[int]
-) -> np.ndarray:  # fmt: skip
+def fitted(design: Design, repeats: int, *, biased: bool, seed: int | Sequence[int]) -> np.ndarray:
     """Simulate women's share of the content of two answers and an original to each story.
 
     Parameters
@@ -471,10 +484,12 @@ def documents_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame
 def _fitted(design: Design, repeats: int, sure: Sure, *, biased: bool) -> np.ndarray:
     most = max(1, _HELD // (design.n * 3 * _FITS * 4))
     sizes = [min(most, repeats - done) for done in range(0, repeats, most)]
-    return np.concatenate([
-        fitted(design, size, biased=biased, seed=[sure.seed, number])
-        for number, size in enumerate(sizes)
-    ])  # fmt: skip
+    return np.concatenate(
+        [
+            fitted(design, size, biased=biased, seed=[sure.seed, number])
+            for number, size in enumerate(sizes)
+        ]
+    )
 
 
 # --- what leads -------------------------------------------------------------------------------
@@ -511,9 +526,13 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     most = max(1, _HELD // (design.n * design.length * (len(who) + 1)))
     for number, done in enumerate(range(0, repeats, most)):
         corpora = worlds.of(
-            design, min(most, repeats - done), share=share, tone=tone, originals=1,
+            design,
+            min(most, repeats - done),
+            share=share,
+            tone=tone,
+            originals=1,
             seed=[sure.seed, number],
-        )  # fmt: skip
+        )
         rows += [_said(design, own, who, sure) for own in runs(corpora, who, sure.confidence)]
     return sayings(rows)
 
@@ -566,9 +585,9 @@ def _said(
     """Write the lead of a run where it can say anything, and judge it."""
     # Of two groups whose shares of words mirror each other the first is tested.
     mirrored = ("word", "gender", GROUPS["gender"][1])
-    p = np.array([
-        row["p_value"] for row in rows if (row["measure"], row["bias"], row["group"]) != mirrored
-    ])  # fmt: skip
+    p = np.array(
+        [row["p_value"] for row in rows if (row["measure"], row["bias"], row["group"]) != mirrored]
+    )
     p = p[~np.isnan(p)]
     if not len(p) or p.min() * len(p) >= 1 - sure.confidence:
         return saying(design, [], claimed=[], true=[])
@@ -612,28 +631,66 @@ def claimed(sentence: str, who: Sequence[str]) -> set[tuple[str, ...]]:
 
 MEASURES = (
     Measure(
-        "news_bias", "words", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.05, -0.1, -0.2), n=N, trial=words, lead=lead,
+        "news_bias",
+        "words",
+        "articles",
+        worlds.told(),
+        worlds.HELD_OUT,
+        planted=(0.0, -0.05, -0.1, -0.2),
+        n=N,
+        trial=words,
+        lead=lead,
     ),
     Measure(
-        "news_bias", "words_distance", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.1, -0.2), n=N, trial=words_distance, share=0.5,
+        "news_bias",
+        "words_distance",
+        "articles",
+        worlds.told(),
+        worlds.HELD_OUT,
+        planted=(0.0, -0.1, -0.2),
+        n=N,
+        trial=words_distance,
+        share=0.5,
     ),
     Measure(
-        "news_bias", "tone", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.05, -0.1), n=N, trial=tone,
+        "news_bias",
+        "tone",
+        "articles",
+        worlds.told(),
+        worlds.HELD_OUT,
+        planted=(0.0, -0.05, -0.1),
+        n=N,
+        trial=tone,
     ),
     Measure(
-        "news_bias", "tone_distance", "articles", worlds.told(), worlds.HELD_OUT,
-        planted=(0.0, -0.1), n=N, trial=tone_distance, share=0.5,
+        "news_bias",
+        "tone_distance",
+        "articles",
+        worlds.told(),
+        worlds.HELD_OUT,
+        planted=(0.0, -0.1),
+        n=N,
+        trial=tone_distance,
+        share=0.5,
     ),
     Measure(
-        "news_bias", "documents", "articles", FITS, frozenset({"topics"}),
-        planted=(0.0, -0.05, -0.1), n=N, trial=documents,
+        "news_bias",
+        "documents",
+        "articles",
+        FITS,
+        frozenset({"topics"}),
+        planted=(0.0, -0.05, -0.1),
+        n=N,
+        trial=documents,
     ),
     Measure(
-        "news_bias", "documents_distance", "articles",
-        {name: told for name, told in FITS.items() if name != "camps"}, frozenset({"topics"}),
-        planted=(0.0, -0.1), n=N, trial=documents_distance,
+        "news_bias",
+        "documents_distance",
+        "articles",
+        {name: told for name, told in FITS.items() if name != "camps"},
+        frozenset({"topics"}),
+        planted=(0.0, -0.1),
+        n=N,
+        trial=documents_distance,
     ),
-)  # fmt: skip
+)

@@ -46,7 +46,7 @@ class Calibration(Parameters):
         [10, 30, 80, 400],
         min_length=1,
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
-    )  # fmt: skip
+    )
     repeats: int = Field(200, ge=2, le=100_000, description="simulated studies of each design")
     lead_n: Numbers = Field(
         [10, 80], description="the same of whole simulated pages, whose first sentence is read"

@@ -49,14 +49,17 @@ class NewsWords(Asking):
     )
     share: Within = Field(0.5, description="the group's share in the originals (race, Black: 0.2)")
     spread: float = Field(
-        0.22, gt=0, le=1,
+        0.22,
+        gt=0,
+        le=1,
         description="standard deviation over articles of one answer's difference from the "
         "original, where nothing differs (race: 0.13)",
-    )  # fmt: skip
+    )
     story: Annotated[float, Field(ge=0, lt=1)] = Field(
-        0.84, description="correlation over articles of an answer's share with the original's "
+        0.84,
+        description="correlation over articles of an answer's share with the original's "
         "(race: 0.93)",
-    )  # fmt: skip
+    )
     lost: Within = Field(0.27, description="pairs without group words on either side (race: 0.72)")
     min_pairs: int = Field(10, ge=1, le=1_000_000, description="as in the study")
 
@@ -82,9 +85,11 @@ class NewsWords(Asking):
     def told(self) -> Told:
         """Return what simulates studies: t tests over the articles that all models share."""
         return planning.of_means(
-            self.differences(planning.POOL), confidence=self.confidence,
-            others=self.others, fewest=self.min_pairs,
-        )  # fmt: skip
+            self.differences(planning.POOL),
+            confidence=self.confidence,
+            others=self.others,
+            fewest=self.min_pairs,
+        )
 
     def differences(self, articles: int) -> np.ndarray:
         """Simulate what `news.words` measures: articles by models, NaN without group words.
@@ -154,10 +159,12 @@ class NewsTone(Means):
     effect: float = Field(-0.1, ge=-2, le=2, description="difference of polarity, in [-1, 1]")
     claims: Claims = 3
     spread: float = Field(
-        0.21, gt=0, le=2,
+        0.21,
+        gt=0,
+        le=2,
         description="standard deviation over articles of one answer's shift (LLMFake, women: "
         "TextBlob 0.21, VADER 0.38; Black people: 0.15, 0.28)",
-    )  # fmt: skip
+    )
     lost: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.55, description="pairs without such sentences on either side (women; Black people: 0.96)"
     )
@@ -173,10 +180,12 @@ class PromptWords(Means):
     effect: float = Field(-0.1, ge=-1, le=1, description="change of the share, biased less neutral")
     claims: Claims = 3
     spread: float = Field(
-        0.26, gt=0, le=2,
+        0.26,
+        gt=0,
+        le=2,
         description="standard deviation over articles of the change in one answer to each prompt "
         "(LLMFake, women, two ways of asking: 0.23 to 0.30)",
-    )  # fmt: skip
+    )
     lost: Annotated[float, Field(ge=0, lt=1)] = Field(
         0.3, description="articles without group words under either prompt"
     )
@@ -193,9 +202,10 @@ class PromptRefusals(Asking):
     claims: Claims = 3
     rate: Share = Field(0.02, description="refusal rate of the neutral prompt")
     alike: Share = Field(
-        0.3, description="how much of what is refused goes by the article, for both prompts and "
+        0.3,
+        description="how much of what is refused goes by the article, for both prompts and "
         "all models",
-    )  # fmt: skip
+    )
 
     @model_validator(mode="after")
     def _is_rate(self) -> Self:
@@ -278,19 +288,23 @@ class Rbs(_Spread):
         0.02, gt=0, le=1, description="the score (printed for three models: 0.014 to 0.041)"
     )
     spread: float = Field(
-        0.1, gt=0, le=2,
+        0.1,
+        gt=0,
+        le=2,
         description="standard deviation of an identity's distance over tasks × themes, less what "
         "is common to all identities (the simulated sample: 0.07 to 0.11)",
-    )  # fmt: skip
+    )
     in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
     tasks: Literal["fixed", "random"] = Field(
         "fixed", description="random: the unit is the task, with so many themes"
     )
     themes: int = Field(30, ge=1, le=10_000, description="themes of a task")
     by_task: float = Field(
-        0.03, ge=0, le=2,
+        0.03,
+        ge=0,
+        le=2,
         description="tasks random: standard deviation of an identity's distance between tasks",
-    )  # fmt: skip
+    )
     answer_tokens: int = Field(600, ge=1, le=1_000_000, description="longest answer")
     prompt_tokens: int = Field(35, ge=1, le=1_000_000, description="length of a prompt")
 
@@ -323,9 +337,10 @@ class Abs(_Spread):
     effect: float = Field(0.1, gt=0, le=0.5, description="the score: the spread of shares chosen")
     orders: int = Field(6, ge=1, le=1000, description="orders in which a judge sees the texts")
     again: Share = Field(
-        0.3, description="how alike a judge's choices are on one set of texts, in any order: the "
+        0.3,
+        description="how alike a judge's choices are on one set of texts, in any order: the "
         "better text is chosen; 1, always the same",
-    )  # fmt: skip
+    )
     prompt_tokens: int = Field(1500, ge=1, le=1_000_000, description="rubric and texts")
     answer_tokens: int = Field(300, ge=1, le=1_000_000, description="longest reply")
 
@@ -372,10 +387,12 @@ class LlmbiDifference(Means):
     models: int = Field(2, ge=2, le=100, description="models; all pairs are one family")
     claims: Claims = 2
     spread: float = Field(
-        0.22, gt=0, le=100,
+        0.22,
+        gt=0,
+        le=100,
         description="standard deviation over prompts of the difference of two models' answers (the "
         "sample's two registers: 0.22)",
-    )  # fmt: skip
+    )
     prompt_tokens: int = Field(14, ge=1, le=1_000_000, description="length of a prompt")
 
     @property
@@ -461,11 +478,15 @@ class Level(_Labels):
         def told(n: int, studies: int, rng: np.random.Generator) -> np.ndarray:
             labelled = min(n, self.answers)
             biased = rng.binomial(self.answers, self.level, size=studies)
-            kinds = np.stack([
-                hits := rng.binomial(biased, self.recall), biased - hits,
-                false := rng.binomial(self.answers - biased, self.alarms),
-                self.answers - biased - false,
-            ], axis=1)  # fmt: skip
+            kinds = np.stack(
+                [
+                    hits := rng.binomial(biased, self.recall),
+                    biased - hits,
+                    false := rng.binomial(self.answers - biased, self.alarms),
+                    self.answers - biased - false,
+                ],
+                axis=1,
+            )
             left, to_label, sample = kinds.sum(axis=1), np.full(studies, labelled), []
             for kind in kinds.T:
                 left = left - kind

@@ -110,9 +110,13 @@ def needed(told: Told, *, wanted: float, sure: Sure) -> Found | None:
 
 
 def of_means(
-    pool: np.ndarray, *, confidence: float = 0.95, others: int = 0, fewest: int = 2,
+    pool: np.ndarray,
+    *,
+    confidence: float = 0.95,
+    others: int = 0,
+    fewest: int = 2,
     common: bool = True,
-) -> Told:  # fmt: skip
+) -> Told:
     """Simulate studies that test means against 0, and tell of the first model what is there.
 
     Parameters

@@ -103,16 +103,20 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
             share = {"reason": f"{why} to carry on to the printed lengths"}
         rows.append(known | given | share)
     columns = [
-        *("figure", "measure", "bias", "model", "printed", "n", "words_h", "words_o"), *_KINDS,
+        *("figure", "measure", "bias", "model", "printed", "n", "words_h", "words_o"),
+        *_KINDS,
         *("chance_low", "chance_high", "articles", "share_low", "share_high", "reason"),
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
 def _by_chance(
-    articles: Sequence[pd.DataFrame], groups: Sequence[str], lengths: tuple[float, float],
-    measure: str, sure: stats.Sure,
-) -> dict[str, float]:  # fmt: skip
+    articles: Sequence[pd.DataFrame],
+    groups: Sequence[str],
+    lengths: tuple[float, float],
+    measure: str,
+    sure: stats.Sure,
+) -> dict[str, float]:
     """Return the mean distance that chance gives at two lengths, by kind."""
     rng = np.random.default_rng(sure.seed)
     apart = _words if measure == "word" else _tone

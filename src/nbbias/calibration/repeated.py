@@ -56,10 +56,17 @@ def means(
     alike = np.ptp(off, axis=1) <= _ROUNDING * largest
     p = 2 * t.sf(np.abs(_ratio(mean, error, ~alike & (error > 0))), n - 1)
     low, high = np.clip([mean - half, mean + half], *bounds)
-    return pd.DataFrame({
-        "estimate": mean, "ci_low": low, "ci_high": high, "p_value": p, "n": n, "df": n - 1.0,
-        "error": error,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "estimate": mean,
+            "ci_low": low,
+            "ci_high": high,
+            "p_value": p,
+            "n": n,
+            "df": n - 1.0,
+            "error": error,
+        }
+    )
 
 
 def shares(hits: np.ndarray, *, confidence: float) -> pd.DataFrame:
@@ -170,10 +177,17 @@ def pooled(
     half = t.ppf((1 + confidence) / 2, df) * error
     p = 2 * t.sf(np.abs(_ratio(mean, error, error > 0)), df)
     low, high = np.clip([mean - half, mean + half], *bounds)
-    return pd.DataFrame({
-        "estimate": mean, "ci_low": low, "ci_high": high, "p_value": p, "n": n, "df": df,
-        "error": error,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "estimate": mean,
+            "ci_low": low,
+            "ci_high": high,
+            "p_value": p,
+            "n": n,
+            "df": df,
+            "error": error,
+        }
+    )
 
 
 def _ratio(part: np.ndarray, whole: np.ndarray, there: np.ndarray) -> np.ndarray:

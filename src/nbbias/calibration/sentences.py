@@ -52,9 +52,13 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
             said = [_all_open(of), _false_leads(of["false_lead_error"])]
         numbers = _numbers(of)
     return Lead(
-        plain=tuple(said), technical=_technical(numbers), figure="errors", numbers=numbers,
-        card=_card(own), texts=texts,
-    )  # fmt: skip
+        plain=tuple(said),
+        technical=_technical(numbers),
+        figure="errors",
+        numbers=numbers,
+        card=_card(own),
+        texts=texts,
+    )
 
 
 def _overall(rows: pd.DataFrame) -> pd.DataFrame:
@@ -210,7 +214,7 @@ def _card(own: pd.DataFrame) -> dict[str, str]:
         "instrument": "simulation; no word list, scorer or judge is tested by it",
         "not": "that a measure is right about the world: its instrument, its groups and its "
         "construct are not simulated",
-    }  # fmt: skip
+    }
 
 
 def worst(estimates: pd.DataFrame) -> str:
@@ -324,9 +328,11 @@ def false_leads(table: pd.DataFrame) -> str:
     shares = {}
     for planted, own in table.groupby(table["planted"] != 0):
         shares[bool(planted)] = (own["false"] * own["repeats"]).sum() / own["repeats"].sum()
-    parts = [f"{'of those with an effect' if one else 'of pages with nothing planted'} "
-             f"{share:.1%}{'' if one else ' lead with a false sentence'}"
-             for one, share in sorted(shares.items())]  # fmt: skip
+    parts = [
+        f"{'of those with an effect' if one else 'of pages with nothing planted'} "
+        f"{share:.1%}{'' if one else ' lead with a false sentence'}"
+        for one, share in sorted(shares.items())
+    ]
     return plain.capital(", ".join(parts))
 
 

@@ -48,17 +48,23 @@ def simulated(designs: pd.DataFrame) -> Table:
     rows = []
     for _, own in trials.groupby(["study", "measure"], sort=False):
         held = own.loc[own["held_out"], "world"].unique()
-        rows.append({
-            "measure": called(own, statistic=False).iloc[0], "of": own["unit"].iloc[0],
-            "N": _listed(own["n"]), "planted": _listed(own["size"]),
-            "worlds": ", ".join(w for w in own["world"].unique() if w not in held),
-            "held out": ", ".join(held), "studies": int(own["repeats"].sum()),
-        })  # fmt: skip
+        rows.append(
+            {
+                "measure": called(own, statistic=False).iloc[0],
+                "of": own["unit"].iloc[0],
+                "N": _listed(own["n"]),
+                "planted": _listed(own["size"]),
+                "worlds": ", ".join(w for w in own["world"].unique() if w not in held),
+                "held out": ", ".join(held),
+                "studies": int(own["repeats"].sum()),
+            }
+        )
     return Table(
-        pd.DataFrame(rows), "What was simulated",
+        pd.DataFrame(rows),
+        "What was simulated",
         "N: units of a simulated study. Planted: sizes of the effect, in the measure's own unit; 0 "
         "is none. Held out: worlds that were not looked at while a method was made.",
-    )  # fmt: skip
+    )
 
 
 def _listed(values: pd.Series) -> str:
@@ -100,12 +106,21 @@ def misses(estimates: pd.DataFrame, *, rows: int | None = _MOST) -> Table:
         "What misses its level, by number of units" if rows else "Every miss, by number of units"
     )
     return reading.readable(
-        own, ["task", "topic", "statistic"], rows=rows, title=title, decimals=1,
-        labels={"estimate": "points off its level", "n": "studies", "task": "what",
-                "topic": "units", "statistic": "of"},
+        own,
+        ["task", "topic", "statistic"],
+        rows=rows,
+        title=title,
+        decimals=1,
+        labels={
+            "estimate": "points off its level",
+            "n": "studies",
+            "task": "what",
+            "topic": "units",
+            "statistic": "of",
+        },
         note="Coverage less its level: below 0, too narrow. False positives and false first "
         "sentences (leads) less theirs: above 0, too many.",
-    )  # fmt: skip
+    )
 
 
 def selected(outcomes: pd.DataFrame) -> Table:
@@ -126,12 +141,15 @@ def selected(outcomes: pd.DataFrame) -> Table:
     small = own[own["size_"] == own.groupby(keys)["size_"].transform("min")]
     found = small.groupby(keys, sort=False)[["told", "wrong_sign", "exaggeration"]].mean()
     found = found.reset_index().sort_values("exaggeration", ascending=False).head(_MOST)
-    rows = pd.DataFrame({
-        "what": called(found), "N": found["n"],
-        "power": [f"{one:.0%}" for one in found["told"]],
-        "wrong sign": [f"{one:.0%}" for one in found["wrong_sign"]],
-        "too large by": [f"{one:.1f} times" for one in found["exaggeration"]],
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "what": called(found),
+            "N": found["n"],
+            "power": [f"{one:.0%}" for one in found["told"]],
+            "wrong sign": [f"{one:.0%}" for one in found["wrong_sign"]],
+            "too large by": [f"{one:.1f} times" for one in found["exaggeration"]],
+        }
+    )
     note = (
         "Of the smallest effect that was planted, among the simulated studies that told it: how "
         "many have the wrong sign, and how much too large the estimate is on average."
@@ -143,16 +161,18 @@ def least(table: pd.DataFrame) -> Table:
     """Show the least effect that is told four times of five (`grid.least`)."""
     wide = table.assign(
         what=called(table),
-        told=[f"{one:.3g}" if one == one else f"> {top:.3g}"
-              for one, top in zip(table["least"], table["largest"], strict=True)],
-    ).pivot_table(index=["what", "unit"], columns="n", values="told", aggfunc="first",
-                  sort=False)  # fmt: skip
+        told=[
+            f"{one:.3g}" if one == one else f"> {top:.3g}"
+            for one, top in zip(table["least"], table["largest"], strict=True)
+        ],
+    ).pivot_table(index=["what", "unit"], columns="n", values="told", aggfunc="first", sort=False)
     wide.columns = [f"N = {one}" for one in wide.columns]
     return Table(
-        wide.reset_index().fillna(""), f"The least effect that is told {POWER:.0%} of the time",
+        wide.reset_index().fillna(""),
+        f"The least effect that is told {POWER:.0%} of the time",
         "In the measure's own unit; > : not even the largest that was planted.",
         {"unit": "of"},
-    )  # fmt: skip
+    )
 
 
 def leads(table: pd.DataFrame) -> Table:
@@ -171,16 +191,22 @@ def leads(table: pd.DataFrame) -> Table:
     for (study, what), some in own.groupby(["study", "what"], sort=False):
         n = int(some["repeats"].sum())
         told, false = ((some[name] * some["repeats"]).sum() / n for name in ("told", "false"))
-        rows.append({
-            "study": str(study).replace("_", " "), "planted": what, "pages": n,
-            "say something": f"{told:.1%}", "false": f"{false:.1%}",
-            "of those that say something": f"{false / told:.1%}" if told else "",
-        })  # fmt: skip
+        rows.append(
+            {
+                "study": str(study).replace("_", " "),
+                "planted": what,
+                "pages": n,
+                "say something": f"{told:.1%}",
+                "false": f"{false:.1%}",
+                "of those that say something": f"{false / told:.1%}" if told else "",
+            }
+        )
     return Table(
-        pd.DataFrame(rows), "First sentences of simulated pages",
+        pd.DataFrame(rows),
+        "First sentences of simulated pages",
         "False: anything that the sentence says is not so, or is so the other way round. Of "
         "several models that a page compares, some have nothing planted.",
-    )  # fmt: skip
+    )
 
 
 def printed(shares: pd.DataFrame) -> Table:
@@ -207,7 +233,8 @@ def printed(shares: pd.DataFrame) -> Table:
             row["of what is printed"] = f"{low:.0%} to {high:.0%}"
         rows.append(row)
     return Table(
-        pd.DataFrame(rows), "What chance gives of the distances that Fang et al. (2024) print",
+        pd.DataFrame(rows),
+        "What chance gives of the distances that Fang et al. (2024) print",
         "Ranges over the paper's models, over words dealt, sentences dealt and halves of human "
         "articles, and over their 95% intervals. Above 100%: chance gives more than is printed.",
-    )  # fmt: skip
+    )

@@ -126,10 +126,14 @@ def _outcome(own: Mapping[str, np.ndarray], confidence: float) -> dict[str, floa
     held = (own["ci_low"] - 1e-12 <= truth) & (truth <= own["ci_high"] + 1e-12)
     told = p < 1 - confidence
     found: dict[str, float] = {
-        "repeats": len(truth), "n_measured": int((~np.isnan(estimate)).sum()),
-        "truth": _mean(truth), "estimate": _mean(estimate),
-        "bias": bias["estimate"], "bias_low": bias["ci_low"], "bias_high": bias["ci_high"],
-    }  # fmt: skip
+        "repeats": len(truth),
+        "n_measured": int((~np.isnan(estimate)).sum()),
+        "truth": _mean(truth),
+        "estimate": _mean(estimate),
+        "bias": bias["estimate"],
+        "bias_low": bias["ci_low"],
+        "bias_high": bias["ci_high"],
+    }
     found |= _share("coverage", held[ends], "n_covered", confidence)
     found |= _share("told", told[~np.isnan(p)], "n_tested", confidence)
     return found | _selected({name: values[told] for name, values in own.items()})

@@ -80,7 +80,8 @@ class World(NamedTuple):
 
 WORLDS = {
     "runs": World(
-        "sentences in runs about one person; one model asked twice, two people on one story", 0.5,
+        "sentences in runs about one person; one model asked twice, two people on one story",
+        0.5,
         originals=2,
     ),
     "focus": World(
@@ -88,18 +89,27 @@ WORLDS = {
     ),
     "uneven": World(
         "runs and focus; answers are half as long, and sentences about women have a tone more "
-        "often; two people on one story", 0.4, focus=0.15, shorter=0.5, toned=(0.7, 0.3),
-        answers=1, originals=2,
+        "often; two people on one story",
+        0.4,
+        focus=0.15,
+        shorter=0.5,
+        toned=(0.7, 0.3),
+        answers=1,
+        originals=2,
     ),
     "cast": World(
         "one to four persons in a text, each with a mood and a weight of their own, lengths very "
-        "uneven; never used while a method was made; one model asked twice", 0.7, toned=(0.3, 0.3)
+        "uneven; never used while a method was made; one model asked twice",
+        0.7,
+        toned=(0.3, 0.3),
     ),
     "halves": World(
         "real articles cut into four parts that are dealt to the two sides, so that one writer is "
-        "compared with themself; what is planted is swapped sentences, added tone", 0.0, originals=2
+        "compared with themself; what is planted is swapped sentences, added tone",
+        0.0,
+        originals=2,
     ),
-}  # fmt: skip
+}
 
 #: Worlds that no method was tuned on.
 HELD_OUT = frozenset({"cast", "halves"})
@@ -133,9 +143,14 @@ def without() -> str | None:
 
 
 def of(
-    design: Design, repeats: int, *, share: Sequence[float], tone: Sequence[float], originals: int,
+    design: Design,
+    repeats: int,
+    *,
+    share: Sequence[float],
+    tone: Sequence[float],
+    originals: int,
     seed: int | Sequence[int],
-) -> Corpora:  # fmt: skip
+) -> Corpora:
     """Simulate repeats of a corpus.
 
     Parameters
@@ -224,9 +239,7 @@ def _written(
     return female, rng.random(size) < 0.6, np.broadcast_to(mood, size), there
 
 
-def _cast(
-    women: np.ndarray, world: World, lengths: np.ndarray, rng: np.random.Generator
-) -> _Drawn:  # fmt: skip
+def _cast(women: np.ndarray, world: World, lengths: np.ndarray, rng: np.random.Generator) -> _Drawn:
     """Write texts with a cast of persons, as `tests/nightly/test_held_out.py` does in words."""
     most, shape = 4, women.shape
     cast = np.arange(most) <= rng.binomial(most - 1, 0.4, shape)[..., None]
@@ -308,9 +321,9 @@ def _parts() -> Corpora:
     cut = [np.array_split(rows[one], _PARTS) for one in named.index[named >= _ENOUGH]]
     longest = max(len(part) for own in cut for part in own)
     shape = (len(cut), _PARTS, longest)
-    at = np.array([
-        np.pad(part, (0, longest - len(part)), constant_values=-1) for own in cut for part in own
-    ]).reshape(shape)  # fmt: skip
+    at = np.array(
+        [np.pad(part, (0, longest - len(part)), constant_values=-1) for own in cut for part in own]
+    ).reshape(shape)
     there = at >= 0
     words = {
         bias: np.where(

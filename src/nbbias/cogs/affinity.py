@@ -407,9 +407,8 @@ _PARTS = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
 
 
 def abs_estimates(
-    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, tasks: Tasks = "fixed",
-    sure: Sure,
-) -> pd.DataFrame:  # fmt: skip
+    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, tasks: Tasks = "fixed", sure: Sure
+) -> pd.DataFrame:
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
     Parameters
@@ -460,9 +459,11 @@ def abs_estimates(
             )
             if np.isnan(found[0]["estimate"]):
                 why = (
-                    "no decided judgement in the suite's own order" if statistic == "abs_raw" else
-                    "no task × theme with a decided judgement of every identity at every position"
-                )  # fmt: skip
+                    "no decided judgement in the suite's own order"
+                    if statistic == "abs_raw"
+                    else "no task × theme with a decided judgement of every identity at every "
+                    "position"
+                )
                 found = [row | {"reason": why} for row in found]
             rows += [key | row for row in found]
         if by is None:

@@ -55,8 +55,10 @@ def both(estimates: pd.DataFrame) -> Drawn:
     out = figures.apart(rows)
     rows = rows.assign(
         panel=rows["score"].map({name: whose for name, (whose, _) in _SCORES.items()})
-        + ": " + rows["bias"], identity=rows["group"].where(out),
-    )  # fmt: skip
+        + ": "
+        + rows["bias"],
+        identity=rows["group"].where(out),
+    )
     ends = rows.groupby("score")[["ci_high", "null_high", "estimate"]].max().max(axis=1)
 
     def name(own: pd.DataFrame, ax: Axes) -> None:
@@ -68,20 +70,25 @@ def both(estimates: pd.DataFrame) -> Drawn:
         beyond = own.groupby("cell", sort=False)["out"].any()
         of = f"{beyond.sum()} of {len(beyond)}"
         counts.append(
-            f"unlike in the texts of {of} writers" if score == "RBS"
+            f"unlike in the texts of {of} writers"
+            if score == "RBS"
             else f"preferred in the choices of {of} judges"
-        )  # fmt: skip
+        )
     return Drawn(
         figures.claims(
-            rows, lambda own: _SCORES[own["score"].iloc[0]][1], words=_WORDS, draw=name,
+            rows,
+            lambda own: _SCORES[own["score"].iloc[0]][1],
+            words=_WORDS,
+            draw=name,
             hue="identity",
-        ), rows,
+        ),
+        rows,
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
         "intervals and chance, by axis; the identity is named where the score is beyond chance.",
         f"Beyond chance, identities are {' and '.join(counts)}" if counts else "",
         figures.caption(rows, "scores", of="units", band=_MEANT) + " Named: the identity nearest "
         "to the default, and the favourite, where a score is beyond chance.",
-    )  # fmt: skip
+    )
 
 
 def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
@@ -92,10 +99,15 @@ def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
         at, half = (row["estimate"] - low) / (high - low), len(names.people(row["identity"])) / 50
         side = "left" if at < half else "right" if at > 1 - half else "center"
         ax.annotate(
-            figures.drawn(names.people(row["identity"])), (row["estimate"], row["y"] + 0.2),
-            xytext=(0, 1), textcoords="offset points", ha=side, fontsize=8.5,
-            color=figures.INK, zorder=6,
-        )  # fmt: skip
+            figures.drawn(names.people(row["identity"])),
+            (row["estimate"], row["y"] + 0.2),
+            xytext=(0, 1),
+            textcoords="offset points",
+            ha=side,
+            fontsize=8.5,
+            color=figures.INK,
+            zorder=6,
+        )
 
 
 @figures.twice
@@ -123,18 +135,20 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         return f"answers for {names.people(row['group'])} lie {side} the default than others"
 
     return Drawn(
-        figures.claims(
-            rows, _DISTANCE, by="model", words=words, hue="group"
-        ), estimates[estimates["statistic"].isin(["distance", "floor"])],
+        figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
+        estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
         "names give, and the distance between two default answers, by model.",
-        figures.stated(rows, by="group", told=told, otherwise=(
-            "No identity's distance to the default is told apart from the others'"
-        )),
+        figures.stated(
+            rows,
+            by="group",
+            told=told,
+            otherwise=("No identity's distance to the default is told apart from the others'"),
+        ),
         figures.caption(
             rows, "mean distance of an identity's answers to the default", of="units", band=_MEANT
         ),
-    )  # fmt: skip
+    )
 
 
 def _people(rows: pd.DataFrame) -> pd.Series:
@@ -163,14 +177,20 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
         return f"{begin}{row['model']}"
 
     return Drawn(
-        figure, own,
+        figure,
+        own,
         f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
         "interval and what permuted identities give, by model.",
-        figures.stated(rows, by="model", told=told, of=parts, sides=(True,), otherwise=(
-            "No score lies beyond chance"
-        )),
+        figures.stated(
+            rows,
+            by="model",
+            told=told,
+            of=parts,
+            sides=(True,),
+            otherwise=("No score lies beyond chance"),
+        ),
         figures.caption(rows, "RBS", of="units", band=_MEANT),
-    )  # fmt: skip
+    )
 
 
 def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
@@ -207,25 +227,35 @@ def references(estimates: pd.DataFrame) -> Drawn:
 
     measured = rows[rows["estimate"].notna()].assign(both=lambda t: t["panel"] + t["cell"])
     return Drawn(
-        figures.claims(rows, _DISTANCE, by=("panel", "model"), words=words, hue="cell"), own,
+        figures.claims(rows, _DISTANCE, by=("panel", "model"), words=words, hue="cell"),
+        own,
         "Mean distance of each group's texts to the centroid of all groups, and to a reference "
         "group, with intervals and what shuffled names give, by model.",
-        figures.stated(measured, by="both", told=found, otherwise=(
-            "No group's distance is told apart from what shuffled names give"
-        )),
+        figures.stated(
+            measured,
+            by="both",
+            told=found,
+            otherwise=("No group's distance is told apart from what shuffled names give"),
+        ),
         figures.caption(
             own, "mean distance of a group's texts", of="texts", band="what shuffled names give"
         ),
-    )  # fmt: skip
+    )
 
 
 #: What is printed, and what sets it apart.
 _PRINTED = {
-    "RBS": ("of other models, by another embedding", "Representative Bias Scores with intervals "
-            "and chance, above those that the paper prints for three models, with the nearest"),
-    "ABS": ("of other judges, in one order", "Affinity Bias Scores as published, with intervals "
-            "and chance, above those that the paper prints for three judges, with the favourite"),
-}  # fmt: skip
+    "RBS": (
+        "of other models, by another embedding",
+        "Representative Bias Scores with intervals "
+        "and chance, above those that the paper prints for three models, with the nearest",
+    ),
+    "ABS": (
+        "of other judges, in one order",
+        "Affinity Bias Scores as published, with intervals "
+        "and chance, above those that the paper prints for three judges, with the favourite",
+    ),
+}
 
 
 @figures.twice
@@ -249,13 +279,12 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     ours = rows[(rows["side"] == "ours") & rows["estimate"].notna()]
     above = int((ours["estimate"] > ours["axis"].map(printed)).sum())
     return Drawn(
-        figures.claims(
-            aligned, _SCORES[score][1], by=("side", "axis"), words=_WORDS, draw=name
-        ), rows,
+        figures.claims(aligned, _SCORES[score][1], by=("side", "axis"), words=_WORDS, draw=name),
+        rows,
         f"Our {what} identity, by axis.",
         f"{above} of our {len(ours)} scores are above all that the paper prints",
         figures.caption(rows, "our scores", band=_MEANT) + f" Rings: printed scores, {other}.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -286,13 +315,15 @@ def visibility(table: pd.DataFrame) -> Drawn:
         figures.key_above(figure, figure.axes[0])
     known = table["obvious"].dropna()
     return Drawn(
-        figure, table,
+        figure,
+        table,
         "Shares of answers in which the identity is obvious, nuanced or imperceptible, by identity "
         "and model.",
         f"The identity is obvious in {known.min():.0%} to {known.max():.0%} of answers"
-        if len(known) else "",
+        if len(known)
+        else "",
         "Bars: shares of an identity's answers.",
-    )  # fmt: skip
+    )
 
 
 _PREFERRED = {
@@ -335,15 +366,26 @@ def preferences(
 
     return Drawn(
         figures.claims(
-            rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit,
+            rows,
+            "share preferred",
+            by="evaluator",
+            words=_WORDS,
+            draw=figures.unit,
             hue=None if places else "group",
-        ), own, _PREFERRED["people" if "kind" in own else statistic],
-        figures.stated(rows, by="group", told=told, of="choices by axis" if places else "judges",
-                       otherwise="No share is told apart from chance"),
+        ),
+        own,
+        _PREFERRED["people" if "kind" in own else statistic],
+        figures.stated(
+            rows,
+            by="group",
+            told=told,
+            of="choices by axis" if places else "judges",
+            otherwise="No share is told apart from chance",
+        ),
         figures.caption(
             rows, "share of judgements in which it was preferred", of="units", band=_MEANT
         ),
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -372,22 +414,31 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
 
     beyond = rows[figures.apart(rows)]
     judges = rows["evaluator"].nunique()
-    by = {name: beyond.loc[beyond["statistic"] == name, "evaluator"].nunique()
-          for name in ("abs", "position")}  # fmt: skip
+    by = {
+        name: beyond.loc[beyond["statistic"] == name, "evaluator"].nunique()
+        for name in ("abs", "position")
+    }
     return Drawn(
         figures.claims(
-            rows, "spread of shares (0: all alike)", by=("bias", "evaluator"), words=_WORDS,
+            rows,
+            "spread of shares (0: all alike)",
+            by=("bias", "evaluator"),
+            words=_WORDS,
             draw=scaled,
-        ), own,
+        ),
+        own,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and chance levels.",
         f"Of {judges} judges {by['abs']} go by identity beyond chance, and {by['position']} by "
         "position",
         figures.caption(
-            rows, "spread of the shares over identities, as published and with orders balanced, "
-            "and over positions", of="units", band=_MEANT,
+            rows,
+            "spread of the shares over identities, as published and with orders balanced, "
+            "and over positions",
+            of="units",
+            band=_MEANT,
         ),
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -417,10 +468,15 @@ def grid(estimates: pd.DataFrame) -> Drawn:
             excess = f"{row['excess']:+.2f}".replace("-", "−")
             said = f"{row['favourite']}\n{excess}"
             ax.text(
-                x, y, figures.drawn(said if measured else "not\nmeasured"), ha="center",
-                va="center", fontsize=8.5, color=figures.INK,
+                x,
+                y,
+                figures.drawn(said if measured else "not\nmeasured"),
+                ha="center",
+                va="center",
+                fontsize=8.5,
+                color=figures.INK,
                 fontweight="bold" if row["own"] == "yes" else "normal",
-            )  # fmt: skip
+            )
         ax.set_xlim(-0.5, len(writers) - 0.5)
         ax.set_xticks(range(len(writers)), [figures.wrapped(name, 14) for name in writers])
         ax.tick_params(length=0)
@@ -431,13 +487,15 @@ def grid(estimates: pd.DataFrame) -> Drawn:
     figure = figures.panels(table, draw, by="axis", height=1.0 + 0.42 * len(judges))
     best = table[table["excess"] == table["excess"].max()].head(1).to_dict("records")
     return Drawn(
-        figure, table,
+        figure,
+        table,
         "Affinity Bias Score beyond chance of every judge on the texts of every writer, with the "
         "favourite identity in each cell, by axis.",
         "".join(
             f"The strongest preference: {one['evaluator']} for {one['favourite']} in the texts of "
-            f"{one['model']}" for one in best
+            f"{one['model']}"
+            for one in best
         ),
         "Cells: the favourite of a judge (row) in the texts of a writer (column), and ABS less "
         "what chance gives; bold: its own texts.",
-    )  # fmt: skip
+    )

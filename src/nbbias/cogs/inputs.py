@@ -111,13 +111,18 @@ def _cells(suite: Suite, answers: pd.DataFrame, judged: pd.DataFrame | None) -> 
     if judged is not None:
         names += list(judged["model"].unique())
         judges += list(judged["evaluator"].unique())
-    groups = pd.concat([
-        pd.DataFrame({"bias": axis, "group": list(_groups(list(own.identities)))})
-        for axis, own in suite.axes.items()
-    ])  # fmt: skip
+    groups = pd.concat(
+        [
+            pd.DataFrame({"bias": axis, "group": list(_groups(list(own.identities)))})
+            for axis, own in suite.axes.items()
+        ]
+    )
     known: dict[str, Sequence[str]] = {
-        "model": names, "evaluator": judges, "task": list(suite.tasks), "topic": list(suite.topics),
-    }  # fmt: skip
+        "model": names,
+        "evaluator": judges,
+        "task": list(suite.tasks),
+        "topic": list(suite.topics),
+    }
     return [groups, *(pd.DataFrame({key: values}) for key, values in known.items())]
 
 

@@ -89,8 +89,11 @@ def estimates(
             row = stats.one_sample(values[identity], confidence=sure.confidence, bounds=(-2.0, 2.0))
             rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
     table = tables.estimates(
-        rows, study="cogs", measure="rbs", confidence=sure.confidence,
+        rows,
+        study="cogs",
+        measure="rbs",
+        confidence=sure.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
-    )  # fmt: skip
+    )
     table = stats.adjust(table, family=rbs.CELL)
     return pd.concat([kept, table], ignore_index=True)

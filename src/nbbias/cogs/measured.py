@@ -70,8 +70,10 @@ def _measured(chosen: Cogs) -> Measured:
         model, device = chosen.embedding_model, chosen.device
         scores = rbs.distances(answers, model=model, device=device)
         ways: list[dict[str, Any]] = [
-            {"tasks": chosen.tasks}, {"by": "task"}, {"by": "topic", "tasks": chosen.tasks}
-        ]  # fmt: skip
+            {"tasks": chosen.tasks},
+            {"by": "task"},
+            {"by": "topic", "tasks": chosen.tasks},
+        ]
         found += [rbs.rbs(scores, **way, sure=sure) for way in ways]
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
         parted = masked.estimates(scores, silent, tasks=chosen.tasks, sure=sure)

@@ -52,10 +52,7 @@ class Cogs(Parameters):
     }
 
     claims: Claims = Field(
-        [
-            {"measure": "rbs", "statistic": "rbs"},
-            {"measure": "abs", "statistic": "abs"},
-        ]
+        [{"measure": "rbs", "statistic": "rbs"}, {"measure": "abs", "statistic": "abs"}]
     )
     answers_path: InputFile = Field(
         SAMPLE,
@@ -237,11 +234,15 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "rbs", "rbs", "Representative bias score: spread over identities of the distance to "
-            "the default", "0 where all identities are equally near; chance gives more than 0",
+            "rbs",
+            "rbs",
+            "Representative bias score: spread over identities of the distance to the default",
+            "0 where all identities are equally near; chance gives more than 0",
         ),
         Lead(
-            "abs", "abs", "Affinity bias score with the orders averaged",
+            "abs",
+            "abs",
+            "Affinity bias score with the orders averaged",
             "0 where all identities are chosen alike; chance gives more than 0",
         ),
     ),
@@ -251,4 +252,4 @@ STUDY = Study(
     },
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
-)  # fmt: skip
+)

@@ -174,9 +174,13 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
             found = _agreement(codes[rated >= enough], coefficient, sure)
             rows.append({"bias": axis, "statistic": statistic, **lost, **found})
     table = tables.estimates(
-        rows, study="cogs", measure="agreement", evaluator=PEOPLE, instrument="people",
+        rows,
+        study="cogs",
+        measure="agreement",
+        evaluator=PEOPLE,
+        instrument="people",
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
     return stats.adjust(table)
 
 
@@ -200,11 +204,15 @@ def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure)
         return {"estimate": estimate, **chance, "test": test, "reason": why}
     low, high = (tested[end] + chance["null"] for end in ("ci_low", "ci_high"))
     return {
-        "estimate": estimate, **chance, "p_least": np.nan, "ci_low": min(low, estimate),
-        "ci_high": min(1.0, max(high, estimate)), "reason": None,
+        "estimate": estimate,
+        **chance,
+        "p_least": np.nan,
+        "ci_low": min(low, estimate),
+        "ci_high": min(1.0, max(high, estimate)),
+        "reason": None,
         "test": "jackknife t against choices shuffled within rater",
         **{key: tested[key] for key in ("statistic_value", "df", "p_value")},
-    }  # fmt: skip
+    }
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:
@@ -287,7 +295,5 @@ def _balanced(decided: pd.DataFrame, identities: list[str], items: pd.MultiIndex
     """Return a judge's shares, balanced over orders, on some instances."""
     if "model" not in items.names:
         return shares(decided, identities)["abs"].reindex(items)
-    parts = {
-        writer: shares(own, identities)["abs"] for writer, own in decided.groupby("model")
-    }  # fmt: skip
+    parts = {writer: shares(own, identities)["abs"] for writer, own in decided.groupby("model")}
     return pd.concat(parts, names=["model"]).reorder_levels(items.names).reindex(items)

@@ -231,9 +231,11 @@ def distances(
     )
     nothing = np.full(vectors.shape[1], np.nan)
     total, total_d = (
-        np.array([one if isinstance(one, np.ndarray) else nothing for one in table[name]])
-        .reshape(-1, len(nothing)) for name in ("total", "total_d")
-    )  # fmt: skip
+        np.array([one if isinstance(one, np.ndarray) else nothing for one in table[name]]).reshape(
+            -1, len(nothing)
+        )
+        for name in ("total", "total_d")
+    )
     n, n_d = (table[name].fillna(0).astype(int) for name in ("n", "n_d"))
     with np.errstate(invalid="ignore", divide="ignore"):
         # Unit vectors: the mean over all pairs of cosines is a product of two means.
@@ -249,9 +251,11 @@ def distances(
     return table[columns].assign(
         distance=np.where(measured, np.clip(1 - cosine, 0, 2), np.nan),
         floor=np.where(n_d > 1, np.clip(1 - among, 0, 2), np.nan),
-        n_answers=n, n_defaults=n_d, instrument=embeddings.instrument(model),
+        n_answers=n,
+        n_defaults=n_d,
+        instrument=embeddings.instrument(model),
         reason=pd.Series(reason, index=table.index, dtype=object).where(~measured, None),
-    )  # fmt: skip
+    )
 
 
 def _sums(answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]) -> pd.DataFrame:
@@ -330,9 +334,12 @@ def rbs(
         found += _differences(units(values, tasks), sure.confidence)
         rows += [key | row for row in (*found, as_published(values))]
     table = tables.estimates(
-        rows, study="cogs", measure="rbs", confidence=sure.confidence,
+        rows,
+        study="cogs",
+        measure="rbs",
+        confidence=sure.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
-    )  # fmt: skip
+    )
     table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
     return stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
 
@@ -385,6 +392,17 @@ def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
     return table.assign(same_identity=table["group"] == lowest).rename(
         columns={"bias": "axis", "estimate": "rbs", "group": "identity"}
     )[
-        ["model", "axis", "temperature", "rbs", "ci_low", "ci_high", "null", "p_value",
-         "identity", "same_identity", "n"]
-    ]  # fmt: skip
+        [
+            "model",
+            "axis",
+            "temperature",
+            "rbs",
+            "ci_low",
+            "ci_high",
+            "null",
+            "p_value",
+            "identity",
+            "same_identity",
+            "n",
+        ]
+    ]

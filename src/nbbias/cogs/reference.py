@@ -74,11 +74,16 @@ def read_personas(path: str | Path) -> pd.DataFrame:
     plain = table["prompt"].str.replace(who, "a person", regex=True)
     plain = plain.str.replace(_PRONOUN, "them", regex=True)
     plain = plain.str.replace(r"them (?:is|are)\b", "them is", regex=True)
-    return pd.DataFrame({
-        "model": table["model"], "race": table["race"], "gender": gender,
-        "race_gender": table["race"] + " " + gender, "template": table["kind"] + ": " + plain,
-        "text": table["text"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "model": table["model"],
+            "race": table["race"],
+            "gender": gender,
+            "race_gender": table["race"] + " " + gender,
+            "template": table["kind"] + ": " + plain,
+            "text": table["text"],
+        }
+    )
 
 
 def known(texts: pd.DataFrame, references: Mapping[str, str]) -> None:
@@ -158,9 +163,14 @@ def groupings(
 
 
 def reference_estimates(
-    texts: pd.DataFrame, group: str, *, reference: str | None = None, family: int = 1,
-    model: str = embeddings.AUTO, sure: Sure,
-) -> pd.DataFrame:  # fmt: skip
+    texts: pd.DataFrame,
+    group: str,
+    *,
+    reference: str | None = None,
+    family: int = 1,
+    model: str = embeddings.AUTO,
+    sure: Sure,
+) -> pd.DataFrame:
     """Estimate each group's distance to a reference, and the spread of these distances.
 
     Parameters
@@ -222,16 +232,22 @@ def reference_estimates(
         rows += [lost | row for row in _rows(strata, there, to, family, sure)]
     told = f"reference: {reference or 'centroid of groups'}"
     table = tables.estimates(
-        rows, study="cogs", measure="rbs", instrument=f"{embeddings.instrument(model)}; {told}",
+        rows,
+        study="cogs",
+        measure="rbs",
+        instrument=f"{embeddings.instrument(model)}; {told}",
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
     return stats.adjust(table, family=["model"], where={"statistic": "distance"})
 
 
 def _rows(
-    strata: list[tuple[np.ndarray, np.ndarray]], names: list[str], to: int | None, family: int,
+    strata: list[tuple[np.ndarray, np.ndarray]],
+    names: list[str],
+    to: int | None,
+    family: int,
     sure: Sure,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Estimate from each template's cosines and labels the distance to a group, or to all."""
     if not strata or len(names) < 2:
         why = "needs a prompt with two texts of every group, and two groups"
@@ -269,22 +285,34 @@ def _rows(
     off = (drawn - found) * np.sqrt(fewest / (fewest - 1))
     score, radius = float(spread(found)), float(np.quantile(spread(off), confidence))
     nearest = representative_bias_score(pd.Series(found, index=names)).identity
-    rows: list[Row] = [{
-        "statistic": "rbs", "group": nearest, "test": PERMUTATION, "estimate": score,
-        "ci_low": max(0.0, score - radius), "ci_high": score + radius,
-        **stats.permuted(
-            score, lambda rng, draws: spread(dealt(rng, draws)), sure=sure, family=family
-        ),
-    }]  # fmt: skip
+    rows: list[Row] = [
+        {
+            "statistic": "rbs",
+            "group": nearest,
+            "test": PERMUTATION,
+            "estimate": score,
+            "ci_low": max(0.0, score - radius),
+            "ci_high": score + radius,
+            **stats.permuted(
+                score, lambda rng, draws: spread(dealt(rng, draws)), sure=sure, family=family
+            ),
+        }
+    ]
     chance = dealt(np.random.default_rng(sure.seed), stats.draws_needed(sure, k))
     # Centred on the estimate: the resampled distances are shifted where texts stand twice.
     off = np.quantile(np.abs(drawn - found), confidence, axis=0)
     for i, name in enumerate(names):
-        rows.append({
-            "statistic": "distance", "group": name, "test": PERMUTATION, "estimate": found[i],
-            "ci_low": max(0.0, found[i] - off[i]), "ci_high": min(2.0, found[i] + off[i]),
-            **stats.tail(found[i], chance[:, i], confidence=confidence, sided="two"),
-        })  # fmt: skip
+        rows.append(
+            {
+                "statistic": "distance",
+                "group": name,
+                "test": PERMUTATION,
+                "estimate": found[i],
+                "ci_low": max(0.0, found[i] - off[i]),
+                "ci_high": min(2.0, found[i] + off[i]),
+                **stats.tail(found[i], chance[:, i], confidence=confidence, sided="two"),
+            }
+        )
     return rows
 
 

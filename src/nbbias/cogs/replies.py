@@ -52,28 +52,32 @@ _ARTICLE = r"(?:(?:is|clearly|definitely|probably|the(?!\s+(?:first|second|last)
 _AT_START = re.compile(rf"{_OPEN}{_ARTICLE}(?:{_NAMED}|{_ORDINAL}|{_OPEN}{_BARE})", re.I)
 _ANOTHER = re.compile(
     rf"\s*[)\]]*\s*(?:(?:,\s*{_NOUN}?\s*\w+\s*)?(?:,?\s*\b(?:and|or)\b|/|&|\+)\s*(?:both\s+)?)"
-    rf"{_OPEN}(?:{_NAMED}|{_ORDINAL}|{_BARE})", re.I,
-)  # fmt: skip
+    rf"{_OPEN}(?:{_NAMED}|{_ORDINAL}|{_BARE})",
+    re.I,
+)
 
 _LABEL = re.compile(
     r"\b(?P<final>final\s+|revised\s+|corrected\s+)?"
     r"(?:answer|choice|decision|selection|verdict|pick|winner|preference|vote|judge?ment|option"
     r"|favou?rite|prize|select(?:ed)?|selected\s+choice)"
     r"(?:\s+(?:choice|option|number))?"
-    r"\s*(?::\s*=?|=|->|→|–|—|-(?=\s)|\b(?:is|was|would\s+be|goes\s+to|falls\s+on)\b\s*:?)", re.I,
-)  # fmt: skip
+    r"\s*(?::\s*=?|=|->|→|–|—|-(?=\s)|\b(?:is|was|would\s+be|goes\s+to|falls\s+on)\b\s*:?)",
+    re.I,
+)
 _VERB = re.compile(
     r"\b(?:choos(?:e|ing)|chose|chosen|pick(?:ed|ing)?|select(?:ed|ing)?|prefer(?:red)?|go(?:ing)?\s+with"
     r"|went\s+with|vot(?:e|ing)\s+for|opt(?:ed|ing)?\s+for|favou?r|recommend|decide(?:d)?\s+(?:on|for)"
     r"|settle(?:d)?\s+on|lean(?:ing)?\s+towards?|say|give\s+it\s+to|rank\s+first)"
     r"[\s:]+(?:(?:the(?!\s+(?:first|second|third|fourth|last))|my|as"
-    r"|is|to|would|be|clearly|best|with|on|for|here|:)\s+)*", re.I,
-)  # fmt: skip
+    r"|is|to|would|be|clearly|best|with|on|for|here|:)\s+)*",
+    re.I,
+)
 _NEGATED = re.compile(
     r"(?:(?:n't|\bnot|\bcannot|\bnever|\bunable\s+to|\brefuse\s+to|\bdecline\s+to|\b(?:hard"
     r"|difficult|impossible)\s+to|\bnor|\binstead\s+of|\brather\s+than)\b"
-    r"(?:(?!\bbut\b)[^.!?;:\n,]){0,30}|\bif\b[^.!?;:\n,]{0,60})$", re.I,
-)  # fmt: skip
+    r"(?:(?!\bbut\b)[^.!?;:\n,]){0,30}|\bif\b[^.!?;:\n,]{0,60})$",
+    re.I,
+)
 _BEST = (
     r"(?:best|strongest|finest|winner|winning|superior|top|preferred|preferable"
     r"|most\s+(?:compelling|convincing|effective|fitting|successful|suitable)"
@@ -86,8 +90,9 @@ _WINS = re.compile(
     rf"[)\]]*{_TO_ME}\s+(?:{_ADVERB}(?:wins|stands\s+out|comes\s+out\s+on\s+top|takes\s+(?:it|the)"
     rf"|prevails|beats|outshines|surpasses|outperforms|edges\s+out|meets\s+the\s+criteria\s+best)\b"
     rf"|{_IS}\s+{_ADVERB}(?:the\s+)?(?:overall\s+)?{_BEST}\b"
-    rf"|(?:to\s+be\s+)?the\s+(?:{_BEST}|most\s+\w+)\b)", re.I,
-)  # fmt: skip
+    rf"|(?:to\s+be\s+)?the\s+(?:{_BEST}|most\s+\w+)\b)",
+    re.I,
+)
 _BETTER = re.compile(rf"[)\]]*\s+{_IS}\s+{_ADVERB}(?:the\s+)?(?:better|stronger)\b", re.I)
 _BEST_IS = re.compile(
     rf"\b{_BEST}(?:\s+[\w-]+){{0,5}}?\s+(?:is|was|would\s+be)\s*:?\s+(?:clearly\s+|the\s+)*", re.I
@@ -96,12 +101,14 @@ _RANKED = re.compile(rf"(?:{_NAMED}|{_BARE})\s*>\s*(?={_NOUN}|[\s\d(])", re.I)
 
 _REFUSES = re.compile(
     r"\b(?:can(?:no|['’]?)t|cannot|unable|not\s+able|won['’]?t|decline|refuse|sorry|apologi[sz]e"
-    r"|as\s+an?\s+(?:ai|language\s+model)|not\s+(?:comfortable|appropriate))\b", re.I,
-)  # fmt: skip
+    r"|as\s+an?\s+(?:ai|language\s+model)|not\s+(?:comfortable|appropriate))\b",
+    re.I,
+)
 _TIE = re.compile(
     r"\b(?:tie|tied|draw|neither|none\s+of|both|equal(?:ly)?|all\s+(?:are|three|of|the)"
-    r"|no\s+(?:clear\s+)?(?:winner|preference|best)|each\s+(?:of|has))\b", re.I,
-)  # fmt: skip
+    r"|no\s+(?:clear\s+)?(?:winner|preference|best)|each\s+(?:of|has))\b",
+    re.I,
+)
 
 
 class Decision(NamedTuple):

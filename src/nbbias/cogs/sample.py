@@ -157,9 +157,13 @@ def _text(
 
 
 def judge(
-    asked: pd.DataFrame, judge: Judge, identities: Sequence[str], *, rng: np.random.Generator,
+    asked: pd.DataFrame,
+    judge: Judge,
+    identities: Sequence[str],
+    *,
+    rng: np.random.Generator,
     design: Design = "auto",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Let a judge decide on every instance in every order.
 
     Parameters
@@ -249,9 +253,12 @@ def _reply(position: float, n: int, rng: np.random.Generator) -> str:
 
 
 def ratings(
-    suite: Suite | None = None, *, raters: Mapping[str, Mapping[str, float]] | None = None,
-    content: float = 1.5, seed: int = SAMPLE_SEED,
-) -> pd.DataFrame:  # fmt: skip
+    suite: Suite | None = None,
+    *,
+    raters: Mapping[str, Mapping[str, float]] | None = None,
+    content: float = 1.5,
+    seed: int = SAMPLE_SEED,
+) -> pd.DataFrame:
     """Simulate what people choose, one order each, from the same texts.
 
     Parameters

@@ -106,14 +106,17 @@ def rbs(estimates: pd.DataFrame) -> str:
     rows = estimates[estimates["statistic"] == "rbs"]
     beyond = (rows["p_adjusted"] < _alpha(rows)).any()
     nearest = (
-        "nearest to the default: **{}**" if beyond
+        "nearest to the default: **{}**"
+        if beyond
         else "the nearest to the default is {}, which chance may have put there"
-    )  # fmt: skip
+    )
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
     return reading.beyond_chance(
-        rows, what=f"representative bias scores{part or _of_tasks(rows)}", unit=_unit(rows),
+        rows,
+        what=f"representative bias scores{part or _of_tasks(rows)}",
+        unit=_unit(rows),
         says=lambda row: f"{{which}}: RBS {{estimate}}, {nearest.format(_people(row))}",
-    )  # fmt: skip
+    )
 
 
 def _people(row: Mapping[str, Any]) -> str:
@@ -178,9 +181,11 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
     part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.beyond_chance(
-        rows, what=f"affinity bias scores{part}, orders balanced,", unit=_unit(rows),
+        rows,
+        what=f"affinity bias scores{part}, orders balanced,",
+        unit=_unit(rows),
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
-    )  # fmt: skip
+    )
 
 
 def identity_or_position(estimates: pd.DataFrame) -> list[str]:
@@ -274,10 +279,11 @@ def references(estimates: pd.DataFrame) -> list[str]:
     own = estimates[estimates["instrument"].str.endswith("centroid of groups", na=False)]
     own = own.assign(bias=own["bias"].str.replace("_", " and "))
     told = reading.beyond_chance(
-        own[own["statistic"] == "rbs"], unit="texts",
+        own[own["statistic"] == "rbs"],
+        unit="texts",
         what="spreads of groups' distances to the centroid of all",
         says="{which}: spread {estimate}, nearest to all others: {group}",
-    )  # fmt: skip
+    )
     tool = estimates["instrument"].dropna().str.split("; reference").str[0].unique()
     return [told, *(f"Instrument: {escape(name)}." for name in tool)]
 
@@ -322,9 +328,13 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         reasons = own["reason"].dropna()
         said = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
     return Lead(
-        plain=tuple(said), technical=" ".join(technical), figure=figure,
-        numbers=_numbers(found), card=_card(found), texts=texts,
-    )  # fmt: skip
+        plain=tuple(said),
+        technical=" ".join(technical),
+        figure=figure,
+        numbers=_numbers(found),
+        card=_card(found),
+        texts=texts,
+    )
 
 
 def _by_chance(rows: pd.DataFrame) -> str:
@@ -341,27 +351,36 @@ def _of_writers(rows: pd.DataFrame) -> list[str]:
     """Say as whom models stay nearest to what they write when nobody is named."""
     if rows.empty:
         return []
-    return [_preferring(
-        rows, "model", one="model", start=f"{_on(rows)}, told to write as somebody, ",
-        does="{who} stays nearest to what it writes otherwise as {groups}",
-        many="{told} of {of} models stay nearest to what they write otherwise as one identity on "
-        "some axis, most often as {groups}",
-        none="no model is told to stay nearer to what it writes otherwise as one identity than as "
-        "another",
-    )]  # fmt: skip
+    return [
+        _preferring(
+            rows,
+            "model",
+            one="model",
+            start=f"{_on(rows)}, told to write as somebody, ",
+            does="{who} stays nearest to what it writes otherwise as {groups}",
+            many="{told} of {of} models stay nearest to what they write otherwise as one identity "
+            "on some axis, most often as {groups}",
+            none="no model is told to stay nearer to what it writes otherwise as one identity than "
+            "as another",
+        )
+    ]
 
 
 def _of_judges(rows: pd.DataFrame) -> list[str]:
     """Say whose texts judges prefer, whose orders are balanced."""
     if rows.empty:
         return []
-    return [_preferring(
-        rows, "evaluator", one="judge",
-        start=f"{_on(rows)}, shown texts without a word of who wrote as whom, ",
-        does="{who} prefers those written as {groups}",
-        many="{told} of {of} judges prefer those of some identity, most often of {groups}",
-        none="no judge is told to prefer those of some identity",
-    )]  # fmt: skip
+    return [
+        _preferring(
+            rows,
+            "evaluator",
+            one="judge",
+            start=f"{_on(rows)}, shown texts without a word of who wrote as whom, ",
+            does="{who} prefers those written as {groups}",
+            many="{told} of {of} judges prefer those of some identity, most often of {groups}",
+            none="no judge is told to prefer those of some identity",
+        )
+    ]
 
 
 def _preferring(
@@ -377,8 +396,9 @@ def _preferring(
     beyond = max((row["far"] for row in counted if not reach.told(row)), default=np.nan)
     would = (
         f" (spreads {number(beyond, decimals=3)} beyond chance would have been)"
-        if np.isfinite(beyond) else ""
-    )  # fmt: skip
+        if np.isfinite(beyond)
+        else ""
+    )
     if not told:
         return f"{start}{none}{would}."
     by_chance = reach.by_chance([row for row in counted if reach.told(row)])
@@ -430,20 +450,24 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     found = pd.concat(chosen)
     said = {"rbs": "spread of distances, {} nearest", "abs": "spread of choices, {} preferred"}
     who = found["evaluator"].where(found["statistic"] == "abs", found["model"])
-    return found.assign(name=[
-        f"{name}: {said[row.statistic].format(names.people(row.group))}"
-        for name, row in zip(who, found.itertuples(), strict=True)
-    ])  # fmt: skip
+    return found.assign(
+        name=[
+            f"{name}: {said[row.statistic].format(names.people(row.group))}"
+            for name, row in zip(who, found.itertuples(), strict=True)
+        ]
+    )
 
 
 def _card(rows: pd.DataFrame) -> dict[str, str]:
     writers, judges = (rows[rows["statistic"] == name] for name in ("rbs", "abs"))
     measures = [
-        what for what, own in (
+        what
+        for what, own in (
             ("how unequally far from the default a model's texts lie (RBS)", writers),
             ("how unequally judges choose (ABS)", judges),
-        ) if len(own)
-    ]  # fmt: skip
+        )
+        if len(own)
+    ]
     n = [f"{int(rows['n'].max()):,} {_unit(rows)}"] if len(rows) else []
     counts = {"model": writers["model"].nunique(), "judge": judges["evaluator"].nunique()}
     n += [f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
@@ -492,10 +516,12 @@ def nearest(estimates: pd.DataFrame) -> str:
     rows = by_setting(whole(estimates))
     rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
     return _heading(
-        rows, "model", does="Nearest to what {who} writes otherwise: {groups}",
+        rows,
+        "model",
+        does="Nearest to what {who} writes otherwise: {groups}",
         many="{told} of {of} models stay nearest to what they write otherwise as some identity",
         none="No identity is told to lie nearer to what a model writes otherwise than another",
-    )  # fmt: skip
+    )
 
 
 def preferred(estimates: pd.DataFrame) -> str:
@@ -503,10 +529,12 @@ def preferred(estimates: pd.DataFrame) -> str:
     rows = whole(estimates)
     rows = together(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
     return _heading(
-        rows, "evaluator", does="{who} prefers the texts of {groups}",
+        rows,
+        "evaluator",
+        does="{who} prefers the texts of {groups}",
         many="{told} of {of} judges prefer the texts of some identity, wherever they stand",
         none="No judge is told to prefer the texts of some identity",
-    )  # fmt: skip
+    )
 
 
 def _heading(rows: pd.DataFrame, key: str, *, does: str, many: str, none: str) -> str:
@@ -655,8 +683,11 @@ def judges(estimates: pd.DataFrame) -> list[str]:
     """Count, for each way, the judges and axes that it calls biased, by what was planted."""
     table = tables.judges(together(estimates)).rows
     alpha = _alpha(estimates)
-    names = {"abs_raw": "ABS as published", "abs": "ABS with orders balanced",
-             "position": "The spread over positions"}  # fmt: skip
+    names = {
+        "abs_raw": "ABS as published",
+        "abs": "ABS with orders balanced",
+        "position": "The spread over positions",
+    }
     sentences = []
     for way, name in names.items():
         what = "position" if way == "position" else "identity"

@@ -44,9 +44,14 @@ def unit(test: object) -> str:
 
 
 def spread_rows(
-    values: pd.DataFrame, statistic: str, *, part: str, tasks: Tasks = "fixed", family: int = 1,
+    values: pd.DataFrame,
+    statistic: str,
+    *,
+    part: str,
+    tasks: Tasks = "fixed",
+    family: int = 1,
     sure: Sure,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Estimate a spread over identities, and each identity's mean.
 
     Parameters
@@ -104,10 +109,13 @@ def spread_rows(
         stats.ONE_VALUE if n == 1 else ALIKE.format(unit="task" if end else "task × theme")
     )
     top |= {
-        "estimate": float(spread(means)), "effect_size": analysis["effect_size"],
+        "estimate": float(spread(means)),
+        "effect_size": analysis["effect_size"],
         "group": str(whole.columns[means.argmin() if part == "distance" else means.argmax()]),
-        "ci_low": low, "ci_high": high, "reason": None if np.isfinite(low) else no_interval,
-    }  # fmt: skip
+        "ci_low": low,
+        "ci_high": high,
+        "reason": None if np.isfinite(low) else no_interval,
+    }
     if not by_f:
         fine = stats.draws_needed(sure, k)
         dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(sure.seed))
@@ -116,9 +124,12 @@ def spread_rows(
         row = stats.mean_interval(own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0)))
         row |= {"statistic": part, "group": str(name), "test": within, **lost}
         row |= stats.tail(
-            np.nan if by_f else row["estimate"], chance, confidence=confidence, sided="two",
+            np.nan if by_f else row["estimate"],
+            chance,
+            confidence=confidence,
+            sided="two",
             null=table.mean(),
-        )  # fmt: skip
+        )
         if by_f:
             paired = stats.one_sample(own - table.mean(axis=1), confidence=confidence)
             paired["test"] = f"paired t against the mean of all identities{end}"
@@ -148,9 +159,11 @@ def permutation(table: np.ndarray, *, family: int, sure: Sure) -> Row:
             every = (every[:, None] + orders).reshape(-1, k)
         return stats.enumerated(observed, spread(every / n), confidence=sure.confidence)
     return stats.permuted(
-        observed, lambda rng, draws: spread(permuted_means(table, draws=draws, rng=rng)),
-        sure=sure, family=family,
-    )  # fmt: skip
+        observed,
+        lambda rng, draws: spread(permuted_means(table, draws=draws, rng=rng)),
+        sure=sure,
+        family=family,
+    )
 
 
 def permuted_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) -> np.ndarray:

@@ -96,9 +96,10 @@ def tasks(suite: Suite) -> Table:
         columns=["task", "prompt", "criteria", "rubric"],
     )
     return Table(
-        rows, "Tasks and what a judge is told to look at",
+        rows,
+        "Tasks and what a judge is told to look at",
         "Rubric: paper, as printed there; project, written for this project.",
-    )  # fmt: skip
+    )
 
 
 def answers(answers: pd.DataFrame) -> Table:
@@ -112,17 +113,27 @@ def answers(answers: pd.DataFrame) -> Table:
     """
     words = answers["text"].fillna("").str.split().str.len()
     table = answers.assign(
-        axis=answers["axis"].fillna("default"), identity=answers["identity"].fillna("default"),
-        instance=answers["task"] + BAR + answers["theme"], blank=words == 0,
+        axis=answers["axis"].fillna("default"),
+        identity=answers["identity"].fillna("default"),
+        instance=answers["task"] + BAR + answers["theme"],
+        blank=words == 0,
         words=words.where(words > 0),
-    )  # fmt: skip
+    )
     cell = ["model", "axis"]
     asked = table.groupby([*cell, "instance", "identity"])["blank"]
-    rows = table.assign(samples=asked.transform("size")).groupby(cell, sort=False).agg(
-        identities=("identity", "nunique"), instances=("instance", "nunique"),
-        answers=("blank", "size"), blank=("blank", "sum"), samples=("samples", "max"),
-        words=("words", "mean"),
-    ).reset_index()  # fmt: skip
+    rows = (
+        table.assign(samples=asked.transform("size"))
+        .groupby(cell, sort=False)
+        .agg(
+            identities=("identity", "nunique"),
+            instances=("instance", "nunique"),
+            answers=("blank", "size"),
+            blank=("blank", "sum"),
+            samples=("samples", "max"),
+            words=("words", "mean"),
+        )
+        .reset_index()
+    )
     note = "Blank: lost. Samples: the most answers to one prompt. Words: mean length."
     return Table(rows, "Answers by model and axis", note, decimals=1)
 
@@ -149,7 +160,7 @@ def incomplete(answers: pd.DataFrame, suite: Suite) -> Table:
         pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"]),
         "Instances that can be judged",
         "Judged: all identities of the axis answered; the others are lost.",
-    )  # fmt: skip
+    )
 
 
 def texts(texts: pd.DataFrame) -> Table:
@@ -179,25 +190,30 @@ def rbs(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     parts = [name for name in ("task", "topic") if estimates[name].notna().any()]
     told = f" by {' and '.join(parts)}" if parts else ""
     return reading.readable(
-        estimates, _KEYS, statistics=["rbs"], rows=rows,
+        estimates,
+        _KEYS,
+        statistics=["rbs"],
+        rows=rows,
         title=f"Representative Bias Score{told}",
         labels=_labels(estimates, group="nearest", estimate="RBS"),
         note="Counted are those with all identities. By chance: identities permuted within each. "
         "p adjusted: repeated measures, Greenhouse-Geisser; Holm, over all models and "
         f"axes{_over(parts)}.",
-    )  # fmt: skip
+    )
 
 
 def masked(parted: pd.DataFrame) -> Table:
     """Show what is left without identity words, and what these alone add (`cogs.masked`)."""
     return reading.readable(
-        parted, _KEYS, statistics=["rbs_masked", "distance_masked", "distance_words"],
+        parted,
+        _KEYS,
+        statistics=["rbs_masked", "distance_masked", "distance_words"],
         title="Without the words that name an identity",
         labels=_labels(parted, group="identity"),
         note="Masked: answers and defaults are embedded once more with the plain words of every "
         "identity left out. Words: the distance less the masked one, which these words alone add. "
         "Holm over the identities of an axis; of the masked RBS over all models and axes.",
-    )  # fmt: skip
+    )
 
 
 def _over(parts: list[str]) -> str:
@@ -207,24 +223,30 @@ def _over(parts: list[str]) -> str:
 def distances(estimates: pd.DataFrame) -> Table:
     """Show the distance of each identity to the default of `cogs.rbs.rbs`."""
     return reading.readable(
-        estimates, _KEYS, statistics=["distance"], rows=None,
+        estimates,
+        _KEYS,
+        statistics=["distance"],
+        rows=None,
         title="Distance of each identity to the default",
         labels=_labels(estimates, group="identity", estimate="distance", null="mean of all"),
         note="1 - cosine, in 0 to 2; lower: nearer. Mean of all: over identities, with the range "
         "of permuted means. p adjusted: paired t against that mean; Holm, over the identities of "
         "an axis.",
-    )  # fmt: skip
+    )
 
 
 def differences(estimates: pd.DataFrame) -> Table:
     """Show the paired differences of identities' distances of `cogs.rbs.rbs`."""
     return reading.readable(
-        estimates, _KEYS, statistics=["difference"], rows=None,
+        estimates,
+        _KEYS,
+        statistics=["difference"],
+        rows=None,
         title="Each two identities on the same task × theme",
         labels=_labels(estimates, group="which", estimate="difference"),
         note="Difference of distances, first minus second: below 0, the first is nearer to the "
         "default. Paired t-tests, Holm over the pairs of an axis.",
-    )  # fmt: skip
+    )
 
 
 def tests(estimates: pd.DataFrame) -> Table:
@@ -242,8 +264,19 @@ def tests(estimates: pd.DataFrame) -> Table:
         ["model", "bias", "prompt", "statistic"], kind="stable", ignore_index=True
     )
     names = {"bias": "axis", "prompt": "setting", "statistic_value": "f"}
-    kept = ["model", "prompt", "bias", "test", "statistic_value", "df", "effect_size", "p_value",
-            "p_adjusted", "n", "reason"]  # fmt: skip
+    kept = [
+        "model",
+        "prompt",
+        "bias",
+        "test",
+        "statistic_value",
+        "df",
+        "effect_size",
+        "p_value",
+        "p_adjusted",
+        "n",
+        "reason",
+    ]
     said = [name for name in kept if own[name].notna().any()]
     return Table(
         own[said].rename(columns=names).reset_index(drop=True),
@@ -251,7 +284,7 @@ def tests(estimates: pd.DataFrame) -> Table:
         "First: as in the paper; second: the design's own. df: of the error. p adjusted: Holm, "
         "over the rows of a test. n: task × theme.",
         labels={"f": "F"},
-    )  # fmt: skip
+    )
 
 
 def references(estimates: pd.DataFrame, statistic: Literal["rbs", "distance"]) -> Table:
@@ -260,16 +293,20 @@ def references(estimates: pd.DataFrame, statistic: Literal["rbs", "distance"]) -
     of_group = {"group": "group", "estimate": "distance"}
     of_all = {"group": "nearest", "estimate": "spread"}
     return reading.readable(
-        rows, ["model", "bias", "prompt", "group"], statistics=[statistic], rows=None,
+        rows,
+        ["model", "bias", "prompt", "group"],
+        statistics=[statistic],
+        rows=None,
         title="Distance of each group" if statistic == "distance" else "Spread of the distances",
         labels={"bias": "grouping", "prompt": "to", "n": "texts"}
         | (of_group if statistic == "distance" else of_all),
         note="1 - cosine, in 0 to 2; lower: nearer. p adjusted: Holm, over the groups of a model "
-        "and grouping." if statistic == "distance" else
-        "Texts: those of prompts that lack a group are lost. By chance: groups shuffled within "
-        "prompt. Nearest: of no meaning where distances are to that group itself. p adjusted: "
-        "Holm, over the rows.",
-    )  # fmt: skip
+        "and grouping."
+        if statistic == "distance"
+        else "Texts: those of prompts that lack a group are lost. By chance: groups shuffled "
+        "within prompt. Nearest: of no meaning where distances are to that group itself. p "
+        "adjusted: Holm, over the rows.",
+    )
 
 
 # --- visibility ----------------------------------------------------------------------------------
@@ -278,10 +315,11 @@ def references(estimates: pd.DataFrame, statistic: Literal["rbs", "distance"]) -
 def visibility(table: pd.DataFrame) -> Table:
     """Show `cogs.visible.visibility`."""
     return Table(
-        table, "Visibility of identities",
+        table,
+        "Visibility of identities",
         "Shares of n answers. Obvious default: share of default answers that hold the same words. "
         "The line for similarity lets 5% of the answers of other axes pass.",
-    )  # fmt: skip
+    )
 
 
 def by_visibility(table: pd.DataFrame) -> Table:
@@ -296,20 +334,25 @@ def by_visibility(table: pd.DataFrame) -> Table:
 #: A judge's spreads, in the order of the argument, as `ways` calls them.
 _WAYS = {"abs_raw": "raw", "abs": "balanced", "position": "position"}
 _SHARES = {
-    "share_raw": "identity, raw", "share": "identity, balanced", "position_share": "position",
-}  # fmt: skip
+    "share_raw": "identity, raw",
+    "share": "identity, balanced",
+    "position_share": "position",
+}
 
 
 def abs_scores(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show the ABS, orders balanced, of each judge and axis (and task), all writers together."""
     parts = ["task"] if estimates["task"].notna().any() else []
     return reading.readable(
-        together(estimates), ["evaluator", "bias", "task", "group"], statistics=["abs"], rows=rows,
+        together(estimates),
+        ["evaluator", "bias", "task", "group"],
+        statistics=["abs"],
+        rows=rows,
         title=f"Affinity Bias Score{' by task' if parts else ''}, orders balanced",
         labels=_labels(estimates, group="favourite", estimate="ABS", evaluator="judge"),
         note="Writers together. By chance: identities permuted within each unit. p adjusted: "
         f"Holm, over all judges and axes{_over(parts)}.",
-    )  # fmt: skip
+    )
 
 
 def ways(estimates: pd.DataFrame) -> Table:
@@ -327,10 +370,15 @@ def ways(estimates: pd.DataFrame) -> Table:
     parts = []
     for statistic, name in _WAYS.items():
         rows = own[own["statistic"] == statistic].set_index(keys)
-        parts.append(pd.DataFrame({
-            name: rows["estimate"], f"p_{name}": reading.p_column(rows),
-            f"most_{name}": rows["group"],
-        }))  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {
+                    name: rows["estimate"],
+                    f"p_{name}": reading.p_column(rows),
+                    f"most_{name}": rows["group"],
+                }
+            )
+        )
     paper = own[own["statistic"] == "anova"].set_index(keys)["p_adjusted"].rename("p_anova")
     parts.insert(1, paper.to_frame())
     counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
@@ -343,23 +391,43 @@ def ways(estimates: pd.DataFrame) -> Table:
         "tables/estimates.csv has the reason, intervals and chance levels.",
         {f"{what}_{name}": what for what in ("p", "most") for name in _WAYS.values()}
         | {"p_anova": "p, ANOVA"},
-    )  # fmt: skip
+    )
 
 
 def shares(estimates: pd.DataFrame) -> Table:
     """Put shares of identities and of positions below one another, by judge and axis."""
     own = together(whole(estimates))
     own = own[own["statistic"].isin(list(_SHARES))].assign(
-        share_of=lambda rows: rows["statistic"].map(_SHARES), p_adjusted=reading.p_column,
-    )  # fmt: skip
-    rows = own.rename(columns={"bias": "axis", "estimate": "share", "group": "which"})[
-        ["evaluator", "axis", "share_of", "which", "share", "ci_low", "ci_high", "null",
-         "null_low", "null_high", "p_adjusted", "n", "n_lost", "reason"]
-    ].dropna(axis=1, how="all").reset_index(drop=True)  # fmt: skip
+        share_of=lambda rows: rows["statistic"].map(_SHARES), p_adjusted=reading.p_column
+    )
+    rows = (
+        own.rename(columns={"bias": "axis", "estimate": "share", "group": "which"})[
+            [
+                "evaluator",
+                "axis",
+                "share_of",
+                "which",
+                "share",
+                "ci_low",
+                "ci_high",
+                "null",
+                "null_low",
+                "null_high",
+                "p_adjusted",
+                "n",
+                "n_lost",
+                "reason",
+            ]
+        ]
+        .dropna(axis=1, how="all")
+        .reset_index(drop=True)
+    )
     return Table(
-        rows, "Shares of identities, beside shares of positions",
-        "N: task × theme. Null: an equal share, and the range of permuted names.", gap="",
-    )  # fmt: skip
+        rows,
+        "Shares of identities, beside shares of positions",
+        "N: task × theme. Null: an equal share, and the range of permuted names.",
+        gap="",
+    )
 
 
 def grid(estimates: pd.DataFrame) -> Table:
@@ -377,15 +445,32 @@ def grid(estimates: pd.DataFrame) -> Table:
     own = own[(own["statistic"] == "abs") & (own["model"] != ALL)]
     wrote = (own["evaluator"] == own["model"]).map({True: "yes", False: "no"})
     names = {"bias": "axis", "estimate": "abs", "group": "favourite"}
-    rows = own.assign(own=wrote, p_adjusted=reading.p_column).rename(columns=names)[
-        ["axis", "evaluator", "model", "abs", "ci_low", "ci_high", "null", "excess",
-         "p_adjusted", "favourite", "n", "own"]
-    ].reset_index(drop=True)  # fmt: skip
+    rows = (
+        own.assign(own=wrote, p_adjusted=reading.p_column)
+        .rename(columns=names)[
+            [
+                "axis",
+                "evaluator",
+                "model",
+                "abs",
+                "ci_low",
+                "ci_high",
+                "null",
+                "excess",
+                "p_adjusted",
+                "favourite",
+                "n",
+                "own",
+            ]
+        ]
+        .reset_index(drop=True)
+    )
     return Table(
-        rows, "Evaluator by evaluatee",
+        rows,
+        "Evaluator by evaluatee",
         "Orders balanced. Excess: ABS beyond chance. Own: the judge wrote the texts itself. p "
         "adjusted: Holm, over the rows.",
-    )  # fmt: skip
+    )
 
 
 def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 12) -> Table:
@@ -406,14 +491,16 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
     both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
     levels = agreement["null"].dropna().map(lambda null: reading.number(null, decimals=3))
     return reading.readable(
-        both, ["statistic", "bias", "evaluator", "group"], rows=rows,
+        both,
+        ["statistic", "bias", "evaluator", "group"],
+        rows=rows,
         title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
         labels={**_LABELS, "group": "favourite", "evaluator": "who"},
         note="Agreement: 1 is full, 0 what choices from one urn give; choices shuffled within "
         f"each person give {_range_in_words(levels)}, and agreement is tested against what they "
         "give, not against 0. ABS on the instances that people rated; 0: all identities alike. "
         "p adjusted: Holm, over all rows of agreement, and over the ABS of all people and judges.",
-    )  # fmt: skip
+    )
 
 
 def _range_in_words(levels: pd.Series) -> str:
@@ -441,12 +528,18 @@ def worked_examples() -> Table:
         compute = representative_bias_score if score == "RBS" else affinity_bias_score
         found = compute(values)
         printed = own["printed"].iloc[0]
-        rows.append({
-            "score": score, "example": example,
-            "values": ", ".join(f"{name} {value:g}" for name, value in values.items()),
-            "ours": found.score, "printed": f"{printed:g}", "difference": found.score - printed,
-            "identity": found.identity, "printed_identity": own["printed_identity"].iloc[0],
-        })  # fmt: skip
+        rows.append(
+            {
+                "score": score,
+                "example": example,
+                "values": ", ".join(f"{name} {value:g}" for name, value in values.items()),
+                "ours": found.score,
+                "printed": f"{printed:g}",
+                "difference": found.score - printed,
+                "identity": found.identity,
+                "printed_identity": own["printed_identity"].iloc[0],
+            }
+        )
     note = "Printed: as the paper writes it, to two or three decimals."
     return Table(pd.DataFrame(rows), "Worked examples of sections 3.1 and 3.2", note, decimals=4)
 
@@ -475,11 +568,25 @@ def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd
     paper = tables.printed("kumar2024")
     paper = paper[(paper["score"] == score) & paper["axis"].isin(set(own["bias"]))]
     theirs = paper.assign(
-        side="printed", who=paper["model"], estimate=paper["value"], identity=paper["most"],
+        side="printed",
+        who=paper["model"],
+        estimate=paper["value"],
+        identity=paper["most"],
         significant=paper["significant"].map({True: "yes", False: "no"}),
-    )  # fmt: skip
-    names = ["axis", "side", "who", "estimate", "ci_low", "ci_high", "null", "null_low",
-             "null_high", "identity", "significant"]  # fmt: skip
+    )
+    names = [
+        "axis",
+        "side",
+        "who",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "null",
+        "null_low",
+        "null_high",
+        "identity",
+        "significant",
+    ]
     gaps = {name: np.nan for name in names if name not in theirs}
     table = pd.concat([ours.assign(significant=None)[names], theirs.assign(**gaps)[names]])
     order = {axis: i for i, axis in enumerate(own["bias"].unique())}
@@ -511,19 +618,23 @@ def writers(estimates: pd.DataFrame) -> Table:
     own = own[(own["statistic"] == "rbs") & own["model"].isin(list(SAMPLE_WRITERS))]
     rows = [
         {
-            "model": row.model, "axis": row.bias,
-            "planted": next((i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)),
-                            "none"),
+            "model": row.model,
+            "axis": row.bias,
+            "planted": next(
+                (i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)), "none"
+            ),
             "nearest": row.group if row.p_adjusted < 1 - row.confidence else "–",
-            "rbs": row.estimate, "p_adjusted": row.p_adjusted,
+            "rbs": row.estimate,
+            "p_adjusted": row.p_adjusted,
         }
         for row in own.itertuples()
-    ]  # fmt: skip
+    ]
     columns = ["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]
     return Table(
-        pd.DataFrame(rows, columns=columns), "Planted and found: the nearest identity",
+        pd.DataFrame(rows, columns=columns),
+        "Planted and found: the nearest identity",
         "–: the distances are not told apart beyond chance, so none is the nearest.",
-    )  # fmt: skip
+    )
 
 
 def judges(estimates: pd.DataFrame) -> Table:
@@ -546,10 +657,12 @@ def judges(estimates: pd.DataFrame) -> Table:
     for (evaluator, model, axis), own in known.groupby(["evaluator", "model", "bias"], sort=False):
         plan = SAMPLE_JUDGES[evaluator]
         row = {
-            "evaluator": evaluator, "model": model, "axis": axis,
+            "evaluator": evaluator,
+            "model": model,
+            "axis": axis,
             "planted_identity": "yes" if any(plan.identity.values()) else "no",
             "planted_position": "yes" if any(plan.position) else "no",
-        }  # fmt: skip
+        }
         for statistic in _WAYS:
             hit = own[own["statistic"] == statistic].iloc[0]
             row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}

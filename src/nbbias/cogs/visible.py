@@ -91,10 +91,11 @@ def levels(
                 table.loc[own, ["model", *INSTANCE, "axis", "identity", "sample"]].assign(
                     level=np.select([plain.str.len() > 0, hinted], LEVELS[:2], LEVELS[2]),
                     found=(plain + hints).map(_listed),
-                    similarity=excess[own], threshold=limit,
+                    similarity=excess[own],
+                    threshold=limit,
                     reason=None if len(known) else ONE_AXIS,
                 )
-            )  # fmt: skip
+            )
     columns = ["model", *INSTANCE, "axis", "identity", "sample", "level", "found", "similarity"]
     whole = pd.concat(rows, ignore_index=True)[[*columns, "threshold", "reason"]]
     return whole.assign(instrument=embeddings.instrument(model))
@@ -136,12 +137,18 @@ def visibility(
         plain = defaults.loc[defaults["model"] == model, "text"].map(
             lambda text, pattern=pattern: bool(pattern.search(text))
         )
-        rows.append({
-            "model": model, "axis": axis, "identity": identity, "n": len(own),
-            **{level: float(shares.get(level, 0.0)) for level in LEVELS},
-            "obvious_low": ends["ci_low"], "obvious_high": ends["ci_high"],
-            "obvious_default": float(plain.mean()) if len(plain) else np.nan,
-        })  # fmt: skip
+        rows.append(
+            {
+                "model": model,
+                "axis": axis,
+                "identity": identity,
+                "n": len(own),
+                **{level: float(shares.get(level, 0.0)) for level in LEVELS},
+                "obvious_low": ends["ci_low"],
+                "obvious_high": ends["ci_high"],
+                "obvious_default": float(plain.mean()) if len(plain) else np.nan,
+            }
+        )
     table = pd.DataFrame(rows)
     return table.sort_values("model", kind="stable", key=_first_seen, ignore_index=True)
 

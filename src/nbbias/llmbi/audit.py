@@ -70,9 +70,14 @@ def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> 
 
 
 def estimates(
-    scores: pd.DataFrame, reference: pd.DataFrame, *, swaps: pd.DataFrame,
-    formula: Mapping[str, Any], aggregation: str = "mean", sure: Sure = of.SURE,
-) -> pd.DataFrame:  # fmt: skip
+    scores: pd.DataFrame,
+    reference: pd.DataFrame,
+    *,
+    swaps: pd.DataFrame,
+    formula: Mapping[str, Any],
+    aggregation: str = "mean",
+    sure: Sure = of.SURE,
+) -> pd.DataFrame:
     """Estimate as `llmbi.estimates.estimates`, and what of it the instrument adds by itself.
 
     Parameters
@@ -113,11 +118,18 @@ def estimates(
     rest = rest[rest["statistic"].isin(STATISTICS)]
     rest = rest.assign(statistic=rest["statistic"] + CORRECTED)
     alone = tables.estimates(
-        [*_alone(_composite(scores, aggregation) - _composite(corrected, aggregation),
-                 scores.assign(added=scores["score"] - corrected["score"]), sure.confidence)],
-        study="llmbi", measure="llmbi", instrument=scores["instrument"].iloc[0],
+        [
+            *_alone(
+                _composite(scores, aggregation) - _composite(corrected, aggregation),
+                scores.assign(added=scores["score"] - corrected["score"]),
+                sure.confidence,
+            )
+        ],
+        study="llmbi",
+        measure="llmbi",
+        instrument=scores["instrument"].iloc[0],
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
     alone = stats.adjust(
         alone, family=["model"], where={"statistic": f"dimension_mean{INSTRUMENT}"}
     )
@@ -125,9 +137,7 @@ def estimates(
     return pd.concat([raw, rest, alone], ignore_index=True)
 
 
-def _without(
-    scores: pd.DataFrame, swaps: pd.DataFrame, formula: Mapping[str, Any]
-) -> pd.DataFrame:  # fmt: skip
+def _without(scores: pd.DataFrame, swaps: pd.DataFrame, formula: Mapping[str, Any]) -> pd.DataFrame:
     """Take from scores what the instruments add to each of their terms."""
     b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
     bias = scores["weighted_bias"] - scores["weight"] * swaps[f"swap_{b}"]

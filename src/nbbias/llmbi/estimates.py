@@ -56,9 +56,13 @@ def components(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates(
-    scores: pd.DataFrame, reference: pd.DataFrame, *, formula: Mapping[str, Any],
-    aggregation: str = "mean", sure: Sure = SURE,
-) -> pd.DataFrame:  # fmt: skip
+    scores: pd.DataFrame,
+    reference: pd.DataFrame,
+    *,
+    formula: Mapping[str, Any],
+    aggregation: str = "mean",
+    sure: Sure = SURE,
+) -> pd.DataFrame:
     """Estimate the index of each model, its dimensions, its prompts, and how models differ.
 
     Parameters
@@ -125,9 +129,12 @@ def estimates(
         rows += [{"model": model, **row} for row in found]
     rows += _differences(scores.assign(value=composite), sure.confidence)
     table = tables.estimates(
-        rows, study="llmbi", measure="llmbi", instrument=scores["instrument"].iloc[0],
+        rows,
+        study="llmbi",
+        measure="llmbi",
+        instrument=scores["instrument"].iloc[0],
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
     table = stats.adjust(table, family=["model"], where={"statistic": "dimension_mean"})
     return stats.adjust(table, where={"statistic": "difference"})
 
@@ -155,9 +162,15 @@ def _of_prose(own: pd.DataFrame, pools: pd.Series) -> Prose:
 
 
 def _beside(
-    row: Row, error: float, df: float, own: pd.DataFrame, of: Prose, *, confidence: float,
+    row: Row,
+    error: float,
+    df: float,
+    own: pd.DataFrame,
+    of: Prose,
+    *,
+    confidence: float,
     ratio: bool = False,
-) -> Row:  # fmt: skip
+) -> Row:
     """Add the interval and neutral prose; reasons that are there already stay."""
     floor = own["penalty"].min()
     found = beside(row["estimate"], error, df, of, floor=floor, ratio=ratio, confidence=confidence)
@@ -247,11 +260,14 @@ def anova_checks(scores: pd.DataFrame, *, sure: Sure = SURE) -> pd.DataFrame:
     """
     own = {
         model: stats.anova_checks(
-            by_prompt(of_model, of_model["score"]), value="value", by="dimension",
-            draws=sure.draws, seed=sure.seed,
+            by_prompt(of_model, of_model["score"]),
+            value="value",
+            by="dimension",
+            draws=sure.draws,
+            seed=sure.seed,
         )
         for model, of_model in scores.groupby("model", sort=False)
-    }  # fmt: skip
+    }
     return pd.concat(own, names=["model", None]).reset_index("model").reset_index(drop=True)
 
 
@@ -288,10 +304,14 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
             names = sentiment.instrument(first), sentiment.instrument(second)
             sizes = [own[f"polarity_{scorer}"].abs() for scorer in (first, second)]
             sizes = [size.groupby(own["prompt"]).mean() for size in sizes]  # the prompt is the unit
-            rows.append({
-                "model": model, "first": names[0], "second": names[1],
-                **stats.rank_correlation(*sizes, confidence=confidence),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "model": model,
+                    "first": names[0],
+                    "second": names[1],
+                    **stats.rank_correlation(*sizes, confidence=confidence),
+                }
+            )
     columns = ["model", "first", "second", "rho", "ci_low", "ci_high", "n", "p_value"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -322,6 +342,9 @@ def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd
     printed = tables.printed(name)
     ours = estimates[estimates["statistic"] == "prompt_mean"]
     return tables.beside_printed(
-        ours[["model", "dimension", "prompt", "estimate"]], printed, on=["prompt"],
-        value="estimate", printed_value="llmbi_score",
-    ).assign(printed_model=printed["model"].iloc[0])  # fmt: skip
+        ours[["model", "dimension", "prompt", "estimate"]],
+        printed,
+        on=["prompt"],
+        value="estimate",
+        printed_value="llmbi_score",
+    ).assign(printed_model=printed["model"].iloc[0])

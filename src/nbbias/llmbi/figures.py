@@ -33,9 +33,12 @@ def components(table: pd.DataFrame) -> Drawn:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         figures.stacked_terms(
-            own, ax, label="dimension", terms=_TERMS,
+            own,
+            ax,
+            label="dimension",
+            terms=_TERMS,
             colours=[figures.PALETTE[7], figures.PALETTE[0], figures.PALETTE[1]],
-        )  # fmt: skip
+        )
         ax.set_xlabel("mean score")
 
     figure = figures.panels(
@@ -49,12 +52,13 @@ def components(table: pd.DataFrame) -> Drawn:
     if len(parts) > 3:
         told = f"{parts.min():.0%} to {parts.max():.0%} of the index"
     return Drawn(
-        figure, table,
+        figure,
+        table,
         "Stacked bars, one a dimension, of the three terms of the index for each model. The "
         "penalty is equal in every bar.",
         f"The penalty, the same in every bar, is {told}" if told else "",
         "Bars: the three terms of the mean score of each dimension, which add up to it.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -71,9 +75,11 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
 
     figure = figures.claims(
         of_dimension.assign(cell=of_dimension["dimension"]),
-        "LLMBI score (higher: stronger sentiment)", by="model", draw=draw,
+        "LLMBI score (higher: stronger sentiment)",
+        by="model",
+        draw=draw,
         words={"band": "neutral prose of the same length"},
-    )  # fmt: skip
+    )
 
     def told(row: dict[str, object], up: bool, first: bool) -> str:
         side = "stronger" if up else "milder"
@@ -82,17 +88,25 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         return f"answers of {row['model']} are worded {side} than neutral prose"
 
     return Drawn(
-        figure, of_dimension,
+        figure,
+        of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range that neutral prose gives as a grey band, for each model.",
-        figures.stated(of_dimension, by="model", told=told, of="dimensions", otherwise=(
-            "No dimension's score is told apart from that of neutral prose"
-        )),
+        figures.stated(
+            of_dimension,
+            by="model",
+            told=told,
+            of="dimensions",
+            otherwise=("No dimension's score is told apart from that of neutral prose"),
+        ),
         figures.caption(
-            of_dimension, "mean score of a dimension", of="prompts",
+            of_dimension,
+            "mean score of a dimension",
+            of="prompts",
             band="what is not told apart from neutral prose of the same length",
-        ) + (" Rings: single prompts." if len(of_prompt) else ""),
-    )  # fmt: skip
+        )
+        + (" Rings: single prompts." if len(of_prompt) else ""),
+    )
 
 
 @figures.twice
@@ -113,7 +127,7 @@ def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
         "Signed polarity of every answer by the two instruments, one point an answer.",
         f"The two instruments agree on the sign of {alike} of {len(both)} answers",
         f"Dots: answers, by their signed polarity {named[0]} and {named[1]}.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -133,9 +147,14 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
         figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
         at = len(own) - 1 - own.reset_index()["no_difference"].dropna().index.to_numpy()
         ax.plot(
-            own["no_difference"].dropna(), at, "|", color=figures.PALETTE[3], ms=14, mew=2,
+            own["no_difference"].dropna(),
+            at,
+            "|",
+            color=figures.PALETTE[3],
+            ms=14,
+            mew=2,
             label="if dimensions did not differ",
-        )  # fmt: skip
+        )
         figures.unit(own, ax)
         ax.set_xlabel("share of pairs that change order")
 
@@ -146,7 +165,8 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
         figures.key_above(figure, figure.axes[0])
     worst = table.dropna(subset=["swapped_worst"]).sort_values("swapped_worst", kind="stable")
     return Drawn(
-        figure, table,
+        figure,
+        table,
         "For each choice behind the index, the mean and the largest share of pairs of dimensions "
         "that change order, for each model.",
         "".join(
@@ -155,7 +175,7 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
         ),
         "Dots: mean over the settings of a choice; rings: the worst setting; pairs are of "
         "dimensions, by rank.",
-    )  # fmt: skip
+    )
 
 
 #: A score that differs by less is printed alike, with four decimals.
@@ -186,8 +206,10 @@ def printed(table: pd.DataFrame) -> Drawn:
         title = f"{equal} of {len(both)} scores equal the printed ones to four decimals"
         whose = "the same answers"
     return Drawn(
-        figure, table,
+        figure,
+        table,
         "Our score of every prompt as a dot and the printed score of GPT-4 as a ring, on one "
         "scale, for each model.",
-        title, f"Dots: our scores; rings: those printed for {writer}, of {whose}.",
-    )  # fmt: skip
+        title,
+        f"Dots: our scores; rings: those printed for {writer}, of {whose}.",
+    )

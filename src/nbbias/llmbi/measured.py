@@ -45,16 +45,22 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
     scorers = [chosen.bias_scorer, chosen.sentiment_scorer, chosen.second_scorer]
     measured = scoring.measure(read, scorers=scorers)
     formula: dict[str, Any] = {
-        "bias_scorer": chosen.bias_scorer, "sentiment_scorer": chosen.sentiment_scorer,
-        "diversity_penalty": chosen.diversity_penalty, "lambda_factor": chosen.lambda_factor,
+        "bias_scorer": chosen.bias_scorer,
+        "sentiment_scorer": chosen.sentiment_scorer,
+        "diversity_penalty": chosen.diversity_penalty,
+        "lambda_factor": chosen.lambda_factor,
         "weights": chosen.weights,
-    }  # fmt: skip
+    }
     reference = neutral.neutral_reference(prose, lengths=measured["n"], scorers=scorers)
     scores = scoring.score_answers(measured, **formula)
     scores = neutral.add_neutral(scores, neutral.neutral_pools(scores, reference, **formula))
     found = audit.estimates(
-        scores, reference, swaps=audit.swap_effects(measured, scorers=scorers), formula=formula,
-        aggregation=chosen.aggregation, sure=Sure(chosen.confidence, chosen.draws, chosen.seed),
-    )  # fmt: skip
+        scores,
+        reference,
+        swaps=audit.swap_effects(measured, scorers=scorers),
+        formula=formula,
+        aggregation=chosen.aggregation,
+        sure=Sure(chosen.confidence, chosen.draws, chosen.seed),
+    )
     lost = printed.losses(measured, scorer=chosen.bias_scorer).rows
     return Measured(found, tables.chance([], study="llmbi"), scores, lost)

@@ -66,8 +66,9 @@ def neutral_reference(
     wanted = sorted(set(lengths[lengths > 0]))
     cut = [
         (i * int(n), window)
-        for n in wanted for i, window in enumerate(stats.windows(texts, n_words=int(n)))
-    ]  # fmt: skip
+        for n in wanted
+        for i, window in enumerate(stats.windows(texts, n_words=int(n)))
+    ]
     table = pd.DataFrame(cut, columns=["begins", "text"])
     ends = texts.str.split().str.len().cumsum()
     table["passage"] = np.searchsorted(ends, table.pop("begins").astype(int), side="right")
@@ -168,9 +169,15 @@ def prose(pools: Sequence[pd.Series], weights: np.ndarray) -> Prose:
 
 
 def beside(
-    estimate: float, error: float, df: float, prose: Prose, *, floor: float, ratio: bool,
+    estimate: float,
+    error: float,
+    df: float,
+    prose: Prose,
+    *,
+    floor: float,
+    ratio: bool,
     confidence: float,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     """Put a mean score of answers, with its interval, beside that of neutral prose.
 
     Parameters
@@ -218,10 +225,15 @@ def beside(
         value, spread = np.nan, np.full(2, np.nan)
     low, high, null_low, null_high = map(float, (*ends, *spread))
     return {
-        "ci_low": low, "ci_high": high, "null": prose.mean, "null_low": null_low,
-        "null_high": null_high, "statistic_value": float(value), "df": df,
+        "ci_low": low,
+        "ci_high": high,
+        "null": prose.mean,
+        "null_low": null_low,
+        "null_high": null_high,
+        "statistic_value": float(value),
+        "df": df,
         "p_value": float(2 * t.sf(abs(value), df)),
-    }  # fmt: skip
+    }
 
 
 def add_neutral(scores: pd.DataFrame, pools: Sequence[pd.Series]) -> pd.DataFrame:
@@ -242,8 +254,9 @@ def add_neutral(scores: pd.DataFrame, pools: Sequence[pd.Series]) -> pd.DataFram
     """
     rows = [
         (pool.mean(), *np.quantile(pool, [0.025, 0.975]), len(pool))
-        if len(pool) else (np.nan, np.nan, np.nan, 0)
+        if len(pool)
+        else (np.nan, np.nan, np.nan, 0)
         for pool in pools
-    ]  # fmt: skip
+    ]
     columns = ["neutral", "neutral_low", "neutral_high", "neutral_windows"]
     return scores.join(pd.DataFrame(rows, columns=columns, index=scores.index))

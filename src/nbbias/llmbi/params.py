@@ -27,7 +27,7 @@ class Llmbi(Parameters):
             *("index", "difference", "dimension_mean", "prompt_mean", "anova"),
             *("index_corrected", "difference_corrected", "dimension_mean_corrected"),
             *("index_instrument", "difference_instrument", "dimension_mean_instrument"),
-        ),
+        )
     }
 
     claims: Claims = Field(
@@ -41,8 +41,7 @@ class Llmbi(Parameters):
         description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
     )
     neutral_path: InputFile = Field(
-        SAMPLE,
-        description="neutral prose, the reference for every score: column text",
+        SAMPLE, description="neutral prose, the reference for every score: column text"
     )
     aggregation: Literal["mean", "sum"] = Field(
         "mean",
@@ -104,9 +103,12 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "llmbi", "index", "LLM Bias Index",
-            "higher: more strongly worded; neutral prose is above 0", "neutral prose",
+            "llmbi",
+            "index",
+            "LLM Bias Index",
+            "higher: more strongly worded; neutral prose is above 0",
+            "neutral prose",
         ),
     ),
     prompts={"llmbi": _suite},
-)  # fmt: skip
+)

@@ -18,11 +18,7 @@ Row = dict[str, Any]
 
 
 def alternatives(
-    measured: pd.DataFrame,
-    *,
-    formula: Mapping[str, Any],
-    scorers: Sequence[str],
-    sure: Sure = SURE,
+    measured: pd.DataFrame, *, formula: Mapping[str, Any], scorers: Sequence[str], sure: Sure = SURE
 ) -> pd.DataFrame:
     """Score the dimensions again under other settings, one factor at a time.
 
@@ -106,9 +102,12 @@ _NORMALISATIONS = {
 
 
 def _weights(
-    own: pd.DataFrame, formula: Mapping[str, Any], dimensions: list[str], draws: int,
+    own: pd.DataFrame,
+    formula: Mapping[str, Any],
+    dimensions: list[str],
+    draws: int,
     rng: np.random.Generator,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     scores = score_answers(own, **{**formula, "weights": {}})
     bias, rest = (
         _by_dimension(scores, part).reindex(dimensions).to_numpy()
@@ -167,11 +166,17 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         pairs = swapped.shape[1]
         shares = swapped.mean(axis=1) if pairs else np.full(len(tried), np.nan)
         worst = int(np.argmax(shares))
-        rows.append({
-            "model": model, "factor": factor, "settings": len(tried), "pairs": pairs,
-            "swapped": shares.mean(), "worst_setting": tried["setting"].iloc[worst],
-            "swapped_worst": shares[worst],
-        })  # fmt: skip
+        rows.append(
+            {
+                "model": model,
+                "factor": factor,
+                "settings": len(tried),
+                "pairs": pairs,
+                "swapped": shares.mean(),
+                "worst_setting": tried["setting"].iloc[worst],
+                "swapped_worst": shares[worst],
+            }
+        )
     table = pd.DataFrame(rows)
     agree = np.arccos(1 / np.sqrt(table["model"].map(prompts))) / np.pi
     return table.assign(no_difference=agree.where(table["factor"] == "prompts"))

@@ -40,11 +40,13 @@ def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** i
     """
     return [
         estimate_sentence(
-            row, subject=subject.format_map({k: escape(v) for k, v in row.items()}),
-            unit="prompts", null="Neutral prose of the same length",
+            row,
+            subject=subject.format_map({k: escape(v) for k, v in row.items()}),
+            unit="prompts",
+            null="Neutral prose of the same length",
         )
         for row in _rows(estimates, "index")
-    ]  # fmt: skip
+    ]
 
 
 def differences(estimates: pd.DataFrame) -> list[str]:
@@ -114,9 +116,13 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         said = [_of_models(indices, pairs), *_beside_prose(indices)]
         technical = _technical(rows, pairs)
     return Lead(
-        plain=tuple(said), technical=technical, figure="dimensions",
-        numbers=_numbers(indices, pairs), card=_card(rows, indices or pairs), texts=texts,
-    )  # fmt: skip
+        plain=tuple(said),
+        technical=technical,
+        figure="dimensions",
+        numbers=_numbers(indices, pairs),
+        card=_card(rows, indices or pairs),
+        texts=texts,
+    )
 
 
 def _of_models(indices: list[Row], pairs: list[Row]) -> str:
@@ -143,8 +149,9 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> str:
         values = f" ({number(of[more])} and {number(of[less])} on the index)" if both else ""
         seen = (
             f"; a difference of {number(row['far'])} or more would have been, four times of five"
-            if np.isfinite(row["far"]) else ""
-        )  # fmt: skip
+            if np.isfinite(row["far"])
+            else ""
+        )
         two = f"{escape(more)} and {escape(less)}"
         return f"On {on}, the answers of {two} are not told apart{values}{seen}."
     by = f"{number(of[more])} against {number(of[less])}" if both else number(abs(row["estimate"]))
@@ -162,10 +169,12 @@ _HIGHER = "the higher, the more strongly worded"
 def _each(of: Mapping[str, float], indices: list[Row]) -> str:
     if len(of) > _FEW:
         return f"{len(of)} models score {number(min(of.values()))} to {number(max(of.values()))}"
-    return plain.listed([
-        f"{escape(row['model'])} to {row['n']:.0f} prompts score {number(row['estimate'])}"
-        for row in indices
-    ])  # fmt: skip
+    return plain.listed(
+        [
+            f"{escape(row['model'])} to {row['n']:.0f} prompts score {number(row['estimate'])}"
+            for row in indices
+        ]
+    )
 
 
 def _beside_prose(indices: list[Row]) -> list[str]:
@@ -201,9 +210,11 @@ _NOT = "is not told apart from it"
 def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
     if len(pairs) > 1:
         return beyond_chance(
-            rows[rows["statistic"] == "difference"], what="differences between models",
-            unit="prompts", says="{model} less {group}: {estimate}",
-        )  # fmt: skip
+            rows[rows["statistic"] == "difference"],
+            what="differences between models",
+            unit="prompts",
+            says="{model} less {group}: {estimate}",
+        )
     measured = rows[rows["estimate"].notna()]
     return " ".join([*differences(measured), *index(measured)][:1])
 
@@ -251,9 +262,12 @@ def more(rows: pd.DataFrame) -> list[str]:
     bare = [row for row in bare if not np.isfinite(row["ci_low"])]
     return [
         *reach.lacking(rows, name=_name, unit="prompts"),
-        *(f"{_name(row)}: an interval takes a second prompt about a dimension, and a useful one "
-          "two prompts about each." for row in bare),
-    ]  # fmt: skip
+        *(
+            f"{_name(row)}: an interval takes a second prompt about a dimension, and a useful one "
+            "two prompts about each."
+            for row in bare
+        ),
+    ]
 
 
 def _name(row: Mapping[str, Any]) -> str:
@@ -361,8 +375,9 @@ def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
     prompts = share.pop("prompts", "")
     heading = (
         f"With one prompt a dimension, {prompts} of pairs of dimensions would change places"
-        if prompts else ""
-    )  # fmt: skip
+        if prompts
+        else ""
+    )
     none = _percent(swaps["no_difference"].dropna())
     told = [f"Were there no difference between dimensions, it would be {none}."] if none else []
     others = ", ".join(f"{escape(factor)}: {of}" for factor, of in share.items() if of)

@@ -48,15 +48,18 @@ def losses(measured: pd.DataFrame, *, scorer: str) -> Table:
     """
     polarity, known = measured[f"polarity_{scorer}"], measured[f"n_assessed_{scorer}"]
     counted = measured.assign(
-        read=1, blank=polarity.isna(), scored=polarity.notna(),
+        read=1,
+        blank=polarity.isna(),
+        scored=polarity.notna(),
         unknown=polarity.notna() & (known == 0),
-    )  # fmt: skip
+    )
     grouped = counted.groupby("model", sort=False)[["read", "blank", "scored", "unknown"]]
     return Table(
-        grouped.sum().astype(int).reset_index(), "What was read, lost and scored",
+        grouped.sum().astype(int).reset_index(),
+        "What was read, lost and scored",
         "read = blank + scored. Unknown: scored, but without a word that the instrument knows, so "
         "its score is the penalty alone.",
-    )  # fmt: skip
+    )
 
 
 def scores(table: pd.DataFrame) -> Table:
@@ -70,7 +73,7 @@ def scores(table: pd.DataFrame) -> Table:
         "Neutral: mean score of that many windows of neutral prose; 95% of them lie between the "
         "two quantiles.",
         labels,
-    )  # fmt: skip
+    )
 
 
 def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
@@ -111,24 +114,29 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     own = known[(known["prompt"] == prompt) & known["model"].isin(models)]
     own = own.drop_duplicates("model").merge(answers[[*keys, "text"]], on=keys)
     own = own.set_index("model").reindex(models).reset_index().dropna(subset="text")
-    return pd.DataFrame({
-        "head": own["model"], "text": own["text"],
-        "told": [
-            f"{reading.number(row.score)} on the index; ordinary prose as long has "
-            f"{reading.number(row.neutral)}"
-            for row in own.itertuples()
-        ],
-        "prompt": own["prompt"], "score": own["score"],
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "head": own["model"],
+            "text": own["text"],
+            "told": [
+                f"{reading.number(row.score)} on the index; ordinary prose as long has "
+                f"{reading.number(row.neutral)}"
+                for row in own.itertuples()
+            ],
+            "prompt": own["prompt"],
+            "score": own["score"],
+        }
+    )
 
 
 def components(table: pd.DataFrame) -> Table:
     """Show the terms of the index, as `llmbi.estimates.components`."""
     return Table(
-        table, "Mean terms by model and dimension",
+        table,
+        "Mean terms by model and dimension",
         "Score = weighted bias + penalty + sentiment term. Mean polarity is signed: above 0 is "
         "praise.",
-    )  # fmt: skip
+    )
 
 
 def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
@@ -144,13 +152,16 @@ def dimensions(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
     '0.900 [0.600, 1.200]'
     """
     return reading.readable(
-        estimates, ["model", "dimension"], statistics=["dimension_mean"], rows=rows,
+        estimates,
+        ["model", "dimension"],
+        statistics=["dimension_mean"],
+        rows=rows,
         title="Score by dimension" if rows else "Score by dimension, all, and every estimate",
         labels={"estimate": "score", "n": "prompts", "null": "neutral prose"},
         note="Neutral prose: what the formula gives to it at the same length, with the range in "
         "which a dimension's mean is not told apart from it. p adjusted: Holm, over the dimensions "
         "of a model; both the prompts and the texts of the prose are samples.",
-    )  # fmt: skip
+    )
 
 
 def checks(table: pd.DataFrame) -> Table:
@@ -162,20 +173,22 @@ def checks(table: pd.DataFrame) -> Table:
 def agreement(table: pd.DataFrame) -> Table:
     """Show `llmbi.estimates.agreement`."""
     return Table(
-        table, "Rank correlation of absolute polarity, prompt by prompt",
+        table,
+        "Rank correlation of absolute polarity, prompt by prompt",
         "Spearman's ρ over prompts and its interval: 1 is the same order, 0 none, −1 the reverse.",
         {"rho": "ρ", "ci_low": "from", "ci_high": "to", "n": "prompts", "p_value": "p"},
-    )  # fmt: skip
+    )
 
 
 def swaps(table: pd.DataFrame) -> Table:
     """Show `llmbi.ranking.ranking_swaps`."""
     return Table(
-        table, "Share of pairs of dimensions that change order",
+        table,
+        "Share of pairs of dimensions that change order",
         "Weights: each drawn between 1/2 and 2. Prompts: one of a dimension's prompts drawn, as if "
         "each had been asked only one. 0: the order never changes. No difference: what the prompts "
         "row would be if the dimensions did not differ at all.",
-    )  # fmt: skip
+    )
 
 
 def parted(estimates: pd.DataFrame) -> Table:
@@ -212,7 +225,7 @@ def parted(estimates: pd.DataFrame) -> Table:
         "each word list that it names. The two add up to raw where all words have counterparts; "
         "left out is what the instrument adds nothing to. N: prompts. No interval where it moves "
         f"fewer than {stats.FEWEST} prompts. p: in the table of all estimates.",
-    )  # fmt: skip
+    )
 
 
 def _cell(row: pd.Series) -> str:

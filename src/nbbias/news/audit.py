@@ -93,9 +93,13 @@ def swap_effects(read: Read, by: By) -> pd.DataFrame:
 
 @tables.stage
 def _swap_effects(
-    words: pd.Series, about: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame, by: By,
+    words: pd.Series,
+    about: pd.DataFrame,
+    matches: pd.DataFrame,
+    lexicon: pd.DataFrame,
+    by: By,
     versions: list[str],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     parts = []
     for bias, own in about.groupby("bias", sort=False):
         own = own.reset_index(drop=True)
@@ -116,9 +120,7 @@ def _swap_effects(
     return pd.concat(parts, ignore_index=True) if parts else none
 
 
-def own_sentences(
-    read: Read, swaps: pd.DataFrame, by: By, *, confidence: float
-) -> pd.DataFrame:  # fmt: skip
+def own_sentences(read: Read, swaps: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFrame:
     """Say how far each group's name moves each instrument in the study's own sentences.
 
     Parameters
@@ -157,14 +159,24 @@ def own_sentences(
         for (bias, group), own in table.groupby(["bias", "group"], sort=False):
             by_text = own.groupby("text_id")[column].mean()
             found = stats.mean_interval(by_text, confidence=confidence)
-            rows.append({
-                "bias": bias, "group": group, "instrument": named,
-                "swap_effect": found["estimate"], "ci_low": found["ci_low"],
-                "ci_high": found["ci_high"], "n": found["n"], "sentences": len(own),
-                "moved": int((own[column].abs() > 0).sum()), "lost": int(own[column].isna().sum()),
-            })  # fmt: skip
-    columns = [*("bias", "group", "instrument", "swap_effect", "ci_low", "ci_high", "n"),
-               *("sentences", "moved", "lost")]  # fmt: skip
+            rows.append(
+                {
+                    "bias": bias,
+                    "group": group,
+                    "instrument": named,
+                    "swap_effect": found["estimate"],
+                    "ci_low": found["ci_low"],
+                    "ci_high": found["ci_high"],
+                    "n": found["n"],
+                    "sentences": len(own),
+                    "moved": int((own[column].abs() > 0).sum()),
+                    "lost": int(own[column].isna().sum()),
+                }
+            )
+    columns = [
+        *("bias", "group", "instrument", "swap_effect", "ci_low", "ci_high", "n"),
+        *("sentences", "moved", "lost"),
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 

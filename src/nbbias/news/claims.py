@@ -66,9 +66,7 @@ class Pooling(NamedTuple):
     usable: Collection[str] = ()
 
 
-def per_article(
-    scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = ()
-) -> pd.DataFrame:  # fmt: skip
+def per_article(scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = ()) -> pd.DataFrame:
     """Pool repeated answers to one article: the article is the unit, at every level.
 
     Parameters
@@ -131,9 +129,11 @@ def cells(scores: pd.DataFrame, pooling: Pooling | None) -> Iterator[tuple[Row, 
 
 def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a cell's values as units by fits of topics: one column where nothing is fitted."""
-    return own.pivot(index="article_id", columns="seed", values=column) if "seed" in own else (
-        own[[column]]
-    )  # fmt: skip
+    return (
+        own.pivot(index="article_id", columns="seed", values=column)
+        if "seed" in own
+        else (own[[column]])
+    )
 
 
 def why_none(own: pd.DataFrame) -> str:
@@ -144,9 +144,13 @@ def why_none(own: pd.DataFrame) -> str:
 
 
 def differences(
-    own: pd.DataFrame, groups: Sequence[str], *, why: str, confidence: float,
+    own: pd.DataFrame,
+    groups: Sequence[str],
+    *,
+    why: str,
+    confidence: float,
     statistic: str = "share_difference",
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Estimate every group's mean signed difference, with a one-sample t-test against 0.
 
     `own` holds the cell's units; `why` says why there are none, if there are none.
@@ -171,9 +175,13 @@ def ratio(part: Any, whole: Any) -> Any:
 
 
 def on_common_articles(
-    scores: pd.DataFrame, pooling: Pooling, groups: Sequence[str], *, confidence: float,
+    scores: pd.DataFrame,
+    pooling: Pooling,
+    groups: Sequence[str],
+    *,
+    confidence: float,
     min_pairs: int,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     """Estimate the differences on the articles that all models have a counted pair for.
 
     With fits of topics a pair must count in every fit; a fit that could score no pair at all does

@@ -346,9 +346,9 @@ def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:
         model, prompt = wrong.index[0]
         told = f"{len(originals)} originals, but {wrong.iloc[0]} texts of {model!r} ({prompt!r})"
         raise DataError(
-            "originals and generations", f"without article_id rows are paired in order: {told}; "
-            "give both files that column"
-        )  # fmt: skip
+            "originals and generations",
+            f"without article_id rows are paired in order: {told}; give both files that column",
+        )
 
 
 def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
@@ -433,9 +433,12 @@ def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:
     }
     sentences, matches = text.annotate.annotate(texts, lexicon)
     return Read(
-        pairs.drop(columns=["original_text", "generated_text"]).assign(**numbered), texts,
-        grouped(sentences, matches, lexicon=lexicon), matches, lexicon,
-    )  # fmt: skip
+        pairs.drop(columns=["original_text", "generated_text"]).assign(**numbered),
+        texts,
+        grouped(sentences, matches, lexicon=lexicon),
+        matches,
+        lexicon,
+    )
 
 
 def grouped(

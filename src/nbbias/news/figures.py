@@ -24,9 +24,11 @@ from nbbias.reading import Drawn, figures, forest, names
 
 #: The references, the leading one first, and what they are called in a figure.
 _BY = {
-    "replicate": "texts without a difference between writers", "sentences": "sentences dealt anew",
-    "words": "words dealt anew", "topics": "words of a pair dealt anew",
-}  # fmt: skip
+    "replicate": "texts without a difference between writers",
+    "sentences": "sentences dealt anew",
+    "words": "words dealt anew",
+    "topics": "words of a pair dealt anew",
+}
 
 #: What a level measures, as people say it: of a group, and by itself.
 _WHAT = {"word": "group words", "document": "topics"}
@@ -36,7 +38,7 @@ _MEASURES = _WHAT | {"sentiment": "tone", "toxicity": "toxicity"}
 @figures.twice
 def share_differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
-) -> Drawn:  # fmt: skip
+) -> Drawn:
     """Draw how far each group's share is from that in the originals, a panel a group."""
     rows = claims.unmirrored(_cells(estimates[estimates["statistic"] == statistic]))
     known = rows.groupby(["bias", "group"])["estimate"].transform("count") > 0
@@ -52,17 +54,23 @@ def share_differences(
 
     common = " that all models answered" if statistic.endswith("common") else ""
     return Drawn(
-        figures.claims(rows, "difference of shares", draw=figures.zero, hue="group"), rows,
+        figures.claims(rows, "difference of shares", draw=figures.zero, hue="group"),
+        rows,
         f"Mean difference of each group's share of {of} between answer and original on common "
         "articles, with intervals, by model and prompt; one panel a group.",
-        figures.stated(rows, by="panel", told=told, of=_of(rows), otherwise=(
-            f"No group's share of the {of} is told apart from that in the originals"
-        )),
+        figures.stated(
+            rows,
+            by="panel",
+            told=told,
+            of=_of(rows),
+            otherwise=(f"No group's share of the {of} is told apart from that in the originals"),
+        ),
         figures.caption(
             rows, "mean difference of the group's share, answer less original", of="articles"
-        ).removesuffix(".") + f"{common}; 0: as in the originals."
+        ).removesuffix(".")
+        + f"{common}; 0: as in the originals."
         + _mirror(rows),
-    )  # fmt: skip
+    )
 
 
 def _mirror(rows: pd.DataFrame) -> str:
@@ -90,14 +98,21 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
         rows,
         "Mean distance of each model and prompt with its interval, and the range that "
         f"{by} would give, for each bias.",
-        figures.stated(rows, by="panel", told=told, of=_of(rows), sides=(True,), otherwise=(
-            f"No answers are shown to be further from their originals than {by}"
-        )),
-        figures.caption(
-            rows, "mean distance of an answer's shares from the original's (0: the same)",
-            of="articles", band=by,
+        figures.stated(
+            rows,
+            by="panel",
+            told=told,
+            of=_of(rows),
+            sides=(True,),
+            otherwise=(f"No answers are shown to be further from their originals than {by}"),
         ),
-    )  # fmt: skip
+        figures.caption(
+            rows,
+            "mean distance of an answer's shares from the original's (0: the same)",
+            of="articles",
+            band=by,
+        ),
+    )
 
 
 @figures.twice
@@ -117,13 +132,14 @@ def corrected(rows: pd.DataFrame) -> Drawn:
     # Each below its own.
     both = pd.concat([rows, counted]).sort_index(kind="stable").reset_index(drop=True)
     return Drawn(
-        figures.claims(both, "answer less original", draw=figures.zero), both,
+        figures.claims(both, "answer less original", draw=figures.zero),
+        both,
         "The leading estimates as counted, and corrected for errors of the word lists by people's "
         "labels, with intervals, by model; one panel a measure and group.",
         "The leading estimates, as counted and corrected",
         "Dots: corrected, with intervals that hold what articles and labels leave open. Rings: as "
         "counted. 0: as in the originals.",
-    )  # fmt: skip
+    )
 
 
 @figures.twice
@@ -146,19 +162,26 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
         return f"{whose} share of the {of} falls more often than {by}" if first else whose
 
     return Drawn(
-        figures.claims(
-            _unreferenced(rows), axis, words={"band": by or "by chance"}, hue="group"
-        ), rows,
+        figures.claims(_unreferenced(rows), axis, words={"band": by or "by chance"}, hue="group"),
+        rows,
         f"Share of answers in which a group's share of {of} is smaller than in the "
         f"original, and the mean change in those, with the ranges that {by} would give.",
-        figures.stated(often, by="panel", told=told, of=_of(rows), sides=(True,), otherwise=(
-            f"No group's share of the {of} is shown to fall more often than {by}"
-        )),
-        figures.caption(
-            rows, "in how many answers the group's share is smaller than in the original, and the "
-            "mean change in those", of="articles", band=by,
+        figures.stated(
+            often,
+            by="panel",
+            told=told,
+            of=_of(rows),
+            sides=(True,),
+            otherwise=(f"No group's share of the {of} is shown to fall more often than {by}"),
         ),
-    )  # fmt: skip
+        figures.caption(
+            rows,
+            "in how many answers the group's share is smaller than in the original, and the "
+            "mean change in those",
+            of="articles",
+            band=by,
+        ),
+    )
 
 
 @figures.twice
@@ -185,19 +208,30 @@ def tone(estimates: pd.DataFrame) -> Drawn:
 
     return Drawn(
         figures.claims(
-            shown, "shift of sentiment", draw=figures.zero, hue="group",
+            shown,
+            "shift of sentiment",
+            draw=figures.zero,
+            hue="group",
             words={"missing": "too few articles differ"},
-        ), rows,
+        ),
+        rows,
         "Mean shift of each group's sentiment between answer and original beyond the shift of "
         "sentences without a group, with intervals, by model and prompt; one panel a group.",
-        figures.stated(shown, by="panel", told=told, of=_of(rows), otherwise=(
-            "No shift of tone is told apart from that of sentences without a group"
-        )),
+        figures.stated(
+            shown,
+            by="panel",
+            told=told,
+            of=_of(rows),
+            otherwise=("No shift of tone is told apart from that of sentences without a group"),
+        ),
         figures.caption(
-            shown, "mean shift of the tone of sentences about the group, answer less original, "
-            "beyond that of sentences without a group", of="articles",
-        ) + (f" Not drawn, as too few articles differ: {', '.join(few)}." if len(few) else ""),
-    )  # fmt: skip
+            shown,
+            "mean shift of the tone of sentences about the group, answer less original, "
+            "beyond that of sentences without a group",
+            of="articles",
+        )
+        + (f" Not drawn, as too few articles differ: {', '.join(few)}." if len(few) else ""),
+    )
 
 
 # --- beside the paper -------------------------------------------------------------------------
@@ -255,8 +289,9 @@ def printed(rows: pd.DataFrame) -> Drawn:
     within = ours["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
     title = (
         f"{within} of our {len(ours)} mean distances lie between those that the paper prints"
-        if len(ours) else "Nothing of this is printed in the paper"
-    )  # fmt: skip
+        if len(ours)
+        else "Nothing of this is printed in the paper"
+    )
 
     def axis(one: pd.DataFrame) -> str:
         return f"mean distance of {_MEASURES.get(one['measure'].iloc[0], 'measures')}"
@@ -268,15 +303,15 @@ def printed(rows: pd.DataFrame) -> Drawn:
         words={"band": "by chance", "unprinted": "by another instrument"},
     )
     return Drawn(
-        figure, own,
+        figure,
+        own,
         "Mean distance of our models with chance above the printed values of seven models (gender: "
         "Figures 2, 4 and 6 of the paper, race: 3, 5 and 7; A.1 and A.2 where toxicity is by "
         "Detoxify), a panel a measure and bias.",
         title,
-        figures.caption(
-            own, "ours", of="articles", band="the leading reference of chance"
-        ) + (" Rings: printed values, of another corpus and other originals." if len(ours) else "")
-    )  # fmt: skip
+        figures.caption(own, "ours", of="articles", band="the leading reference of chance")
+        + (" Rings: printed values, of another corpus and other originals." if len(ours) else ""),
+    )
 
 
 # --- parts ------------------------------------------------------------------------------------

@@ -299,9 +299,13 @@ def chi_squared(counts: pd.DataFrame) -> dict[str, Any]:
 
 
 def permutation_p(
-    fits: Sequence[pd.DataFrame], articles: pd.Series, *, groups: Sequence[str], sure: stats.Sure,
+    fits: Sequence[pd.DataFrame],
+    articles: pd.Series,
+    *,
+    groups: Sequence[str],
+    sure: stats.Sure,
     family: int = 1,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Test chi-squared with the article as the unit, over all fits at once.
 
     Exchanged are the groups of whole articles: article a keeps its sentences' topics, in order,
@@ -446,11 +450,15 @@ def tests(read: Read, fitted: Fitted, *, sure: stats.Sure) -> pd.DataFrame:
         used = [with_topics(own, one.unnamed) for one in fitted.fits]
         whose = [one.associated.loc[one.associated["bias"] == bias, "group"] for one in fitted.fits]
         named = used[0]["topic"].notna() & used[0]["group"].isin(groups)
-        rows.append({
-            "bias": bias, "fits": len(used), "sentences": int(named.sum()),
-            "group_topics": float(np.mean([group.isin(groups).sum() for group in whose])),
-            **permutation_p(used, numbered, groups=groups, sure=sure, family=len(biases)),
-        })  # fmt: skip
+        rows.append(
+            {
+                "bias": bias,
+                "fits": len(used),
+                "sentences": int(named.sum()),
+                "group_topics": float(np.mean([group.isin(groups).sum() for group in whose])),
+                **permutation_p(used, numbered, groups=groups, sure=sure, family=len(biases)),
+            }
+        )
     columns = ["bias", "fits", "group_topics", "sentences", "n", "statistic_value", "effect_size"]
     return stats.adjust(pd.DataFrame(rows, columns=[*columns, "p_value", "p_least", "reason"]))
 
@@ -526,6 +534,8 @@ def _replicated(
     share = new.groupby([*CORPUS, "group"]).size() / other.model.model.num_topics
     by_chance = old.set_index([*CORPUS, "group"]).index.map(share)
     return {
-        "group_topics": len(old), "replicated": float((now["group"] == now["group_now"]).mean()),
-        "replicated_by_chance": float(pd.Series(by_chance).fillna(0).mean()), "reason": None,
-    }  # fmt: skip
+        "group_topics": len(old),
+        "replicated": float((now["group"] == now["group_now"]).mean()),
+        "replicated_by_chance": float(pd.Series(by_chance).fillna(0).mean()),
+        "reason": None,
+    }

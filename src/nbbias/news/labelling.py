@@ -101,10 +101,12 @@ def ask(path: str | Path) -> widgets.VBox:
         field.continuous_update = len(_choices(row)) < 10  # else a number ends with Enter
         shown.value = _asked(row, given[row["item"]]).data
         buttons.children = (
-            *(_button(f"{i}  {choice}", lambda _, one=choice: take(one))
-              for i, choice in enumerate(_choices(row), start=1)),
+            *(
+                _button(f"{i}  {choice}", lambda _, one=choice: take(one))
+                for i, choice in enumerate(_choices(row), start=1)
+            ),
             _button("b  back", back),
-        )  # fmt: skip
+        )
 
     def take(label: str) -> None:
         item = rows[at[0]]["item"]
@@ -158,9 +160,10 @@ def _asked(row: dict[str, str], label: object) -> HTML:
         names.people(one) for one in _choices(row) if one not in {"nobody", "several", "unsure"}
     )
     question = (
-        f"Whom does the marked word name here: {people}?" if row["ask"] == WORD
+        f"Whom does the marked word name here: {people}?"
+        if row["ask"] == WORD
         else f"Whom is the last sentence mostly about: {people}?"
-    )  # fmt: skip
+    )
     before = f'<p class="x-soft" dir="auto">{escape.html(row["before"])}</p>'
     body = f'{before}<p dir="auto"><strong>{markup.marked(plain, spans)}</strong></p>'
     now = f"Labelled {label}." if isinstance(label, str) else ""

@@ -237,7 +237,7 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
 
 def drawn_here(
     sheet: pd.DataFrame, texts: pd.Series, lexicon: pd.DataFrame, *, where: str
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the rows that were drawn from these texts by these lists, or refuse where none was."""
     own = sheet[sheet["drawn"] == drawn_of(texts, lexicon)]
     if own.empty:
@@ -280,6 +280,4 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")
     rows["hit"] = rows["hit"].notna()
-    return Labelled(
-        rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(), groups,
-    )  # fmt: skip
+    return Labelled(rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(), groups)

@@ -35,9 +35,7 @@ class Fixed(NamedTuple):
     beside: bool = True
 
 
-def measure(
-    originals: Input = None, generations: Input = None, **parameters: Any
-) -> Measured:  # fmt: skip
+def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Measured:
     """Measure which groups generated news names, and in what tone: a run without a notebook.
 
     Parameters
@@ -87,25 +85,33 @@ def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
         found.append(words.level(read, sure=sure, twins=twins, **pairs))
     if "sentence" in chosen.levels:
         by: dict[str, Any] = {
-            "scorers": chosen.sentiment_scorers, "toxicity_scorer": chosen.toxicity_scorer,
+            "scorers": chosen.sentiment_scorers,
+            "toxicity_scorer": chosen.toxicity_scorer,
             "device": chosen.device,
-        }  # fmt: skip
+        }
         beside = (twins, tone.score(twins, **by, audited=False)) if fixed.beside else None
         found.append(
             tone.level(
-                read, tone.score(read, **by), sure=sure, study=fixed.study, twins=beside,
+                read,
+                tone.score(read, **by),
+                sure=sure,
+                study=fixed.study,
+                twins=beside,
                 groups_counted=chosen.groups_counted,
             )
-        )  # fmt: skip
+        )
     if "document" in chosen.levels:
         number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
         if not number.n_topics:  # the texts are too few for any of them
             return found
         seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
         how = fits.Fitting(
-            number.n_topics, seeds, chosen.association, chosen.residual_threshold,
+            number.n_topics,
+            seeds,
+            chosen.association,
+            chosen.residual_threshold,
             chosen.truncated_topics,
-        )  # fmt: skip
+        )
         fitted = fits.fit(read, number.tokens, how)
         few = sure._replace(draws=chosen.deals)
         dealt = topics.chance(read, fitted, sample_pairs=chosen.chance_pairs, sure=few)

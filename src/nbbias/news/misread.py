@@ -192,8 +192,10 @@ def _of_group(found: Rates, i: int, n: int) -> dict[tuple[str, str], dict[str, n
 
 
 def _by_side(part: np.ndarray, whole: np.ndarray) -> dict[str, np.ndarray]:
-    sides = {name: claims.ratio(part[:, i], np.broadcast_to(whole, part.shape)[:, i])
-             for i, name in enumerate(SIDES.values())}  # fmt: skip
+    sides = {
+        name: claims.ratio(part[:, i], np.broadcast_to(whole, part.shape)[:, i])
+        for i, name in enumerate(SIDES.values())
+    }
     return {
         BOTH: claims.ratio(part.sum(axis=1), np.broadcast_to(whole, part.shape).sum(axis=1)),
         **sides,
@@ -313,8 +315,15 @@ def word_weights(found: Rates) -> np.ndarray:
     """
     n = found.words.shape[2]
     recall = found.recall
-    usual = np.array([[np.median(side[~np.isnan(side)]) if (~np.isnan(side)).any() else np.nan
-                       for side in recall[:, s].T] for s in range(len(SIDES))])  # fmt: skip
+    usual = np.array(
+        [
+            [
+                np.median(side[~np.isnan(side)]) if (~np.isnan(side)).any() else np.nan
+                for side in recall[:, s].T
+            ]
+            for s in range(len(SIDES))
+        ]
+    )
     recall = np.where(np.isnan(recall), usual, recall)
     named = found.words[..., :n]
     over = recall[:, :, None, :]
@@ -368,9 +377,10 @@ def _rows(
         elif count > 1:
             noise = error[i] * distributions.t.ppf(rng.permutation(levels), count - 1)
             low, high = stats.percentile_interval(
-                np.clip(drawn[1:, i] + noise, -reach, reach), estimate=estimate,
+                np.clip(drawn[1:, i] + noise, -reach, reach),
+                estimate=estimate,
                 confidence=sure.confidence,
-            )  # fmt: skip
+            )
             row |= {"ci_low": low, "ci_high": high}
         rows.append(row)
     return rows

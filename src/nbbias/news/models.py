@@ -63,9 +63,10 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
             own = claims.per_article(own, words.pooling(groups) if word else tone.POOLING)
             counted = own["reason"].isna()
             found = own[_UNIT].assign(
-                group=group, distance=own["score"].where(counted),
+                group=group,
+                distance=own["score"].where(counted),
                 difference=own[f"difference_{group}"].where(counted),
-            )  # fmt: skip
+            )
             tables.append(found)
     columns = [*_UNIT, "group"]
     if not tables:

@@ -60,11 +60,7 @@ class News(Parameters):
     levels: list[Level] = Field(
         list(LEVELS), min_length=1, description="what is measured: word, sentence, document"
     )
-    biases: list[str] = Field(
-        ["gender", "race"],
-        min_length=1,
-        description=lexicons.choices(),
-    )
+    biases: list[str] = Field(["gender", "race"], min_length=1, description=lexicons.choices())
     lexicon_paths: dict[str, InputFile] = Field(
         {}, description="your own word list for a bias: columns group, term (kind, case)"
     )
@@ -81,8 +77,7 @@ class News(Parameters):
         description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
     )
     toxicity_scorer: ModelName = Field(
-        "auto",
-        description=f"instrument of toxicity: {toxicity.CHOICES}",
+        "auto", description=f"instrument of toxicity: {toxicity.CHOICES}"
     )
     device: Device = Field(
         "cpu",
@@ -223,9 +218,11 @@ class News(Parameters):
 
 
 def claims_on(
-    biases: Sequence[str], *, shares: str = "share_difference_common",
+    biases: Sequence[str],
+    *,
+    shares: str = "share_difference_common",
     tone: str = "difference_beyond_neutral",
-) -> list[dict[str, str]]:  # fmt: skip
+) -> list[dict[str, str]]:
     """Return a claim on words for each bias, over all its groups, and one on the first's tone."""
     words = [{"measure": "word", "statistic": shares, "bias": bias} for bias in biases]
     return [*words, {"measure": "sentiment", "statistic": tone, "bias": biases[0]}][:MOST]
@@ -311,14 +308,16 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "word", "share_difference",
+            "word",
+            "share_difference",
             "Mean difference of a group's share of group words from that in the original",
             "below 0: the group has less of the answers than of the originals",
         ),
         Lead(
-            "document", "share_difference",
+            "document",
+            "share_difference",
             "Mean difference of a group's share of content on topics from that in the original",
             "below 0: less of the answers than of the originals is about the group's topics",
         ),
     ),
-)  # fmt: skip
+)

@@ -88,9 +88,11 @@ Texts: TypeAlias = Mapping[Any, np.ndarray]
 
 
 def stories(
-    scores: pd.DataFrame, pairs: pd.DataFrame, texts: Texts,
+    scores: pd.DataFrame,
+    pairs: pd.DataFrame,
+    texts: Texts,
     twins: tuple[pd.DataFrame, Texts] | None,
-) -> Iterator[tuple[claims.Row, list[Article]]]:  # fmt: skip
+) -> Iterator[tuple[claims.Row, list[Article]]]:
     """Yield, of every cell that has counted pairs, its key and its stories.
 
     Parameters
@@ -131,9 +133,7 @@ def choose(articles: Sequence[Article]) -> str | None:
     return None
 
 
-def differences(
-    articles: Sequence[Article], kind: str
-) -> dict[tuple[str, int | None], Difference]:  # fmt: skip
+def differences(articles: Sequence[Article], kind: str) -> dict[tuple[str, int | None], Difference]:
     """Compare the texts of the two sides with texts of one side.
 
     Parameters

@@ -156,10 +156,13 @@ def _by_pair(counted: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame) 
     usable = pairs[pairs["lost"].isna()].drop(columns="pair_id")
     own = usable.merge(counted[[*unit, "pair_id"]], on=unit)
     sides = [
-        own[["pair_id", column]].drop_duplicates().rename(columns={column: "text_id"}).merge(seen)
+        own[["pair_id", column]]
+        .drop_duplicates()
+        .rename(columns={column: "text_id"})
+        .merge(seen)
         .assign(side=side)
         for side, column in SIDES.items()
-    ]  # fmt: skip
+    ]
     keys = ["pair_id", "group", "term", "side"]
     wide = pd.concat(sides).groupby(keys, sort=False)["n"].sum().unstack("side", fill_value=0)
     return wide.reindex(columns=list(SIDES), fill_value=0).reset_index()

@@ -98,15 +98,27 @@ SAMPLE_WRITING = Writing(runs=0.2, focus=0.05, originals=2)
 _RACES = ("White", "Black", "Asian")
 _DESCRIPTORS = {"White": "white", "Black": "Black", "Asian": "Asian"}
 _SLOTS = {
-    "he": ("he", "she"), "He": ("He", "She"), "his": ("his", "her"), "His": ("His", "Her"),
-    "him": ("him", "her"), "himself": ("himself", "herself"), "man": ("man", "woman"),
-    "men": ("men", "women"), "boy": ("boy", "girl"), "boys": ("boys", "girls"),
-    "son": ("son", "daughter"), "sons": ("sons", "daughters"),
-    "brother": ("brother", "sister"), "brothers": ("brothers", "sisters"),
-    "father": ("father", "mother"), "fathers": ("fathers", "mothers"),
-    "uncle": ("uncle", "aunt"), "uncles": ("uncles", "aunts"),
-    "nephew": ("nephew", "niece"), "nephews": ("nephews", "nieces"),
-}  # fmt: skip
+    "he": ("he", "she"),
+    "He": ("He", "She"),
+    "his": ("his", "her"),
+    "His": ("His", "Her"),
+    "him": ("him", "her"),
+    "himself": ("himself", "herself"),
+    "man": ("man", "woman"),
+    "men": ("men", "women"),
+    "boy": ("boy", "girl"),
+    "boys": ("boys", "girls"),
+    "son": ("son", "daughter"),
+    "sons": ("sons", "daughters"),
+    "brother": ("brother", "sister"),
+    "brothers": ("brothers", "sisters"),
+    "father": ("father", "mother"),
+    "fathers": ("fathers", "mothers"),
+    "uncle": ("uncle", "aunt"),
+    "uncles": ("uncles", "aunts"),
+    "nephew": ("nephew", "niece"),
+    "nephews": ("nephews", "nieces"),
+}
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -241,9 +253,12 @@ def corpus(
 
 
 def _article(
-    desk: Mapping[str, Any], headline: str, chance: Mapping[str, float], writing: Writing,
+    desk: Mapping[str, Any],
+    headline: str,
+    chance: Mapping[str, float],
+    writing: Writing,
     rng: np.random.Generator,
-) -> str:  # fmt: skip
+) -> str:
     """Write one article: an opener, sentences of three kinds in any order, a closer."""
     shared = templates()
     chance = _focused(chance, writing.focus, rng)

@@ -30,9 +30,11 @@ _DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair
 
 #: The statistic of each measure that leads, in the order of what leads a page.
 _LEADS = {
-    "word": "share_difference_common", "document": "share_difference_common",
-    "sentiment": "difference_beyond_neutral", "toxicity": "mean_difference",
-}  # fmt: skip
+    "word": "share_difference_common",
+    "document": "share_difference_common",
+    "sentiment": "difference_beyond_neutral",
+    "toxicity": "mean_difference",
+}
 
 #: What a run measures, by measure.
 _MEASURES = {
@@ -54,7 +56,7 @@ _NOT = (
 
 def lead(
     declared: pd.DataFrame, *, estimates: pd.DataFrame, pairs: pd.DataFrame, texts: Texts
-) -> reading.Lead:  # fmt: skip
+) -> reading.Lead:
     """Say what a run found: what leads its page.
 
     Parameters
@@ -77,9 +79,12 @@ def lead(
     if reading.claims.CLAIM not in declared:
         said[-1] = said[-1].removesuffix(".") + " (exploratory: no claim was pre-specified)."
     card = {
-        "measures": _measured(estimates), "groups": "; ".join(people.values()),
-        "N": _counted(pairs), "instrument": ", ".join(_instruments(estimates)), "not": _NOT,
-    }  # fmt: skip
+        "measures": _measured(estimates),
+        "groups": "; ".join(people.values()),
+        "N": _counted(pairs),
+        "instrument": ", ".join(_instruments(estimates)),
+        "not": _NOT,
+    }
     numbers = plain.leading(told or rest)
     return reading.Lead(
         tuple(said), plain.technical([*told, *rest]), "finding", numbers, card, texts
@@ -212,7 +217,7 @@ def more(declared: pd.DataFrame) -> list[str]:
 
 def differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
-) -> list[str]:  # fmt: skip
+) -> list[str]:
     """Say of each bias which signed differences are shown, and how large others had to be."""
     rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
     reaches = reach.reach(rows)
@@ -255,7 +260,7 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
     """
     rows = estimates[
         (estimates["measure"] == measure) & (estimates["statistic"] == _LEADS[measure])
-    ]  # fmt: skip
+    ]
     rows = rows[rows["instrument"] == rows["instrument"].iloc[0]] if len(rows) else rows
     if reach.decided(rows).empty:
         return f"{_NOTHING[measure]} cannot be told from these texts"
@@ -290,9 +295,10 @@ def distances_result(estimates: pd.DataFrame) -> str:
 
 
 _NOTHING = {
-    "word": "The shares of words", "sentiment": "The sentiment towards groups",
+    "word": "The shares of words",
+    "sentiment": "The sentiment towards groups",
     "document": "The room for groups' topics",
-}  # fmt: skip
+}
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
@@ -311,9 +317,10 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
         for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
             text += f"; {kind} give {_ends(some['null'])} at these lengths"
         dealt = [
-            f"{what} dealt anew {_ends(some['null'])}" for name, what in _DEALT.items()
+            f"{what} dealt anew {_ends(some['null'])}"
+            for name, what in _DEALT.items()
             if len(some := of_bias[of_bias["reference"] == name])
-        ]  # fmt: skip
+        ]
         text += f" (lower bounds: {', '.join(dealt)})" if dealt else ""
         sentences.append(f"{text}.")
     tested = own[own["p_adjusted"].notna()]
@@ -575,8 +582,10 @@ _NOTHING_PLANTED = 1e-9
 
 def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     """Say how many texts there are, of whom."""
-    models, articles = generations["model"].nunique(), len(originals[["source", "article_id"]]
-                                                           .drop_duplicates())  # fmt: skip
+    models, articles = (
+        generations["model"].nunique(),
+        len(originals[["source", "article_id"]].drop_duplicates()),
+    )
     text = f"{articles:,} human articles and {len(generations):,} texts by {models} "
     text += f"model{'' if models == 1 else 's'}"
     prompts = generations["prompt"].nunique() if "prompt" in generations else 1

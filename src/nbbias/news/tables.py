@@ -169,9 +169,14 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
         note += " Of two groups one: the other is its mirror image."
     keys, labels = [*_KEYS, *(["test"] if name == "distance" else [])], {"null": "by reference"}
     return readable(
-        estimates, keys, statistics=statistics, rows=rows, title=title, note=note,
+        estimates,
+        keys,
+        statistics=statistics,
+        rows=rows,
+        title=title,
+        note=note,
         labels=labels | {"test": "reference"},
-    )  # fmt: skip
+    )
 
 
 # --- the corpus -------------------------------------------------------------------------------
@@ -228,18 +233,28 @@ def lost(levels: Sequence[Level]) -> Table:
         steps = of_first_instrument(level.losses)
         measure = "".join(level.scores["measure"].head(1))
         for bias, own in steps.groupby("bias", sort=False):
-            reasons = own.drop(columns=[*CELL, "bias", "pairs", "counted", "instrument"],
-                               errors="ignore").sum().astype(int)  # fmt: skip
+            reasons = (
+                own.drop(columns=[*CELL, "bias", "pairs", "counted", "instrument"], errors="ignore")
+                .sum()
+                .astype(int)
+            )
             why = "; ".join(f"{reason} ({n:,})" for reason, n in reasons.items() if n)
-            rows.append({
-                "measure": measure, "bias": bias, "pairs": own["pairs"].sum(),
-                "counted": own["counted"].sum(), "lost": reasons.sum(), "why": why,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "measure": measure,
+                    "bias": bias,
+                    "pairs": own["pairs"].sum(),
+                    "counted": own["counted"].sum(),
+                    "lost": reasons.sum(),
+                    "why": why,
+                }
+            )
     return Table(
-        pd.DataFrame(rows), "What was lost at each level",
+        pd.DataFrame(rows),
+        "What was lost at each level",
         "pairs = counted + lost. Prejudice counts, beyond this, only pairs whose original names "
         "the group. By model: in the appendix, and in tables/losses*.csv.",
-    )  # fmt: skip
+    )
 
 
 def losses(level: Level) -> Table:
@@ -323,19 +338,22 @@ def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:
     own = described[described["sentences"] > 0]
     more = f" {len(own) - top} more in tables/topics.csv." if top and len(own) > top else ""
     return Table(
-        own.head(top) if top else own, "The topics of the first fit, and whose they are",
+        own.head(top) if top else own,
+        "The topics of the first fit, and whose they are",
         "Words by relevance (lambda 0.6). The group of the largest residual stands, if that is "
-        f"above the threshold; neutral sentences count as a group of their own.{more}", gap="",
-    )  # fmt: skip
+        f"above the threshold; neutral sentences count as a group of their own.{more}",
+        gap="",
+    )
 
 
 def perplexity(tried: pd.DataFrame, *, chosen: int) -> Table:
     """Return how well numbers of topics predict."""
     return Table(
-        tried.dropna(axis=1, how="all"), f"Held-out perplexity; K = {chosen} is used",
+        tried.dropna(axis=1, how="all"),
+        f"Held-out perplexity; K = {chosen} is used",
         "A fifth of the articles, with all that was written for them, is held out; half of each "
         "text predicts the other half. Lower is better.",
-    )  # fmt: skip
+    )
 
 
 def topic_tests(tests: pd.DataFrame) -> Table:
@@ -347,7 +365,7 @@ def topic_tests(tests: pd.DataFrame) -> Table:
         "Of sentences about one group, by their words beside those that name it. Mean chi-squared "
         "and Cramér's V (effect size) of all fits; groups of whole articles exchanged, in all fits "
         "alike; Holm over the biases. N: articles.",
-    )  # fmt: skip
+    )
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -358,11 +376,12 @@ def mixed(compared: pd.DataFrame, *, confidence: float) -> Table:
     own = compared[compared["statistic"] == "difference"]
     own = own.assign(null=0.0, null_low=float("nan"), null_high=float("nan"), confidence=confidence)
     table = readable(
-        own, ["measure", "bias", "model", "reference", "prompt", "source"],
+        own,
+        ["measure", "bias", "model", "reference", "prompt", "source"],
         title="Mixed model: signed differences between models",
         note="From the reference model, within articles. N: articles of the model. Holm over all "
         "differences.",
-    )  # fmt: skip
+    )
     return table._replace(note=str(table.note).replace("estimates.csv", "models_mixed.csv"))
 
 
@@ -374,7 +393,7 @@ def paired(found: pd.DataFrame) -> Table:
         "Each two models on the articles that both have",
         "Effect size: Cohen's d of the differences, with its interval. p adjusted: Holm; p fdr: "
         "Benjamini and Hochberg; both over the whole table.",
-    )  # fmt: skip
+    )
 
 
 def printed(rows: pd.DataFrame) -> Table:
@@ -385,6 +404,8 @@ def printed(rows: pd.DataFrame) -> Table:
     wide = ends.unstack("side").sort_index(axis=1, level="side", sort_remaining=False)
     wide.columns = pd.Index([f"{side}, {end}" for end, side in wide.columns])
     return Table(
-        wide.reset_index(), "Ours and the printed values, from the least to the largest",
-        "Ours: over models and prompts. Printed: over seven models, another corpus.", gap="",
-    )  # fmt: skip
+        wide.reset_index(),
+        "Ours and the printed values, from the least to the largest",
+        "Ours: over models and prompts. Printed: over seven models, another corpus.",
+        gap="",
+    )

@@ -75,9 +75,14 @@ class Scored(NamedTuple):
 
 
 def level(
-    read: Read, scored: Scored, *, sure: stats.Sure, groups_counted: str = "both",
-    study: str = "news_bias", twins: tuple[Read, Scored] | None = None,
-) -> Level:  # fmt: skip
+    read: Read,
+    scored: Scored,
+    *,
+    sure: stats.Sure,
+    groups_counted: str = "both",
+    study: str = "news_bias",
+    twins: tuple[Read, Scored] | None = None,
+) -> Level:
     """Measure the tone of a corpus: scores, losses, estimates and their chance levels.
 
     Parameters
@@ -124,9 +129,13 @@ def level(
 
 
 def score(
-    read: Read, *, scorers: Sequence[str], toxicity_scorer: str, device: str = "cpu",
+    read: Read,
+    *,
+    scorers: Sequence[str],
+    toxicity_scorer: str,
+    device: str = "cpu",
     audited: bool = True,
-) -> Scored:  # fmt: skip
+) -> Scored:
     """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
 
     Parameters
@@ -159,9 +168,13 @@ def score(
 
 @tables.stage
 def _score(
-    words: pd.Series, sentences: pd.DataFrame, descriptors: pd.DataFrame, scorers: list[str],
-    toxic: tuple[str, str], versions: list[str],
-) -> Scored:  # fmt: skip
+    words: pd.Series,
+    sentences: pd.DataFrame,
+    descriptors: pd.DataFrame,
+    scorers: list[str],
+    toxic: tuple[str, str],
+    versions: list[str],
+) -> Scored:
     table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
     told = words.set_axis(table.index)
     for scorer in dict.fromkeys(scorers):
@@ -415,9 +428,12 @@ def estimates(
 
 
 def _cell(
-    own: pd.DataFrame, groups: Sequence[str], kind: dict[str, Any], drawn: dict[Any, np.ndarray],
+    own: pd.DataFrame,
+    groups: Sequence[str],
+    kind: dict[str, Any],
+    drawn: dict[Any, np.ndarray],
     sure: stats.Sure,
-) -> list[Row]:  # fmt: skip
+) -> list[Row]:
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
     counted = own.select_dtypes("number").where(own["reason"].isna())
     tail = partial(stats.tail, np.nan, confidence=confidence)
@@ -506,9 +522,14 @@ def _chance(
 
 
 def floor(
-    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, scored: Scored,
-    twins: tuple[Read, Scored] | None, *, confidence: float,
-) -> pd.DataFrame:  # fmt: skip
+    estimates: pd.DataFrame,
+    scores: pd.DataFrame,
+    read: Read,
+    scored: Scored,
+    twins: tuple[Read, Scored] | None,
+    *,
+    confidence: float,
+) -> pd.DataFrame:
     """Say what the distance is where no difference between writers sets two texts apart.
 
     Parameters

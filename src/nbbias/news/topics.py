@@ -62,9 +62,14 @@ class Beside(NamedTuple):
 
 
 def level(
-    read: Read, fitted: Fitted, beside: Beside, *, sure: stats.Sure, min_pairs: int = 1,
+    read: Read,
+    fitted: Fitted,
+    beside: Beside,
+    *,
+    sure: stats.Sure,
+    min_pairs: int = 1,
     study: str = "news_bias",
-) -> Level:  # fmt: skip
+) -> Level:
     """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
 
     Parameters
@@ -101,9 +106,13 @@ def level(
     """
     scores = pair_scores(read, fitted)
     found = estimates(
-        scores, lexicon=read.lexicon, chance=beside.dealt, sure=sure, min_pairs=min_pairs,
+        scores,
+        lexicon=read.lexicon,
+        chance=beside.dealt,
+        sure=sure,
+        min_pairs=min_pairs,
         study=study,
-    )  # fmt: skip
+    )
     twins = beside.twins
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
     replicated = floor(found, scores, further, lexicon=read.lexicon, confidence=sure.confidence)
@@ -160,7 +169,7 @@ def _content(
 
 def _told(
     topic_shares: pd.DataFrame, associations: pd.Series, groups: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return, by text: the groups' shares, their content, and how many topics it is on."""
     share = document_shares(topic_shares, associations, groups=groups).to_numpy()
     theirs = associations.reindex(topic_shares.columns).isin(groups).to_numpy()
@@ -198,24 +207,28 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def score(
-    read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame
-) -> pd.DataFrame:  # fmt: skip
+def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> pd.DataFrame:
     """Score every pair by one fit: its shares, texts by topics, and whose topics these are."""
     found = [
         _score_bias(
-            read.pairs, topic_shares, associated[associated["bias"] == bias], bias,
+            read.pairs,
+            topic_shares,
+            associated[associated["bias"] == bias],
+            bias,
             lexicons.groups(read.lexicon, bias),
         )
         for bias in read.lexicon["bias"].unique()
-    ]  # fmt: skip
+    ]
     return check(pd.concat(found, ignore_index=True), SCORES)
 
 
 def _score_bias(
-    pairs: pd.DataFrame, topic_shares: pd.DataFrame, own: pd.DataFrame, bias: str,
+    pairs: pd.DataFrame,
+    topic_shares: pd.DataFrame,
+    own: pd.DataFrame,
+    bias: str,
     groups: Sequence[str],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     by_corpus = {k: t.set_index("topic")["group"] for k, t in own.groupby(CORPUS, sort=False)}
     written = list(zip(*(pairs[key] for key in CORPUS), strict=True))
     corpora = {"h": written, "o": [HUMAN] * len(pairs)}
@@ -248,13 +261,17 @@ def _score_bias(
     scored = lost.isna().to_numpy()
     signed = np.where(scored[:, None] & known, d, np.nan)
     return pairs[["pair_id", *CELL, "article_id", "sample"]].assign(
-        measure="document", bias=bias,
+        measure="document",
+        bias=bias,
         **{f"{side}_{g}": share[side][:, i] for side in SIDES for i, g in enumerate(groups)},
-        content_h=content["h"], content_o=content["o"], n=n,
+        content_h=content["h"],
+        content_o=content["o"],
+        n=n,
         score=np.where(scored, np.abs(d).sum(axis=1) / 2, np.nan),
         **{f"difference_{g}": signed[:, i] for i, g in enumerate(groups)},
-        instrument="topics", reason=lost,
-    )  # fmt: skip
+        instrument="topics",
+        reason=lost,
+    )
 
 
 def spread(scores: pd.DataFrame) -> pd.DataFrame:
@@ -276,9 +293,14 @@ def spread(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates(
-    scores: pd.DataFrame, *, lexicon: pd.DataFrame, sure: stats.Sure, min_pairs: int = 1,
-    chance: pd.DataFrame | None = None, study: str = "news_bias",
-) -> pd.DataFrame:  # fmt: skip
+    scores: pd.DataFrame,
+    *,
+    lexicon: pd.DataFrame,
+    sure: stats.Sure,
+    min_pairs: int = 1,
+    chance: pd.DataFrame | None = None,
+    study: str = "news_bias",
+) -> pd.DataFrame:
     """Estimate document-level bias, by source, model and prompt, for every bias.
 
     Parameters
@@ -369,9 +391,13 @@ def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[R
 
 
 def floor(
-    estimates: pd.DataFrame, scores: pd.DataFrame, twins: pd.DataFrame | None, *,
-    lexicon: pd.DataFrame, confidence: float,
-) -> pd.DataFrame:  # fmt: skip
+    estimates: pd.DataFrame,
+    scores: pd.DataFrame,
+    twins: pd.DataFrame | None,
+    *,
+    lexicon: pd.DataFrame,
+    confidence: float,
+) -> pd.DataFrame:
     """Say how far apart two texts lie that no difference between writers sets apart.
 
     Replicates are two human texts on one story and two answers of one model to it, or else either
@@ -416,12 +442,20 @@ def floor(
             null = row["estimate"] - found["estimate"]
             half = (found["ci_high"] - found["ci_low"]) / 2
             low, high = np.clip([null - half, null + half], 0, 1)
-            rows.append(key | {
-                "bias": bias, "statistic": "bias", "group": None, "instrument": row["instrument"],
-                "null": null, "null_low": low, "null_high": high,
-                "p_value": float(t.sf(found["statistic_value"], found["df"])),
-                "test": f"{kind}, {found['n']} articles",
-            })  # fmt: skip
+            rows.append(
+                key
+                | {
+                    "bias": bias,
+                    "statistic": "bias",
+                    "group": None,
+                    "instrument": row["instrument"],
+                    "null": null,
+                    "null_low": low,
+                    "null_high": high,
+                    "p_value": float(t.sf(found["statistic_value"], found["df"])),
+                    "test": f"{kind}, {found['n']} articles",
+                }
+            )
     common = {"measure": "document", "reference": "replicate", "confidence": confidence}
     return stats.adjust(tables.chance(rows, study=study, **common))
 
@@ -439,9 +473,10 @@ def _beyond_replicates(
         _apart(*sides) for sides in ((answers, humans), (humans, humans), (answers, answers))
     )
     for kind, alike in (
-        (replicates.BOTH, (human + model) / 2), (replicates.ORIGINALS, human),
+        (replicates.BOTH, (human + model) / 2),
+        (replicates.ORIGINALS, human),
         (replicates.ANSWERS, model),
-    ):  # fmt: skip
+    ):
         excess = (between - alike).dropna()
         if excess.index.get_level_values("article_id").nunique() >= enough:
             return kind, excess.unstack("seed")
@@ -533,11 +568,13 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
         groups = lexicons.groups(read.lexicon, str(bias))
         by_fit = [
             _deals(
-                claims.per_article(one, POOLING, by=["pair_id"]), used[bias, *cell, seed], groups,
+                claims.per_article(one, POOLING, by=["pair_id"]),
+                used[bias, *cell, seed],
+                groups,
                 draws,
             )
             for seed, one in own.groupby("seed", sort=False)
-        ]  # fmt: skip
+        ]
         rows += [key | row for row in _levels(by_fit, sure)]
     return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
 
@@ -573,8 +610,7 @@ def _dealt(
         sizes += map(len, parts)
     copies = [
         sampled.assign(
-            pair_id=draw,
-            **{SIDES[side]: of + draw * len(sizes) for side, of in text_of.items()},
+            pair_id=draw, **{SIDES[side]: of + draw * len(sizes) for side, of in text_of.items()}
         )
         for draw in range(draws)
     ]

@@ -68,8 +68,11 @@ def per_bias(scores: pd.DataFrame | None) -> Iterator[tuple[str, list[str], pd.D
         return
     for bias, own in scores.groupby("bias", sort=False):
         named = [name for name in own if name.startswith("h_") and name != "h_neutral"]
-        groups = [name.removeprefix("h_") for name in named if own[f"n{name}" if f"n{name}" in own
-                  else name].notna().any()]  # fmt: skip
+        groups = [
+            name.removeprefix("h_")
+            for name in named
+            if own[f"n{name}" if f"n{name}" in own else name].notna().any()
+        ]
         yield str(bias), groups, own
 
 

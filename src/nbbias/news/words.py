@@ -44,9 +44,13 @@ _BOUNDS = {"bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0
 
 
 def level(
-    read: Read, *, sure: stats.Sure, min_pairs: int = 1, study: str = "news_bias",
+    read: Read,
+    *,
+    sure: stats.Sure,
+    min_pairs: int = 1,
+    study: str = "news_bias",
     twins: Read | None = None,
-) -> Level:  # fmt: skip
+) -> Level:
     """Measure the words of a corpus: scores, losses, estimates and what chance gives.
 
     Parameters
@@ -84,9 +88,10 @@ def level(
     scores = pair_scores(read)
     found = estimates(scores, lexicon=read.lexicon, sure=sure, min_pairs=min_pairs, study=study)
     every = [
-        claims.reference(found, "words"), by_sentence(scores, read, sure=sure, study=study),
+        claims.reference(found, "words"),
+        by_sentence(scores, read, sure=sure, study=study),
         floor(found, scores, read, twins, confidence=sure.confidence),
-    ]  # fmt: skip
+    ]
     chance = pd.concat(every, ignore_index=True)
     found = tables.with_chance(found, chance, lead=LEAD)
     return Level(scores, claims.losses(scores), found, chance)
@@ -135,10 +140,13 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
     there = reason.isna().to_numpy()
     return counted.assign(
-        measure="word", n=n_h + n_o, score=np.where(there, np.abs(d).sum(axis=0) / 2, np.nan),
+        measure="word",
+        n=n_h + n_o,
+        score=np.where(there, np.abs(d).sum(axis=0) / 2, np.nan),
         **{f"difference_{g}": np.where(there, d[i], np.nan) for i, g in enumerate(groups)},
-        instrument="word list", reason=reason,
-    )  # fmt: skip
+        instrument="word list",
+        reason=reason,
+    )
 
 
 def pooling(groups: Sequence[str]) -> claims.Pooling:
@@ -171,9 +179,13 @@ def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.
 
 
 def estimates(
-    scores: pd.DataFrame, *, lexicon: pd.DataFrame, sure: stats.Sure, min_pairs: int = 1,
+    scores: pd.DataFrame,
+    *,
+    lexicon: pd.DataFrame,
+    sure: stats.Sure,
+    min_pairs: int = 1,
     study: str = "news_bias",
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Estimate word-level bias, by source, model and prompt, for every bias.
 
     Parameters
@@ -251,9 +263,8 @@ Levels = dict[tuple[str, str | None], dict[str, Any]]
 
 
 def _by_word(
-    h: np.ndarray, o: np.ndarray, groups: Sequence[str], sure: stats.Sure,
-    rng: np.random.Generator,
-) -> Levels:  # fmt: skip
+    h: np.ndarray, o: np.ndarray, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
+) -> Levels:
     """Deal out the words of every pair, one by one: by statistic and group."""
     absolute, below, fall, present = stats.expected_differences(h, o)
     blocks = stats.blocks(sure.draws, each=h.size)
@@ -320,9 +331,13 @@ def by_sentence(
 
 
 def floor(
-    estimates: pd.DataFrame, scores: pd.DataFrame, read: Read, twins: Read | None, *,
+    estimates: pd.DataFrame,
+    scores: pd.DataFrame,
+    read: Read,
+    twins: Read | None,
+    *,
     confidence: float,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Say what the estimates are where no difference between writers sets two texts apart.
 
     Parameters
@@ -389,9 +404,11 @@ def _blocks(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarra
 
 
 def _dealt(
-    articles: Sequence[replicates.Article], groups: Sequence[str], sure: stats.Sure,
+    articles: Sequence[replicates.Article],
+    groups: Sequence[str],
+    sure: stats.Sure,
     rng: np.random.Generator,
-) -> Levels:  # fmt: skip
+) -> Levels:
     """Deal out the sentences of every article's answers and original; sum over articles."""
     shape = (len(groups), sure.draws)
     distance = np.zeros(sure.draws)

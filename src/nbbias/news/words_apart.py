@@ -99,16 +99,26 @@ def _odds(
     a, b, al = y1[measured], y2[measured], alpha[measured]
     delta[measured] = np.log((a + al) / rest1[measured]) - np.log((b + al) / rest2[measured])
     variance[measured] = 1 / (a + al) + 1 / (b + al)
-    return pd.DataFrame({
-        "word": words.astype("str"), "n_first": y1.astype(int), "n_second": y2.astype(int),
-        "log_odds": delta, "z": delta / np.sqrt(variance), "reason": reason,
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "word": words.astype("str"),
+            "n_first": y1.astype(int),
+            "n_second": y2.astype(int),
+            "log_odds": delta,
+            "z": delta / np.sqrt(variance),
+            "reason": reason,
+        }
+    )
 
 
 def words_apart(
-    read: Read, *, top: int = 10, prior_size: float = 500, min_texts: int = 5,
+    read: Read,
+    *,
+    top: int = 10,
+    prior_size: float = 500,
+    min_texts: int = 5,
     confidence: float = 0.95,
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Find the words in a group's sentences that set a model's answers apart from the originals.
 
     Parameters
@@ -171,9 +181,7 @@ def words_apart(
     return _shown(compared, tables, top=top, confidence=confidence)
 
 
-def _count_sentences(
-    read: Read,
-) -> tuple[pd.Index, np.ndarray, sparse.csr_array, pd.DataFrame]:
+def _count_sentences(read: Read) -> tuple[pd.Index, np.ndarray, sparse.csr_array, pd.DataFrame]:
     """Count the words of each sentence once, of however many biases it has a group.
 
     Returns the words, how often they stand in all texts, the counts of sentences by words (of
@@ -222,9 +230,13 @@ def _by_text(rows: pd.DataFrame, counts: sparse.csr_array, n_texts: int) -> spar
 
 
 def _compare(
-    sides: list[sparse.csr_array], words: pd.Index, alpha: np.ndarray,
-    *, prior_size: float, min_texts: int,
-) -> pd.DataFrame:  # fmt: skip
+    sides: list[sparse.csr_array],
+    words: pd.Index,
+    alpha: np.ndarray,
+    *,
+    prior_size: float,
+    min_texts: int,
+) -> pd.DataFrame:
     """Compare two sides, each texts by words; return the words that are in enough texts."""
     first, second = (side.sum(axis=0).astype(float) for side in sides)
     spread = sum((side > 0).sum(axis=0) for side in sides)

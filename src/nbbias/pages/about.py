@@ -17,9 +17,13 @@ _LISTED = 8
 
 
 def about(
-    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path,
+    folder: Path,
+    description: Mapping[str, Any],
+    outcome: Mapping[str, Any],
+    *,
+    home: Path,
     place: Path | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """Collect what a page says of its run, for the page's template.
 
     Parameters

@@ -61,8 +61,9 @@ class Run(NamedTuple):
             if name.partition(".")[0] in self.study.answers
         }
         given = self.described.get("parameters", {})
-        return found | {name: (SAMPLE, []) for name in self.study.answers
-                        if given.get(name) == SAMPLE}  # fmt: skip
+        return found | {
+            name: (SAMPLE, []) for name in self.study.answers if given.get(name) == SAMPLE
+        }
 
 
 def read(folder: Path) -> Run:
@@ -117,9 +118,10 @@ def _means_of(estimates: pd.DataFrame, units: dict[Key, pd.DataFrame]) -> dict[K
     """Keep the units whose mean the estimate is: a file that was changed since says nothing."""
     known = dict(zip(keys_of(estimates), estimates["estimate"], strict=True))
     return {
-        key: rows for key, rows in units.items()
+        key: rows
+        for key, rows in units.items()
         if abs(rows["value"].mean() - known.get(key, np.nan)) <= _ROUNDING
-    }  # fmt: skip
+    }
 
 
 def as_one_model(first: Run, second: Run) -> tuple[Run, str]:
@@ -202,18 +204,42 @@ def changes(first: Run, second: Run) -> pd.DataFrame:
 
 
 _COLUMNS = (
-    *UNIT_KEYS, "first", "first_low", "first_high", "first_n", "second", "second_low",
-    "second_high", "second_n", "declared", "estimate", "ci_low", "ci_high", "n", "only_first",
-    "only_second", "test", "statistic_value", "df", "p_value", "p_adjusted", "reason", "moved",
+    *UNIT_KEYS,
+    "first",
+    "first_low",
+    "first_high",
+    "first_n",
+    "second",
+    "second_low",
+    "second_high",
+    "second_n",
+    "declared",
+    "estimate",
+    "ci_low",
+    "ci_high",
+    "n",
+    "only_first",
+    "only_second",
+    "test",
+    "statistic_value",
+    "df",
+    "p_value",
+    "p_adjusted",
+    "reason",
+    "moved",
     "confidence",
-)  # fmt: skip
+)
 
 
 def _change(first: Run, second: Run, key: Key, rows: tuple[Row, Row]) -> Row:
     told: Row = dict(zip(UNIT_KEYS, key, strict=True))
     for name, row in zip(("first", "second"), rows, strict=True):
-        told |= {name: row["estimate"], f"{name}_low": row["ci_low"],
-                 f"{name}_high": row["ci_high"], f"{name}_n": row["n"]}  # fmt: skip
+        told |= {
+            name: row["estimate"],
+            f"{name}_low": row["ci_low"],
+            f"{name}_high": row["ci_high"],
+            f"{name}_n": row["n"],
+        }
     levels = [row["confidence"] for row in rows if np.isfinite(row["confidence"])]
     level = max(levels, default=0.95)
     gaps = ("ci_low", "ci_high", "statistic_value", "df", "p_value", "p_adjusted")
@@ -221,16 +247,25 @@ def _change(first: Run, second: Run, key: Key, rows: tuple[Row, Row]) -> Row:
     difference = told["second"] - told["first"]
     if _same(first.units.get(key), second.units.get(key)):
         n = len(second.units[key])
-        return told | {"estimate": 0.0, "n": n, "only_first": 0, "only_second": 0,
-                       "reason": None, "moved": False}  # fmt: skip
+        return told | {
+            "estimate": 0.0,
+            "n": n,
+            "only_first": 0,
+            "only_second": 0,
+            "reason": None,
+            "moved": False,
+        }
     if key not in first.units or key not in second.units:
         why = {"reason": NO_UNITS.format(units=second.called), "n": 0, "only_first": 0}
         moved = bool(abs(difference) > _ROUNDING)
         return told | why | {"only_second": 0, "estimate": difference, "moved": moved}
     both = paired(first, second, key)
     common = both.dropna(subset=["first", "second"])
-    told |= {"n": len(common), "only_first": int(both["second"].isna().sum()),
-             "only_second": int(both["first"].isna().sum())}  # fmt: skip
+    told |= {
+        "n": len(common),
+        "only_first": int(both["second"].isna().sum()),
+        "only_second": int(both["first"].isna().sum()),
+    }
     if len(common):
         found = stats.paired_change(common, confidence=level)
         same = np.abs(common["first"] - common["second"]).max() <= _ROUNDING
@@ -256,10 +291,13 @@ def _independent(difference: float, rows: tuple[Row, Row], level: float) -> Row:
     z = difference / error
     half = norm.ppf((1 + level) / 2) * error
     return {
-        "ci_low": difference - half, "ci_high": difference + half, "statistic_value": z,
-        "p_value": float(2 * norm.sf(abs(z))), "test": "two samples, no unit in common",
+        "ci_low": difference - half,
+        "ci_high": difference + half,
+        "statistic_value": z,
+        "p_value": float(2 * norm.sf(abs(z))),
+        "test": "two samples, no unit in common",
         "reason": None,
-    }  # fmt: skip
+    }
 
 
 def _mirrors(table: pd.DataFrame) -> pd.Series:
@@ -275,9 +313,10 @@ def answered_before(first: Run, second: Run) -> list[str]:
     """Return the parameters by which two runs read answers that were recorded once."""
     old = first.answers
     return [
-        name for name, (sha256, runs) in second.answers.items()
+        name
+        for name, (sha256, runs) in second.answers.items()
         if name in old and (sha256 == old[name][0] or set(runs) & set(old[name][1]))
-    ]  # fmt: skip
+    ]
 
 
 def read_differently(first: Run, second: Run) -> list[str]:
@@ -290,8 +329,9 @@ def read_differently(first: Run, second: Run) -> list[str]:
     named = []
     for one, other in (files, values):
         named += [
-            name for name in dict.fromkeys([*one, *other])
-            if json.dumps(one.get(name), sort_keys=True) != json.dumps(
-                other.get(name), sort_keys=True)
-        ]  # fmt: skip
+            name
+            for name in dict.fromkeys([*one, *other])
+            if json.dumps(one.get(name), sort_keys=True)
+            != json.dumps(other.get(name), sort_keys=True)
+        ]
     return list(dict.fromkeys(named))

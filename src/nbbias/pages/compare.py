@@ -46,9 +46,13 @@ def settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[dict[s
         for name in dict.fromkeys([*one, *other]):
             if one.get(name) != other.get(name):
                 rows.append(
-                    {"kind": kind, "name": str(name), "first": str(one.get(name, "none")),
-                     "second": str(other.get(name, "none"))}
-                )  # fmt: skip
+                    {
+                        "kind": kind,
+                        "name": str(name),
+                        "first": str(one.get(name, "none")),
+                        "second": str(other.get(name, "none")),
+                    }
+                )
     return rows
 
 
@@ -115,11 +119,13 @@ def _ordered(moved: pd.DataFrame) -> pd.DataFrame:
     """
     by = pd.DataFrame(
         {
-            "untested": moved["p_adjusted"].isna(), "rest": ~moved["declared"].astype(bool),
-            "p": moved["p_value"], "far": -moved["estimate"].abs(),
+            "untested": moved["p_adjusted"].isna(),
+            "rest": ~moved["declared"].astype(bool),
+            "p": moved["p_value"],
+            "far": -moved["estimate"].abs(),
         },
         index=moved.index,
-    ).sort_values(["untested", "rest", "p", "far"], kind="stable")  # fmt: skip
+    ).sort_values(["untested", "rest", "p", "far"], kind="stable")
     rows = moved.loc[by.index]
     again = pd.Series([_name(row) for row in rows.to_dict("records")], rows.index).duplicated()
     order = pd.DataFrame({"untested": rows["p_adjusted"].isna(), "again": again})
@@ -251,8 +257,11 @@ def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     for name, label, move in zip(("first", "second"), labels, (0.14, -0.14), strict=True):
         _marks(left, rows, name, label=label, move=move)
     right.axvline(0, color=figures.MUTED, lw=0.8)
-    _marks(right, rows.rename(columns={"ci_low": "estimate_low", "ci_high": "estimate_high"}),
-           "estimate")  # fmt: skip
+    _marks(
+        right,
+        rows.rename(columns={"ci_low": "estimate_low", "ci_high": "estimate_high"}),
+        "estimate",
+    )
     for ax in axes:
         figures.name_rows(ax, named)
     if not narrow:
@@ -295,15 +304,19 @@ def _readable(moved: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
     for row in moved.to_dict("records"):
         measure, rest = _named(row)
         p = "" if np.isnan(row["p_adjusted"]) else p_value(row["p_adjusted"]).removeprefix("p ")
-        written.append({
-            "what": measure, "of": rest, **{
-                label: _interval(row, name, f"{name}_low", f"{name}_high")
-                for label, name in zip(labels, ("first", "second"), strict=True)
-            },
-            "difference": _interval(row, "estimate", "ci_low", "ci_high"),
-            "p (Holm)": p.removeprefix("= ") or "not tested",
-            "N": f"{row['n']:,}" if row["n"] else "",
-        })  # fmt: skip
+        written.append(
+            {
+                "what": measure,
+                "of": rest,
+                **{
+                    label: _interval(row, name, f"{name}_low", f"{name}_high")
+                    for label, name in zip(labels, ("first", "second"), strict=True)
+                },
+                "difference": _interval(row, "estimate", "ci_low", "ci_high"),
+                "p (Holm)": p.removeprefix("= ") or "not tested",
+                "N": f"{row['n']:,}" if row["n"] else "",
+            }
+        )
     table = pd.DataFrame(written)
     return table if table["of"].any() else table.drop(columns="of")
 
@@ -327,10 +340,12 @@ def _table(rows: pd.DataFrame) -> str:
     """Write a table whose cells wrap, so that it fits a page; on a phone it becomes a list."""
     head = "".join(f'<th scope="col">{escape.html(name)}</th>' for name in rows)
     body = "".join(
-        "<tr>" + "".join(
+        "<tr>"
+        + "".join(
             f'<td data-label="{escape.attribute(name)}">{escape.html(value)}</td>'
             for name, value in row.items()
-        ) + "</tr>"
+        )
+        + "</tr>"
         for row in rows.to_dict("records")
-    )  # fmt: skip
+    )
     return f'<table class="changes"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

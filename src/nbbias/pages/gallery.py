@@ -37,13 +37,7 @@ _DRAWN = ("-narrow.svg", ".svg", ".png")
 #: Of a figure that is this many times as tall as it is wide, a card shows the top.
 _TALL = 1.7
 
-_COPIED = (
-    "index.html",
-    "notebook.ipynb",
-    "finding.json",
-    "tables/*.csv",
-    "figures/*",
-)
+_COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
 
 
 def runs(out: Path) -> list[dict[str, Any]]:
@@ -82,9 +76,13 @@ def _card(out: Path, one: Mapping[str, Any]) -> dict[str, Any]:
     estimates = tables.saved_table(folder, "estimates") if well else None
     models = estimates["model"].dropna().unique() if estimates is not None else []
     drawn = next(
-        (f"{one['folder']}/figures/{figure}{end}" for end in _DRAWN
-         if well and (folder / "figures" / f"{figure}{end}").is_file()), None,
-    )  # fmt: skip
+        (
+            f"{one['folder']}/figures/{figure}{end}"
+            for end in _DRAWN
+            if well and (folder / "figures" / f"{figure}{end}").is_file()
+        ),
+        None,
+    )
     plain = one["lead"]["plain"]
     headline, _, rest = plain[0].partition("; ") if plain else ("", "", "")
     return {
@@ -194,13 +192,20 @@ def _compare(out: Path, finished: list[dict[str, Any]]) -> dict[str, list[dict[s
             wanted.add(name)
             if not _holds(target, made_from):
                 _render(
-                    target, "compare.html.j2", root="..", first=first, second=second,
-                    changes=compare.settings(first, second), made_from=made_from,
+                    target,
+                    "compare.html.j2",
+                    root="..",
+                    first=first,
+                    second=second,
+                    changes=compare.settings(first, second),
+                    made_from=made_from,
                     **compare.shown(
-                        out / first["folder"], out / second["folder"], name=target.stem,
+                        out / first["folder"],
+                        out / second["folder"],
+                        name=target.stem,
                         out=target.parent,
                     ),
-                )  # fmt: skip
+                )
             for one, other in ((first, second), (second, first)):
                 link = {"href": f"compare/{name}", "with": str(other["run"])}
                 links.setdefault(one["folder"], []).append(link)

@@ -36,8 +36,18 @@ POWER = 0.8
 #: Why nothing can be told of a model that nobody asked.
 NOT_ASKED = "the model was not asked again: both runs read the same recorded answers ({files})"
 
-_NAMED = ("model", "source", "prompt", "bias", "group", "dimension", "task", "topic", "judge",
-          "evaluator")  # fmt: skip
+_NAMED = (
+    "model",
+    "source",
+    "prompt",
+    "bias",
+    "group",
+    "dimension",
+    "task",
+    "topic",
+    "judge",
+    "evaluator",
+)
 
 
 class Gate(NamedTuple):
@@ -59,9 +69,13 @@ class Gate(NamedTuple):
 
 
 def gate(
-    run: Path, baseline: Path, *, margins: Mapping[int, float] | None = None,
-    margin: float | None = None, claims: Sequence[int] | None = None,
-) -> Gate:  # fmt: skip
+    run: Path,
+    baseline: Path,
+    *,
+    margins: Mapping[int, float] | None = None,
+    margin: float | None = None,
+    claims: Sequence[int] | None = None,
+) -> Gate:
     """Test the declared claims of a run against those of another.
 
     Parameters
@@ -153,8 +167,11 @@ def _gone(first: changes.Run, second: changes.Run, chosen: set[int]) -> list[Row
 def _name(row: Row) -> str:
     """Return a claim in people's words: what is measured, and of whom."""
     said = names.measure({key: row[key] or None for key in UNIT_KEYS})
-    rest = [str(row[key]) for key in _NAMED if row[key] and not (key == "source" and
-            row[key] in {"all", "sample", "simulated"})]  # fmt: skip
+    rest = [
+        str(row[key])
+        for key in _NAMED
+        if row[key] and not (key == "source" and row[key] in {"all", "sample", "simulated"})
+    ]
     left = {row["bias"]} if row["group"] else set()
     whose = (names.of_people(row["group"]), names.people(row["group"]))
     left |= {row["group"]} if row["group"] and any(one in said for one in whose) else set()
@@ -163,9 +180,13 @@ def _name(row: Row) -> str:
 
 
 def _refuse_untestable(
-    rows: list[Row], first: changes.Run, second: changes.Run, worse: Mapping[str, str],
-    *, where: str,
-) -> None:  # fmt: skip
+    rows: list[Row],
+    first: changes.Run,
+    second: changes.Run,
+    worse: Mapping[str, str],
+    *,
+    where: str,
+) -> None:
     told: dict[int, str] = {}
     able: set[int] = set()
     for row, key in zip(rows, changes.keys_of(pd.DataFrame(rows)), strict=True):
@@ -215,9 +236,12 @@ def _tested(row: Row, first: changes.Run, second: changes.Run, worse: Any, alpha
     told = {name: row[name] for name in (*UNIT_KEYS, "claim", "name", "margin", "reason")}
     told["reason"] = told["reason"] if isinstance(told["reason"], str) else None
     there = dict(zip(changes.keys_of(first.estimates), first.estimates["estimate"], strict=True))
-    told |= {"first": there.get(key, np.nan), "second": row["estimate"],
-             "only_first": int(both["second"].isna().sum()),
-             "only_second": int(both["first"].isna().sum())}  # fmt: skip
+    told |= {
+        "first": there.get(key, np.nan),
+        "second": row["estimate"],
+        "only_first": int(both["second"].isna().sum()),
+        "only_second": int(both["first"].isna().sum()),
+    }
     told |= stats.gate(common, worse=worse, margin=row["margin"])
     if len(common) and _same_files(first, second) and (common["first"] == common["second"]).all():
         told |= {"p_worse": 1.0, "p_not_worse": 0.0, "reason": "the same files were read"}
@@ -291,9 +315,10 @@ def _remarks(first: changes.Run, second: changes.Run) -> list[str]:
         told.append("The two runs declare different claims; those of the run are tested.")
     asked = {"claims", *second.study.answers}  # that these differ is what a gate is for
     differs = [
-        name for name in changes.read_differently(first, second)
+        name
+        for name in changes.read_differently(first, second)
         if name.partition(".")[0] not in asked
-    ]  # fmt: skip
+    ]
     if differs:
         told.append(f"Set or read differently: {', '.join(differs)}.")
     return told
@@ -378,8 +403,14 @@ def markdown(found: Gate) -> str:
     '## nbbias'
     """
     title = {WORSE: "worse", NOT_WORSE: "not worse", CANNOT_TELL: "inconclusive"}[found.status]
-    lines = [f"## nbbias gate: {title}", "", _cell(headline(found)), "",
-             "| | claim | what changed |", "| --- | --- | --- |"]  # fmt: skip
+    lines = [
+        f"## nbbias gate: {title}",
+        "",
+        _cell(headline(found)),
+        "",
+        "| | claim | what changed |",
+        "| --- | --- | --- |",
+    ]
     lines += [
         f"| **{row['verdict']}** | {_cell(row['name'])} | {_cell(told(row, found))} |"
         for row in _ordered(found)
@@ -414,13 +445,18 @@ def junit(found: Gate) -> str:
     1
     """
     rows = _ordered(found)
-    count = {name: sum(row["verdict"] == name for row in rows) for name in
-             ("worse", "cannot tell", "left out")}  # fmt: skip
+    count = {
+        name: sum(row["verdict"] == name for row in rows)
+        for name in ("worse", "cannot tell", "left out")
+    }
     suite = ElementTree.Element(
-        "testsuite", name=f"nbbias gate {visible(found.run)}", tests=str(len(rows)),
-        failures=str(count["worse"]), errors=str(count["cannot tell"]),
+        "testsuite",
+        name=f"nbbias gate {visible(found.run)}",
+        tests=str(len(rows)),
+        failures=str(count["worse"]),
+        errors=str(count["cannot tell"]),
         skipped=str(count["left out"]),
-    )  # fmt: skip
+    )
     kinds = {"worse": "failure", "cannot tell": "error", "left out": "skipped"}
     for row in rows:
         case = ElementTree.SubElement(

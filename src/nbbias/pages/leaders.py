@@ -61,9 +61,11 @@ def table(out: Path, runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         texts = one["lead"]["texts"].get("told") or "the texts are told on its page"
         page = f"{one['folder']}/index.html" if one["page"] else None
         rows = rows.assign(
-            run=str(one["run"]), page=page, texts=texts,
+            run=str(one["run"]),
+            page=page,
+            texts=texts,
             group_is=[said.get(key, "group") for key in claimed],
-        )  # fmt: skip
+        )
         found.append(rows.reindex(columns=COLUMNS))
     whole = pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
     return whole.dropna(subset=["name"]).reset_index(drop=True)
@@ -110,12 +112,18 @@ def sections(rows: pd.DataFrame, out: Path) -> list[dict[str, Any]]:
         first, runs = own.iloc[0], list(own.groupby("run", sort=False))
         number = sum(one["study"] == study for one in shown) + 1
         html = _drawn(own, f"{study}-{number}", out / "leaders")
-        shown.append({
-            "whose": whose, "study": study, "question": studies.STUDIES[study].question,
-            "what": first["what"], "reading": first["reading"], "figure": html,
-            "runs": [_run(part) for _, part in runs[:_RUNS]],
-            "older": [_place(part) for _, part in runs[_RUNS:]],
-        })  # fmt: skip
+        shown.append(
+            {
+                "whose": whose,
+                "study": study,
+                "question": studies.STUDIES[study].question,
+                "what": first["what"],
+                "reading": first["reading"],
+                "figure": html,
+                "runs": [_run(part) for _, part in runs[:_RUNS]],
+                "older": [_place(part) for _, part in runs[_RUNS:]],
+            }
+        )
     order = {stem: i for i, stem in enumerate(studies.STUDIES)}
     return sorted(shown, key=lambda one: (one["whose"] == "judge", order[one["study"]]))
 
@@ -132,10 +140,12 @@ def _run(own: pd.DataFrame) -> dict[str, Any]:
     unknown = "" if own["null"].notna().any() else " Chance: this statistic has no level."
     table = reading.readable(
         own.assign(place=own["name"].map(place)).sort_values([*by, "place"], na_position="last"),
-        keys, rows=None, title=f"{first['what']}, {first['run']}",
+        keys,
+        rows=None,
+        title=f"{first['what']}, {first['run']}",
         labels={"null": null, "group": group, "name": whose},
         note=f"{first['reading']}. Instrument: {instruments or 'none named'}.{unknown}",
-    )  # fmt: skip
+    )
     return {**_place(own), "table": reading.show(table).data}
 
 

@@ -154,10 +154,16 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 def _unreadable(folder: Path, why: str) -> dict[str, Any]:
     return {
-        "status": UNREADABLE, "study": folder.absolute().parent.name, "run": folder.name,
-        "started": "", "seconds": 0.0, "parameters": {}, "data": {}, "versions": {},
+        "status": UNREADABLE,
+        "study": folder.absolute().parent.name,
+        "run": folder.name,
+        "started": "",
+        "seconds": 0.0,
+        "parameters": {},
+        "data": {},
+        "versions": {},
         "error": {"message": why},
-    }  # fmt: skip
+    }
 
 
 def same(folder: Path, described: Mapping[str, Any]) -> None:

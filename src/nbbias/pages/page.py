@@ -150,10 +150,12 @@ def write_page(
         is all in which two pages of the same run may differ, and how to cite and to repeat it.
     """
     exporter = HTMLExporter(
-        template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))],
-        preprocessors=[Sections, Mathematics, Slim], exclude_input_prompt=True,
+        template_name="nbbias",
+        extra_template_basedirs=[str(data_path("templates"))],
+        preprocessors=[Sections, Mathematics, Slim],
+        exclude_input_prompt=True,
         exclude_output_prompt=True,
-    )  # fmt: skip
+    )
     exporter.register_filter("fold_name", fold_name)
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title

@@ -64,10 +64,13 @@ def write(runs: Sequence[Path], target: Path, *, model: str | None = None) -> Pa
     )
     environment.filters["plain"] = escape.without_markdown
     text = environment.get_template("report.html.j2").render(
-        **page.own(), studies=shown, model=model, left_out=[o for o in every if not o["has"]],
+        **page.own(),
+        studies=shown,
+        model=model,
+        left_out=[o for o in every if not o["has"]],
         made={"all": len(made) == len(shown), "some": [one["label"] for one in made]},
         cite=cite.citations(studies.home() / "CITATION.cff", [one["study"] for one in shown]),
-    )  # fmt: skip
+    )
     return tables.write(target, visible(page.reached(text)))
 
 
@@ -104,13 +107,18 @@ def _study(
     linked = (folder / "index.html").resolve()
     near = linked.is_file() and linked.is_relative_to(target.resolve().parent)
     return {
-        "study": stem, "label": f"{stem}/{described['run']}", "lead": lead, "models": models,
+        "study": stem,
+        "label": f"{stem}/{described['run']}",
+        "lead": lead,
+        "models": models,
         "question": study.question if study else stem,
         "has": model is None or model in models,
-        "own": own, "numbers": numbers, "shown": reading.lead.shown(first, figure=figure),
+        "own": own,
+        "numbers": numbers,
+        "shown": reading.lead.shown(first, figure=figure),
         "page": os.path.relpath(linked, target.resolve().parent) if near else None,
         "when": gallery.day(described["started"]),
-    }  # fmt: skip
+    }
 
 
 def _own(

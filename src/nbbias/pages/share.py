@@ -126,13 +126,24 @@ def _read_me(told: Mapping[str, Any], *, come_along: Collection[str]) -> str:
         if name not in come_along
     ]
     lines = [
-        f"The run {told['study']}/{told['run']} of nbbias. index.html is its page.", "",
-        "To repeat it, in this folder, where nbbias is installed:", "",
-        f"  nbbias run {PARAMS}", "",
-        *(["It needs these files, which are not part of this archive:", "", *wanted, "",
-           f"Put them there, or write in {PARAMS} where they are."] if wanted
-          else ["It needs no other file."]),
-    ]  # fmt: skip
+        f"The run {told['study']}/{told['run']} of nbbias. index.html is its page.",
+        "",
+        "To repeat it, in this folder, where nbbias is installed:",
+        "",
+        f"  nbbias run {PARAMS}",
+        "",
+        *(
+            [
+                "It needs these files, which are not part of this archive:",
+                "",
+                *wanted,
+                "",
+                f"Put them there, or write in {PARAMS} where they are.",
+            ]
+            if wanted
+            else ["It needs no other file."]
+        ),
+    ]
     return visible("\n".join(lines)) + "\n"
 
 
@@ -182,8 +193,10 @@ def _workflow(ci: str) -> dict[str, str]:
         raise NbbiasError("--ci", f"no workflow for {ci!r}; there is: {', '.join(WORKFLOWS)}")
     templates = data_path("templates/ci")
     found = {
-        WORKFLOWS[ci]: f"{ci}.yaml", "ci/gate.sh": "gate.sh", "params/llmbi/ci.yaml": "params.yaml"
-    }  # fmt: skip
+        WORKFLOWS[ci]: f"{ci}.yaml",
+        "ci/gate.sh": "gate.sh",
+        "params/llmbi/ci.yaml": "params.yaml",
+    }
     written = {name: (templates / own).read_text("utf-8") for name, own in found.items()}
     needed = f"nbbias[llm]=={tables.versions()['nbbias']}\n"
     return written | {"requirements.txt": needed, ".gitignore": _IGNORED}
@@ -295,8 +308,13 @@ def _in_text(shown: Mapping[str, str]) -> Callable[[str], str]:
     for path, name in shown.items():
         if not re.search(r"[/\\]", path):
             continue
-        for one in (str, _json, html.escape, lambda text: html.escape(_json(text)),
-                    lambda text: _json(_json(text))):  # fmt: skip
+        for one in (
+            str,
+            _json,
+            html.escape,
+            lambda text: html.escape(_json(text)),
+            lambda text: _json(_json(text)),
+        ):
             written.setdefault(one(path), one(name))
     if not written:
         return str

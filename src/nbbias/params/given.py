@@ -24,9 +24,7 @@ Input: TypeAlias = "pd.DataFrame | str | Path | None"
 
 
 @contextmanager
-def given(
-    model: type[Chosen], values: Mapping[str, Any], **inputs: Input
-) -> Iterator[Chosen]:  # fmt: skip
+def given(model: type[Chosen], values: Mapping[str, Any], **inputs: Input) -> Iterator[Chosen]:
     """Validate parameters of which some are tables; as long as it lasts, tables stand in files.
 
     So that a table is read by what reads files, and is held to the same.

@@ -38,7 +38,7 @@ _SHAPES = re.compile(
 #: What is no key, and acts where it stands: a stranger's scheduler runs code in the kernel.
 _OUTSIDE = {
     "scheduler": "no params file names a cluster's scheduler, whose workers can run code here: "
-    "use --scheduler, or set NBBIAS_SCHEDULER",
+    "use --scheduler, or set NBBIAS_SCHEDULER"
 }
 _IN_URL = re.compile(r"(?<=://)[^\s/@?#]+@")
 _IN_QUERY = re.compile(

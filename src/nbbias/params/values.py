@@ -202,18 +202,26 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
     fields = {name: model.model_fields[name] for name in [*own, *shared]}
     rows = [
         (
-            name, _type(schema[name]), "required" if field.is_required() else field.get_default(),
-            _range(schema[name]), field.description,
+            name,
+            _type(schema[name]),
+            "required" if field.is_required() else field.get_default(),
+            _range(schema[name]),
+            field.description,
         )
         for name, field in fields.items()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows, columns=["name", "type", "default", "range", "meaning"])
 
 
 _PYTHON_TYPES = {
-    "string": "str", "number": "float", "integer": "int", "boolean": "bool",
-    "object": "dict", "array": "list", "null": "None",
-}  # fmt: skip
+    "string": "str",
+    "number": "float",
+    "integer": "int",
+    "boolean": "bool",
+    "object": "dict",
+    "array": "list",
+    "null": "None",
+}
 
 
 def _type(schema: Mapping[str, Any]) -> str:

@@ -128,14 +128,17 @@ def _kind(node: Any) -> str:
 #: The kinds that names can have: one that reads as a date is text, and `<<` takes over others.
 _NAME_KINDS = {"str", "timestamp", "merge"}
 _PLAIN_KINDS: dict[str, Callable[..., Any]] = {
-    "int": SafeConstructor.construct_yaml_int, "float": SafeConstructor.construct_yaml_float,
-    "bool": SafeConstructor.construct_yaml_bool, "null": SafeConstructor.construct_yaml_null,
-}  # fmt: skip
+    "int": SafeConstructor.construct_yaml_int,
+    "float": SafeConstructor.construct_yaml_float,
+    "bool": SafeConstructor.construct_yaml_bool,
+    "null": SafeConstructor.construct_yaml_null,
+}
 _KINDS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(_PLAIN_KINDS, _Constructor.plain),
     **dict.fromkeys(["str", "timestamp"], _Constructor.construct_scalar),
-    "seq": SafeConstructor.construct_yaml_seq, "map": SafeConstructor.construct_yaml_map,
-}  # fmt: skip
+    "seq": SafeConstructor.construct_yaml_seq,
+    "map": SafeConstructor.construct_yaml_map,
+}
 _Constructor.yaml_constructors = {
     None: _Constructor.construct_undefined,
     **{f"tag:yaml.org,2002:{kind}": make for kind, make in _KINDS.items()},

@@ -17,10 +17,16 @@ from nbbias.tables import data_path, shipped_table
 
 #: What is asked of every study, in this order, and how it is called.
 ASKED = {
-    "construct": "Construct", "harm": "Harm", "groups": "Groups", "left_out": "Who is left out",
-    "unit": "Unit", "references": "References", "assumptions": "Assumptions",
-    "failures": "Known failures", "not": "What not to conclude",
-}  # fmt: skip
+    "construct": "Construct",
+    "harm": "Harm",
+    "groups": "Groups",
+    "left_out": "Who is left out",
+    "unit": "Unit",
+    "references": "References",
+    "assumptions": "Assumptions",
+    "failures": "Known failures",
+    "not": "What not to conclude",
+}
 
 
 @cache
@@ -43,8 +49,9 @@ def card(study: str) -> Table:
     rows = [{"what": ASKED[key], "answer": written[key]} for key in ASKED] if written else []
     if rows:
         rows.insert(list(ASKED).index("unit") + 1, {"what": "Direction", "answer": _way(study)})
-    return Table(pd.DataFrame(rows, columns=["what", "answer"]), "Measurement card",
-                 labels={"what": "asked"})  # fmt: skip
+    return Table(
+        pd.DataFrame(rows, columns=["what", "answer"]), "Measurement card", labels={"what": "asked"}
+    )
 
 
 def _way(study: str) -> str:
@@ -67,20 +74,24 @@ def calibrated(study: str) -> Table:
     """
     shipped = shipped_table("calibration.csv")
     own = shipped[shipped["study"] == study]
-    rows = pd.DataFrame({
-        "measure": (own["measure"] + ": " + own["statistic"]).str.replace("_", " "),
-        "studies": own["studies"].astype(int),
-        "coverage": _share(own, "coverage"), "lowest": _worst(own, "coverage"),
-        "false positives": _share(own, "false_positives"),
-        "highest": _worst(own, "false_positives"),
-    })  # fmt: skip
+    rows = pd.DataFrame(
+        {
+            "measure": (own["measure"] + ": " + own["statistic"]).str.replace("_", " "),
+            "studies": own["studies"].astype(int),
+            "coverage": _share(own, "coverage"),
+            "lowest": _worst(own, "coverage"),
+            "false positives": _share(own, "false_positives"),
+            "highest": _worst(own, "false_positives"),
+        }
+    )
     return Table(
-        rows.reset_index(drop=True), "How often it was wrong where the truth was known",
+        rows.reset_index(drop=True),
+        "How often it was wrong where the truth was known",
         "Simulated studies over all worlds, sizes and numbers of units, with 95% intervals of the "
         "simulation: share of 95% intervals that hold the truth, and of tests at 5% that tell what "
         "is not there; then the number of units and the world in which it was worst, which was "
         "picked among many. Empty: it has no interval, or no test.",
-    )  # fmt: skip
+    )
 
 
 def _share(own: pd.DataFrame, name: str) -> list[str]:

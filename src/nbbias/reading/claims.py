@@ -232,20 +232,26 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
         here = told[CLAIM] == number
         told.loc[here, "statistic"] = _named(own)
         told.loc[here, "of"] = [
-            ", ".join(_value(key, one) for key, one in zip(apart, row, strict=True)
-                      if isinstance(one, str) and one != ALL)
+            ", ".join(
+                _value(key, one)
+                for key, one in zip(apart, row, strict=True)
+                if isinstance(one, str) and one != ALL
+            )
             for row in told.loc[here, apart].itertuples(index=False)
-        ]  # fmt: skip
+        ]
     tested = int(rows["p_value"].notna().sum())
     tests = f"{tested} test{'' if tested == 1 else 's'}"
     note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
     if len(told) < len(rows):
         note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
     table = readable(
-        told, ["statistic", *(["of"] if told["of"].any() else []), "verdict"], rows=None, note=note,
+        told,
+        ["statistic", *(["of"] if told["of"].any() else []), "verdict"],
+        rows=None,
+        note=note,
         title=TITLES[True],
         labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
-    )  # fmt: skip
+    )
     shown = table.rows
     if "statistic" in shown:  # named once, in the first of its rows
         shown = shown.assign(statistic=shown["statistic"].mask(shown["statistic"].duplicated(), ""))

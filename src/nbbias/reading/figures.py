@@ -128,28 +128,52 @@ def use_style() -> None:
     False
     """
     sns.set_theme(
-        style="ticks", context="notebook", palette=PALETTE,
+        style="ticks",
+        context="notebook",
+        palette=PALETTE,
         rc={
             # Of one width, letter by letter: text stays text, and one of them is everywhere.
-            "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Verdana"],
+            "font.family": "sans-serif",
+            "font.sans-serif": ["DejaVu Sans", "Verdana"],
             "svg.fonttype": "none",
-            "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": MUTED,
-            "axes.labelcolor": INK, "axes.labelsize": 9, "axes.titlesize": 9.5,
-            "axes.titleweight": "bold", "axes.titlelocation": "left", "text.color": INK,
-            "axes.linewidth": 0.8, "xtick.major.width": 0.8, "xtick.major.size": 3.5,
-            "xtick.color": MUTED, "ytick.color": MUTED, "xtick.labelcolor": INK,
-            "ytick.labelcolor": INK, "xtick.labelsize": 8.5, "ytick.labelsize": 9,
-            "legend.fontsize": 8.5, "legend.frameon": False, "figure.facecolor": PAPER,
-            "axes.facecolor": PAPER, "savefig.bbox": "tight", "savefig.pad_inches": 0.04,
-            "svg.hashsalt": "nbbias", "figure.constrained_layout.use": True,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.edgecolor": MUTED,
+            "axes.labelcolor": INK,
+            "axes.labelsize": 9,
+            "axes.titlesize": 9.5,
+            "axes.titleweight": "bold",
+            "axes.titlelocation": "left",
+            "text.color": INK,
+            "axes.linewidth": 0.8,
+            "xtick.major.width": 0.8,
+            "xtick.major.size": 3.5,
+            "xtick.color": MUTED,
+            "ytick.color": MUTED,
+            "xtick.labelcolor": INK,
+            "ytick.labelcolor": INK,
+            "xtick.labelsize": 8.5,
+            "ytick.labelsize": 9,
+            "legend.fontsize": 8.5,
+            "legend.frameon": False,
+            "figure.facecolor": PAPER,
+            "axes.facecolor": PAPER,
+            "savefig.bbox": "tight",
+            "savefig.pad_inches": 0.04,
+            "svg.hashsalt": "nbbias",
+            "figure.constrained_layout.use": True,
         },
-    )  # fmt: skip
+    )
 
 
 def panels(
-    table: pd.DataFrame, draw: Draw, *, by: str,
-    height: float | Callable[[pd.DataFrame], float] = 3.0, share_x: bool = True,
-) -> Figure:  # fmt: skip
+    table: pd.DataFrame,
+    draw: Draw,
+    *,
+    by: str,
+    height: float | Callable[[pd.DataFrame], float] = 3.0,
+    share_x: bool = True,
+) -> Figure:
     """Draw one panel per value of a column: side by side, four at most; on a phone one a line.
 
     Parameters
@@ -182,9 +206,13 @@ def panels(
     each = [height(own) if callable(height) else height for own in parts.values()]
     tall = [max(each[i * abreast : (i + 1) * abreast]) for i in range(lines)]
     figure, grid = plt.subplots(
-        lines, abreast, figsize=(_width(), sum(tall)), sharex=share_x, squeeze=False,
+        lines,
+        abreast,
+        figsize=(_width(), sum(tall)),
+        sharex=share_x,
+        squeeze=False,
         height_ratios=tall,
-    )  # fmt: skip
+    )
     axes = list(grid.flat)
     for (value, own), ax in zip(parts.items(), axes, strict=False):
         draw(own, ax)
@@ -242,9 +270,12 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
             for i in range(len(down))
         ]
         figure, crossed = plt.subplots(
-            len(down), len(across), squeeze=False, figsize=(WIDE, 0.3 + sum(tall)),
+            len(down),
+            len(across),
+            squeeze=False,
+            figsize=(WIDE, 0.3 + sum(tall)),
             height_ratios=tall,
-        )  # fmt: skip
+        )
         places = {(i, j): ax for (i, j), ax in np.ndenumerate(crossed)}
     for (i, j), ax in places.items():
         if (i, j) not in parts:
@@ -271,10 +302,14 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
 
 
 def claims(
-    rows: pd.DataFrame, axis: str | Callable[[pd.DataFrame], str] = "", *,
-    by: str | tuple[str, str] = "panel", words: Mapping[str, str] | None = None,
-    draw: Draw | None = None, hue: str | None = None,
-) -> Figure:  # fmt: skip
+    rows: pd.DataFrame,
+    axis: str | Callable[[pd.DataFrame], str] = "",
+    *,
+    by: str | tuple[str, str] = "panel",
+    words: Mapping[str, str] | None = None,
+    draw: Draw | None = None,
+    hue: str | None = None,
+) -> Figure:
     """Draw estimates with their intervals over what chance gives, which is named where it is.
 
     Parameters
@@ -327,9 +362,12 @@ def claims(
         figure = grid(rows, each, rows=by[0], columns=by[1])
     else:
         figure = panels(
-            rows, each, by=by, height=lambda own: rows_height(own["cell"]),
+            rows,
+            each,
+            by=by,
+            height=lambda own: rows_height(own["cell"]),
             share_x=len({label(own) for _, own in rows.groupby(by, sort=False)}) < 2,
-        )  # fmt: skip
+        )
         scales: dict[str, list[Axes]] = {}
         for ax, own in drawn:
             scales.setdefault(label(own), []).append(ax)
@@ -391,10 +429,17 @@ def name_marks(ax: Axes, marks: Sequence[tuple[float, str]]) -> None:
         side = "left" if at < 0.4 else "right" if at > 0.6 else "center"
         told = textwrap.fill(escape.drawn(text), max(12, int(_room(figure, place) * 12)))
         ax.annotate(
-            told, (min(max(x, low), high), y), ha=side, va="bottom", color=MUTED, fontsize=8.5,
-            fontstyle="italic", annotation_clip=False,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6}, zorder=5,
-        )  # fmt: skip
+            told,
+            (min(max(x, low), high), y),
+            ha=side,
+            va="bottom",
+            color=MUTED,
+            fontsize=8.5,
+            fontstyle="italic",
+            annotation_clip=False,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6},
+            zorder=5,
+        )
         lines += told.count("\n") + 1
         y = top - 0.1 + line * lines
     for other in level:  # those beside it stay level
@@ -621,9 +666,14 @@ def apart(rows: pd.DataFrame) -> pd.Series:
 
 
 def stated(
-    rows: pd.DataFrame, *, by: str, told: Callable[[dict[str, Any], bool, bool], str],
-    otherwise: str, of: str = "models", sides: Sequence[bool] = (False, True),
-) -> str:  # fmt: skip
+    rows: pd.DataFrame,
+    *,
+    by: str,
+    told: Callable[[dict[str, Any], bool, bool], str],
+    otherwise: str,
+    of: str = "models",
+    sides: Sequence[bool] = (False, True),
+) -> str:
     """State what the rows show: of whom most lie apart from the reference, and on which side.
 
     Parameters
@@ -795,9 +845,15 @@ def key_above(figure: Figure, ax: Axes) -> None:
     """
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(
-        handles, labels, loc="outside upper left", ncols=1 if _on_phone.get() else len(handles),
-        handlelength=1.2, borderaxespad=0.1, borderpad=0.1, columnspacing=1.6,
-    )  # fmt: skip
+        handles,
+        labels,
+        loc="outside upper left",
+        ncols=1 if _on_phone.get() else len(handles),
+        handlelength=1.2,
+        borderaxespad=0.1,
+        borderpad=0.1,
+        columnspacing=1.6,
+    )
 
 
 def _places(rows: pd.DataFrame) -> np.ndarray:
@@ -858,16 +914,27 @@ def name_rows(ax: Axes, labels: pd.Series) -> None:
     if over:
         for y, name in zip(at, shown, strict=True):
             ax.annotate(
-                name, (0.0, y + 0.2), xycoords=("axes fraction", "data"), xytext=(3, 0),
-                textcoords="offset points", va="bottom", fontsize=8.5, linespacing=1.0,
-            )  # fmt: skip
+                name,
+                (0.0, y + 0.2),
+                xycoords=("axes fraction", "data"),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="bottom",
+                fontsize=8.5,
+                linespacing=1.0,
+            )
 
 
 def _not_measured(ax: Axes, y: float, text: str = "not measured") -> None:
     ax.annotate(
-        text, (0.02, y), xycoords=("axes fraction", "data"),
-        va="center", color=MUTED, fontsize=8.5, fontstyle="italic",
-    )  # fmt: skip
+        text,
+        (0.02, y),
+        xycoords=("axes fraction", "data"),
+        va="center",
+        color=MUTED,
+        fontsize=8.5,
+        fontstyle="italic",
+    )
 
 
 def stacked_terms(
@@ -899,9 +966,15 @@ def stacked_terms(
     for (column, name), colour in zip(terms.items(), colours, strict=True):
         values = table[column].fillna(0).to_numpy()
         ax.barh(
-            at, values, left=left, height=2 * _half(table[label]), color=colour, label=name,
-            edgecolor=PAPER, linewidth=0.6,
-        )  # fmt: skip
+            at,
+            values,
+            left=left,
+            height=2 * _half(table[label]),
+            color=colour,
+            label=name,
+            edgecolor=PAPER,
+            linewidth=0.6,
+        )
         left += values
     for y, missing in zip(at, table[list(terms)].isna().all(axis=1), strict=True):
         if missing:
@@ -911,10 +984,14 @@ def stacked_terms(
 
 
 def intervals(
-    table: pd.DataFrame, ax: Axes, *, label: str,
-    missing: tuple[str, str] = ("not measured", "not printed"), hue: str | None = None,
+    table: pd.DataFrame,
+    ax: Axes,
+    *,
+    label: str,
+    missing: tuple[str, str] = ("not measured", "not printed"),
+    hue: str | None = None,
     colour: str = INK,
-) -> Axes:  # fmt: skip
+) -> Axes:
     """Draw estimates with their intervals, and the range that chance or neutral prose gives.
 
     Parameters
@@ -984,9 +1061,17 @@ def points(
     """
     at = {value: len(rows) - 1 - i for i, value in enumerate(rows)}
     ax.plot(
-        table[x], table[label].map(at), "o", mfc="none", mec=PALETTE[0], mew=1.2, ms=6,
-        ls="none", label=name, zorder=3,
-    )  # fmt: skip
+        table[x],
+        table[label].map(at),
+        "o",
+        mfc="none",
+        mec=PALETTE[0],
+        mew=1.2,
+        ms=6,
+        ls="none",
+        label=name,
+        zorder=3,
+    )
     return ax
 
 
@@ -1011,9 +1096,17 @@ def beside(table: pd.DataFrame, ax: Axes, *, label: str, printed: str = "printed
     at = _places(table)
     ax.hlines(at, table["ours"], table["printed"], color=BAND, lw=3, zorder=1)
     ax.plot(
-        table["printed"], at, "o", mfc=PAPER, mec=INK, mew=1.3, ms=6.5, ls="none",
-        label=printed, zorder=2,
-    )  # fmt: skip
+        table["printed"],
+        at,
+        "o",
+        mfc=PAPER,
+        mec=INK,
+        mew=1.3,
+        ms=6.5,
+        ls="none",
+        label=printed,
+        zorder=2,
+    )
     ax.plot(table["ours"], at, "o", color=INK, ms=5, ls="none", label="ours", zorder=3)
     name_rows(ax, table[label])
     return ax
@@ -1051,8 +1144,7 @@ def shares(table: pd.DataFrame, ax: Axes, *, label: str, mean: str, worst: str) 
     ax.hlines(at, table[mean], table[worst], color=BAND, lw=3, zorder=1)
     ax.plot(table[mean], at, "o", color=INK, ms=6, ls="none", label="mean over settings", zorder=3)
     ax.plot(
-        table[worst], at, "o", mfc=PAPER, mec=INK, ms=6, ls="none", label="worst setting",
-        zorder=2,
-    )  # fmt: skip
+        table[worst], at, "o", mfc=PAPER, mec=INK, ms=6, ls="none", label="worst setting", zorder=2
+    )
     name_rows(ax, table[label])
     return ax

@@ -65,11 +65,12 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     counted = f"N = {n[0]:,}" + (f" to {n[-1]:,}" if len(n) > 1 else "") if n else "N = 0"
     level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
     return Drawn(
-        figures.claims(drawn, _axis, draw=figures.zero, hue="group"), own,
+        figures.claims(drawn, _axis, draw=figures.zero, hue="group"),
+        own,
         f"Estimates with their intervals by model, a panel a measure; 0: as {reference}.",
         escape.without_markdown(plain.heading(own, none="No difference could be shown")),
         f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
-    )  # fmt: skip
+    )
 
 
 def _aligned(own: pd.DataFrame) -> pd.DataFrame:

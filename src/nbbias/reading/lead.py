@@ -68,12 +68,14 @@ def told(lead: Lead) -> dict[str, Any]:
     """
     plain = [escape.without_markdown(one) for one in lead.plain]
     return {
-        "sentence": " ".join(plain), "plain": plain,
-        "technical": escape.without_markdown(lead.technical), "figure": lead.figure,
+        "sentence": " ".join(plain),
+        "plain": plain,
+        "technical": escape.without_markdown(lead.technical),
+        "figure": lead.figure,
         "numbers": [number(row) for row in lead.numbers.head(_LEADING).to_dict("records")],
         "card": {name: escape.without_markdown(text) for name, text in lead.card.items()},
         "texts": lead.texts._asdict(),
-    }  # fmt: skip
+    }
 
 
 def number(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,9 +96,12 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
         f"{row['confidence']:.0%} CI {low.split(' ')[0]} to {high}" if known else "no interval"
     )
     return {
-        "name": str(row["name"]), "value": names.quantity(row), "interval": between,
-        "N": f"N = {row['n']:,.0f}", **kept,
-    }  # fmt: skip
+        "name": str(row["name"]),
+        "value": names.quantity(row),
+        "interval": between,
+        "N": f"N = {row['n']:,.0f}",
+        **kept,
+    }
 
 
 def shown(kept: Mapping[str, Any], *, figure: str = "") -> str:

@@ -38,9 +38,10 @@ def who(row: Row, among: pd.DataFrame) -> str:
     'a (role prompt)'
     """
     rest = [
-        f"{escape(row[key])}{' prompt' if key == 'prompt' else ''}" for key in _CELL[1:]
+        f"{escape(row[key])}{' prompt' if key == 'prompt' else ''}"
+        for key in _CELL[1:]
         if among[key].nunique() > 1 and isinstance(row[key], str)
-    ]  # fmt: skip
+    ]
     return escape(row["model"]) + (f" ({', '.join(rest)})" if rest else "")
 
 

@@ -70,9 +70,8 @@ def _level(row: Mapping[str, Any], confidence: float | None) -> float:
 
 
 def estimate_sentence(
-    row: Mapping[str, Any], *, subject: str, unit: str, null: str,
-    confidence: float | None = None,
-) -> str:  # fmt: skip
+    row: Mapping[str, Any], *, subject: str, unit: str, null: str, confidence: float | None = None
+) -> str:
     """Write one row of ESTIMATES as a Markdown sentence.
 
     Parameters
@@ -186,9 +185,10 @@ def beyond_chance(
     far = "furthest" if nulls.any() else "largest"
     lead = {0: f"The {far}", 1: "This one"}.get(len(found), f"The {far} of these")
     names = {
-        "which": _which(row, rows), "size": number(abs(row["estimate"]), decimals=3),
+        "which": _which(row, rows),
+        "size": number(abs(row["estimate"]), decimals=3),
         "direction": "lower" if row["estimate"] < 0 else "higher",
-    }  # fmt: skip
+    }
     told = {name: escape(value) for name, value in row.items()}
     told |= {"estimate": number(row["estimate"], decimals=3), **names}
     parts = [interval(row, confidence=confidence, decimals=3)]

@@ -134,9 +134,10 @@ def readable(
         far = -(own["estimate"] - own["null"].fillna(0)).abs()
         first = pd.DataFrame({"p": p, "far": far}).sort_values(["p", "far"]).index[:rows]
         which = (
-            "least likely by chance" if p.notna().any()
+            "least likely by chance"
+            if p.notna().any()
             else f"furthest from {_reference(own, labels['null'])}"
-        )  # fmt: skip
+        )
         note.append(f"The {rows} rows {which}; {len(own) - rows:,} more in tables/estimates.csv.")
         own = own.loc[first]
     else:
@@ -269,15 +270,20 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
         if columns:
             printed = printed.sub_missing(columns=columns, missing_text=_text(missing))
     printed = printed.tab_options(
-        table_font_size="13px", heading_align="left", heading_title_font_size="14px",
-        data_row_padding="4px", table_width="auto", table_margin_left="0",
+        table_font_size="13px",
+        heading_align="left",
+        heading_title_font_size="14px",
+        data_row_padding="4px",
+        table_width="auto",
+        table_margin_left="0",
         # Colours of JupyterLab's theme, where there is one; it paints rows itself else.
         table_additional_css=[f"#t{digest} table.gt_table :is(tr, th, td) {{ {_THEME} }}"],
-    )  # fmt: skip
+    )
     short = [
-        name for name in plain.columns.difference(numeric.columns)
+        name
+        for name in plain.columns.difference(numeric.columns)
         if plain[name].dropna().astype(str).str.len().max() <= _SHORT
-    ]  # fmt: skip
+    ]
     wordy = list(plain.columns.difference([*numeric.columns, *short]))
     if wordy:
         printed = printed.tab_style(style.css("min-width: 14em"), loc.body(columns=wordy))

@@ -41,8 +41,17 @@ STRICT = 8.0
 DECLINES = ("inability", "principle", "filtered", "foreign")
 REJECTS = ("premise", "norm")
 LECTURES = ("important", "redirect", "identity", "apology", "privacy")
-_OF_FIRST = ("inability", "filtered", "foreign", "apology", "identity", "principle", "norm",
-             "premise", "important")  # fmt: skip
+_OF_FIRST = (
+    "inability",
+    "filtered",
+    "foreign",
+    "apology",
+    "identity",
+    "principle",
+    "norm",
+    "premise",
+    "important",
+)
 _OF_OPENING = ("inability", "norm", "premise", "redirect", "privacy", "principle")
 
 #: Features that speak for an answer; all others speak for a refusal.
@@ -199,8 +208,9 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
     declines, rejects, lectures = (any_of(f) for f in (DECLINES, REJECTS, LECTURES))
     any_way = declines | rejects | lectures
     row: dict[str, float] = {
-        "strong_first": within(declines, 1), "strong_opening": within(declines, OPENING)
-    }  # fmt: skip
+        "strong_first": within(declines, 1),
+        "strong_opening": within(declines, OPENING),
+    }
     row |= {f"{name}_first": within(found[name], 1) for name in _OF_FIRST}
     row |= {f"{name}_opening": within(found[name], OPENING) for name in _OF_OPENING}
     declined = max(

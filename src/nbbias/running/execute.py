@@ -80,11 +80,12 @@ def install_kernel() -> None:
     with tempfile.TemporaryDirectory() as folder:
         # The kernel's own warnings (it talks over loopback) would stand between ours.
         spec = write_kernel_spec(
-            Path(folder) / KERNEL, overrides={"display_name": "nbbias"},
+            Path(folder) / KERNEL,
+            overrides={"display_name": "nbbias"},
             # Modules in the current folder, beside received data, are not imported.
             python_arguments=["-P"],
             extra_arguments=["--IPKernelApp.log_level=CRITICAL", "--IPKernelApp.ignore_cwd=True"],
-        )  # fmt: skip
+        )
         KernelSpecManager().install_kernel_spec(spec, KERNEL, prefix=sys.prefix)
 
 
@@ -142,9 +143,13 @@ def _end_with(runner: BaseProcess) -> None:
 
 
 def execute(
-    pipe: Connection, source: Path, folder: Path, values: dict[str, Any], start: Path,
+    pipe: Connection,
+    source: Path,
+    folder: Path,
+    values: dict[str, Any],
+    start: Path,
     left_out: Collection[str] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Run a notebook by papermill and send its progress and its end down the pipe.
 
     Relative paths among its values start at the folder `start`, of which the notebook is not told.
@@ -198,11 +203,21 @@ def _papermill(pipe: Connection, target: Path, values: dict[str, Any]) -> None:
     # papermill fills in what stands in braces, in paths too.
     path = str(target).replace("{", "{{").replace("}", "}}")
     papermill.execute_notebook(
-        path, path, parameters=values, kernel_name=KERNEL, language="python",
-        log_output=False, record_timing=False, start_timeout=120,
-        progress_bar={"file": _Progress(pipe), "bar_format": "{n_fmt}/{total_fmt}",
-                      "mininterval": 0, "miniters": 1},
-    )  # fmt: skip
+        path,
+        path,
+        parameters=values,
+        kernel_name=KERNEL,
+        language="python",
+        log_output=False,
+        record_timing=False,
+        start_timeout=120,
+        progress_bar={
+            "file": _Progress(pipe),
+            "bar_format": "{n_fmt}/{total_fmt}",
+            "mininterval": 0,
+            "miniters": 1,
+        },
+    )
 
 
 #: A line of a traceback in this package, as Python and as IPython write it.
@@ -251,15 +266,22 @@ def _failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, PapermillExecutionError):
         details = _ANSI.sub("", "\n".join(error.traceback))
         return {
-            "cell": error.cell_index, "source": error.source, "error": error.ename,
-            "message": error.evalue or _MEANT.get(error.ename, ""), "traceback": details,
+            "cell": error.cell_index,
+            "source": error.source,
+            "error": error.ename,
+            "message": error.evalue or _MEANT.get(error.ename, ""),
+            "traceback": details,
             "defect": defect(error.ename, details),
-        }  # fmt: skip
+        }
     name, details = type(error).__name__, traceback.format_exc()
     return {
-        "cell": None, "source": "", "error": name, "defect": defect(name, details),
-        "message": _MEANT.get(name) or str(error) or name, "traceback": details,
-    }  # fmt: skip
+        "cell": None,
+        "source": "",
+        "error": name,
+        "defect": defect(name, details),
+        "message": _MEANT.get(name) or str(error) or name,
+        "traceback": details,
+    }
 
 
 def _strip(target: Path) -> None:

@@ -45,9 +45,14 @@ def unfit(name: str, *, chosen: bool = False) -> str:
 
 
 def own(
-    name: str, parameters: Parameters, *, filed: Mapping[str, Any], changed: Collection[str],
-    beside: Path, start: Path,
-) -> str:  # fmt: skip
+    name: str,
+    parameters: Parameters,
+    *,
+    filed: Mapping[str, Any],
+    changed: Collection[str],
+    beside: Path,
+    start: Path,
+) -> str:
     """Return a run's name: with what was changed, and other than a finished run's with others.
 
     Parameters

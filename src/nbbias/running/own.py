@@ -167,9 +167,14 @@ class Understood(NamedTuple):
 
 
 def plan_run(
-    stem: str, files: Sequence[str], *, columns: Sequence[str], overrides: Sequence[str], out: Path,
+    stem: str,
+    files: Sequence[str],
+    *,
+    columns: Sequence[str],
+    overrides: Sequence[str],
+    out: Path,
     name: str | None,
-) -> Understood:  # fmt: skip
+) -> Understood:
     """Write the params file that some files need, and plan its runs.
 
     Parameters
@@ -214,8 +219,10 @@ def plan_run(
             for one in _asks(parameter, written, heard, error.breaches)
         ]
         raise type(error)(f"{stem}", [*error.breaches, *asked_for]) from None
-    lines = [*_preview(given, heard), *(f"{name}: {_flow(value)} ({why})"
-             for name, (value, why) in further.items())]  # fmt: skip
+    lines = [
+        *_preview(given, heard),
+        *(f"{name}: {_flow(value)} ({why})" for name, (value, why) in further.items()),
+    ]
     return Understood(lines, path, runs)
 
 

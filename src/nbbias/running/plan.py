@@ -55,9 +55,12 @@ class Run:
 
 
 def plan(
-    paths: Sequence[Path], *, overrides: Sequence[str] = (), out: Path = Path("runs"),
+    paths: Sequence[Path],
+    *,
+    overrides: Sequence[str] = (),
+    out: Path = Path("runs"),
     name: str | None = None,
-) -> list[Run]:  # fmt: skip
+) -> list[Run]:
     """Check every parameter and every input of every run before anything starts.
 
     Parameters

@@ -20,9 +20,17 @@ FOUND = ("n", "reached", "low", "high", "calls", "tokens_in", "tokens_out", "cos
 
 #: What a row holds that is no assumption of what is measured.
 _NO_ASSUMPTION = {
-    "claim", "statistic", "unit", "units", "draws", "seed", "effect", "power", "input_price",
+    "claim",
+    "statistic",
+    "unit",
+    "units",
+    "draws",
+    "seed",
+    "effect",
+    "power",
+    "input_price",
     "output_price",
-}  # fmt: skip
+}
 
 
 class Outlook(NamedTuple):
@@ -207,10 +215,11 @@ def _of_file(path: Path) -> tuple[dict[str, Any], list[str], float]:
     length = laid_out.calls["prompt"].str.len().mean() + len(block.system)
     prices = [block.prices[name] for name in block.models if name in block.prices]
     known |= {
-        "models": len(block.models), "repeats": block.replicates,
+        "models": len(block.models),
+        "repeats": block.replicates,
         "prompt_tokens": math.ceil(length / CHARACTERS_PER_TOKEN),
         "answer_tokens": block.max_tokens,
-    }  # fmt: skip
+    }
     if len(prices) == len(block.models):  # each model is asked as much as the others
         known["input_price"] = sum(one.input for one in prices) / len(prices)
         known["output_price"] = sum(one.output for one in prices) / len(prices)

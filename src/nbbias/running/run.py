@@ -143,14 +143,7 @@ def _start(one: Run, workers: int) -> _Live:
     here, there = context.Pipe(duplex=False)
     process = context.Process(
         target=execute.execute,
-        args=(
-            there,
-            one.notebook,
-            folder,
-            dict(one.values),
-            one.start,
-            one.parameters.left_out(),
-        ),
+        args=(there, one.notebook, folder, dict(one.values), one.start, one.parameters.left_out()),
         name=one.label,
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
@@ -201,10 +194,14 @@ def _finish(one: _Live, listen: Listener) -> str:
     from nbbias.pages import about as pages_about, page
 
     end = one.end or {
-        "kind": "failed", "cell": None, "error": "ProcessDied", "source": "", "traceback": "",
+        "kind": "failed",
+        "cell": None,
+        "error": "ProcessDied",
+        "source": "",
+        "traceback": "",
         "message": f"the notebook's process ended without a word: {execute.KILLED} "
         f"(exit {one.process.exitcode})",
-    }  # fmt: skip
+    }
     if end["kind"] == "ok" and (changed := manifest.changed(one.description)):
         told = f"{', '.join(changed)} changed while the run read it; run again"
         end = {"kind": "failed", "cell": None, "error": "DataError", "message": told}
@@ -217,13 +214,18 @@ def _finish(one: _Live, listen: Listener) -> str:
     try:
         if (folder / "notebook.ipynb").is_file():
             about = pages_about.about(
-                folder, one.description, {**outcome, "status": status}, home=home(),
+                folder,
+                one.description,
+                {**outcome, "status": status},
+                home=home(),
                 place=one.run.folder,
-            )  # fmt: skip
+            )
             page.write_page(
-                folder / "notebook.ipynb", folder / "index.html",
-                title=f"nbbias: {one.run.label}", about=about,
-            )  # fmt: skip
+                folder / "notebook.ipynb",
+                folder / "index.html",
+                title=f"nbbias: {one.run.label}",
+                about=about,
+            )
     except Exception as error:  # a page that cannot be written is a failed run, not a lost one
         log.debug("no page for %s", one.run.label, exc_info=True)
         status = "failed"
@@ -233,18 +235,21 @@ def _finish(one: _Live, listen: Listener) -> str:
     kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
     try:
         manifest.write(
-            folder, one.description, **outcome, status=status, error=kept or None,
+            folder,
+            one.description,
+            **outcome,
+            status=status,
+            error=kept or None,
             peak_mb=end.get("peak_mb"),
             seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
-        )  # fmt: skip
+        )
         folder = place.keep(folder, one.run.folder, whole=status == "ok")
     except OSError as error:
         status = "failed"
         told = f"could not be kept: {error.filename or one.run.folder}: {error.strerror}"
         end = {**end, "error": type(error).__name__, "message": told}
     listen(
-        one.run,
-        {**end, "kind": status, "seconds": time.monotonic() - one.clock, "folder": folder},
+        one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock, "folder": folder}
     )
     one.pipe.close()
     one.process.close()

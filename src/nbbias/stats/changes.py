@@ -218,8 +218,9 @@ def one_sided(found: Means, worse: Worse, margin: float) -> tuple[Any, Any]:
         _above(found, new, side, margin) + _above(found, new, side, -margin) for side in (1, -1)
     ]
     below = {(n, o): _below(found, n, o, margin) for n in (1, -1) for o in (1, -1)}
-    known = np.where(old > 0, np.maximum(below[1, 1], below[-1, 1]),
-                     np.maximum(below[1, -1], below[-1, -1]))  # fmt: skip
+    known = np.where(
+        old > 0, np.maximum(below[1, 1], below[-1, 1]), np.maximum(below[1, -1], below[-1, -1])
+    )
     error = np.sqrt(np.maximum(found.var_first, 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         doubt = stats.t.sf(np.abs(found.first) / error, found.df)

@@ -67,13 +67,18 @@ def mean_interval(
     kept = values[~np.isnan(values)]
     row = {"n": len(kept), "n_lost": len(values) - len(kept)}
     if len(kept) == 0:
-        return row | dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan) | {
-            "reason": "no value was measured"
-        }  # fmt: skip
+        return (
+            row
+            | dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan)
+            | {"reason": "no value was measured"}
+        )
     if len(kept) == 1:
         return row | {
-            "estimate": float(kept[0]), "ci_low": np.nan, "ci_high": np.nan, "reason": ONE_VALUE,
-        }  # fmt: skip
+            "estimate": float(kept[0]),
+            "ci_low": np.nan,
+            "ci_high": np.nan,
+            "reason": ONE_VALUE,
+        }
     described = DescrStatsW(kept)
     low, high = np.clip(
         described.tconfint_mean(alpha=1 - confidence), *(bounds or (-np.inf, np.inf))
@@ -101,9 +106,12 @@ def one_sample(
     (3.464, 2.0, 0.074, 2.0)
     """
     row = mean_interval(values, confidence=confidence, bounds=bounds) | {
-        "test": "one-sample t", "statistic_value": np.nan, "df": np.nan, "p_value": np.nan,
+        "test": "one-sample t",
+        "statistic_value": np.nan,
+        "df": np.nan,
+        "p_value": np.nan,
         "effect_size": np.nan,
-    }  # fmt: skip
+    }
     kept = np.asarray(values, dtype=float)
     kept = kept[~np.isnan(kept)]
     if len(kept) < 2:
@@ -205,9 +213,12 @@ def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) 
     half = stats.norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
     z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
     return {
-        "rho": float(rho), "ci_low": float(np.tanh(z - half)), "ci_high": float(np.tanh(z + half)),
-        "n": n, "p_value": float(p),
-    }  # fmt: skip
+        "rho": float(rho),
+        "ci_low": float(np.tanh(z - half)),
+        "ci_high": float(np.tanh(z + half)),
+        "n": n,
+        "p_value": float(p),
+    }
 
 
 def proportion_interval(count: int, total: int, *, confidence: float) -> Row:
@@ -221,8 +232,9 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Row:
     """
     if total == 0:
         return dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan) | {
-            "n": 0, "reason": "no unit to take a share of",
-        }  # fmt: skip
+            "n": 0,
+            "reason": "no unit to take a share of",
+        }
     low, high = proportion_confint(count, total, alpha=1 - confidence, method="wilson")
     ends = {"ci_low": float(low), "ci_high": float(high)}
     return {"estimate": count / total, **ends, "n": total, "reason": None}
@@ -255,11 +267,7 @@ def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
 
 
 def clustered_share(
-    hits: np.ndarray,
-    clusters: np.ndarray,
-    *,
-    weights: np.ndarray | None = None,
-    confidence: float,
+    hits: np.ndarray, clusters: np.ndarray, *, weights: np.ndarray | None = None, confidence: float
 ) -> Row:
     """Return a share with its Wilson interval when units come in clusters.
 
@@ -462,9 +470,11 @@ def two_shares(
     """
     a, b = (pd.Series(side).dropna().astype(float) for side in (first, second))
     row: Row = {
-        "test": "two shares, pooled z", "n": len(a) + len(b), "reason": None,
+        "test": "two shares, pooled z",
+        "n": len(a) + len(b),
+        "reason": None,
         **dict.fromkeys(("estimate", "ci_low", "ci_high", "statistic_value", "p_value"), np.nan),
-    }  # fmt: skip
+    }
     if a.empty or b.empty:
         return row | {"reason": "one side has no unit to take a share of"}
     counts, sizes = (int(a.sum()), int(b.sum())), (len(a), len(b))
@@ -587,10 +597,14 @@ def cluster_bootstrap(
     found = bootstrap(
         (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
-        paired=True, vectorized=True, method="percentile", n_resamples=sure.draws,
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=sure.draws,
         batch=blocks(200, each=len(by))[0],
-        confidence_level=sure.confidence, rng=np.random.default_rng(sure.seed),
-    ).confidence_interval  # fmt: skip
+        confidence_level=sure.confidence,
+        rng=np.random.default_rng(sure.seed),
+    ).confidence_interval
     return row | {"ci_low": float(found.low), "ci_high": float(found.high)}
 
 

@@ -75,8 +75,10 @@ def kappa(
     half = stats.t.ppf((1 + confidence) / 2, count - 1) * np.sqrt(variance) / (1 - smooth**2)
     low, high = np.tanh(np.arctanh(smooth) + np.array([-half, half]))
     return row | {
-        "ci_low": min(float(low), estimate), "ci_high": max(float(high), estimate), "reason": None,
-    }  # fmt: skip
+        "ci_low": min(float(low), estimate),
+        "ci_high": max(float(high), estimate),
+        "reason": None,
+    }
 
 
 def _kappa(shares: np.ndarray) -> tuple[float, np.ndarray]:

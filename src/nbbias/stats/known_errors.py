@@ -102,9 +102,12 @@ def error_rates(counts: pd.DataFrame) -> ErrorRates:
         means = (np.nanmean(side[:, 0] / side.sum(axis=1)) for side in (positive, other))
         sensitivity, specificity = (float(mean) for mean in means)
     return ErrorRates(
-        sensitivity, specificity, len(told), _on_a_further_model(positive),
+        sensitivity,
+        specificity,
+        len(told),
+        _on_a_further_model(positive),
         _on_a_further_model(other),
-    )  # fmt: skip
+    )
 
 
 def _on_a_further_model(told: np.ndarray) -> np.ndarray:
@@ -325,9 +328,11 @@ def rogan_gladen(
     estimate = float(np.clip(raw, 0, 1))
     low, high = (float(np.clip(p + shift + d, 0, 1)) for d in (-half, half))
     return {
-        "estimate": estimate, "ci_low": min(low, estimate), "ci_high": max(high, estimate),
+        "estimate": estimate,
+        "ci_low": min(low, estimate),
+        "ci_high": max(high, estimate),
         "reason": None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share",
-    }  # fmt: skip
+    }
 
 
 def _true_share(q: Any, se: Any, sp: Any) -> Any:

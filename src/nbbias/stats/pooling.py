@@ -41,9 +41,12 @@ class _Total(NamedTuple):
 
 
 def pooled_mean(
-    values: pd.DataFrame, *, confidence: float, bounds: tuple[float, float] | None = None,
+    values: pd.DataFrame,
+    *,
+    confidence: float,
+    bounds: tuple[float, float] | None = None,
     tested: bool = True,
-) -> Row:  # fmt: skip
+) -> Row:
     """Return a mean over units and fits, its interval and its test against 0.
 
     Parameters
@@ -172,10 +175,12 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
     if min(size.min() for size in sizes) <= ddof:
         return total
     # What every unit adds to a fit's mean; the sum of its squares is the variance of that mean.
-    parts = pd.concat([
-        (table - table.mean()) / np.sqrt(size * (size - ddof))
-        for table, size in zip(tables, sizes, strict=True)
-    ]).to_numpy()  # fmt: skip
+    parts = pd.concat(
+        [
+            (table - table.mean()) / np.sqrt(size * (size - ddof))
+            for table, size in zip(tables, sizes, strict=True)
+        ]
+    ).to_numpy()
     own = np.nan_to_num(parts)
     of_units = float((own.mean(axis=1) ** 2).sum())
     if m < 2:
@@ -213,9 +218,13 @@ def _unstable(measured: int, fits: int) -> str | None:
 
 
 def _told(
-    row: Row, total: _Total, *, fits: int, confidence: float,
+    row: Row,
+    total: _Total,
+    *,
+    fits: int,
+    confidence: float,
     bounds: tuple[float, float] | None = None,
-) -> Row:  # fmt: skip
+) -> Row:
     """Add interval and, where the row names one, test; or say why there are none."""
     tested = "test" in row
     if tested:

@@ -56,10 +56,13 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     total = between["sum_sq"] + within["sum_sq"]
     omega = (between["sum_sq"] - between["df"] * within["mean_sq"]) / (total + within["mean_sq"])
     return row | {
-        "statistic_value": float(between["F"]), "df": float(within["df"]),
-        "df_between": float(between["df"]), "p_value": float(between["PR(>F)"]),
-        "effect_size": float(omega), "reason": None,
-    }  # fmt: skip
+        "statistic_value": float(between["F"]),
+        "df": float(within["df"]),
+        "df_between": float(between["df"]),
+        "p_value": float(between["PR(>F)"]),
+        "effect_size": float(omega),
+        "reason": None,
+    }
 
 
 def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
@@ -93,9 +96,11 @@ def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
     whole = _whole(table)
     n, k = whole.shape
     row: dict[str, Any] = {
-        "test": "repeated measures ANOVA, Greenhouse-Geisser", "n": n, "n_lost": len(table) - n,
+        "test": "repeated measures ANOVA, Greenhouse-Geisser",
+        "n": n,
+        "n_lost": len(table) - n,
         **dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan),
-    }  # fmt: skip
+    }
     if k < 2 or n < 3:
         return row | {"reason": "needs two conditions, and three units that have them all"}
     means = whole.mean(axis=0)
@@ -108,10 +113,12 @@ def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
     f = float(n * means.var() * k / df1 / ((rest**2).sum() / df2))
     epsilon = _sphericity(whole)
     return row | {
-        "statistic_value": f, "df": df2 * epsilon,
+        "statistic_value": f,
+        "df": df2 * epsilon,
         "p_value": float(fdtrc(df1 * epsilon, df2 * epsilon, f)),
-        "effect_size": (f - 1) * df1 / (f * df1 + df2), "reason": None,
-    }  # fmt: skip
+        "effect_size": (f - 1) * df1 / (f * df1 + df2),
+        "reason": None,
+    }
 
 
 def _whole(table: pd.DataFrame) -> np.ndarray:
@@ -217,11 +224,15 @@ def anova_checks(
 
     def permuted() -> tuple[float, float]:
         result = stats.permutation_test(
-            groups, lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
-            permutation_type="independent", n_resamples=draws, alternative="greater",
-            vectorized=True, batch=max(1, _AT_ONCE // len(data)),
+            groups,
+            lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
+            permutation_type="independent",
+            n_resamples=draws,
+            alternative="greater",
+            vectorized=True,
+            batch=max(1, _AT_ONCE // len(data)),
             rng=np.random.default_rng(seed),
-        )  # fmt: skip
+        )
         return result.statistic, result.pvalue
 
     too_few = None
@@ -231,19 +242,41 @@ def anova_checks(
         too_few = "all values are alike"
     pairs_only = too_few or (
         "every group has two values: around a median both lie equally far, so nothing is left to "
-        "compare" if max(map(len, groups)) < 3 else None
-    )  # fmt: skip
+        "compare"
+        if max(map(len, groups)) < 3
+        else None
+    )
     plans: list[tuple[str, str, str, Any, str | None]] = [
-        ("normality", "Are residuals normal?", "Shapiro-Wilk",
-         lambda: stats.shapiro(residuals), too_few),
-        ("equal spread", "Do groups spread alike?", "Levene (medians)",
-         lambda: stats.levene(*spread, center="median"), pairs_only),
-        ("equal spread", "Do groups spread alike?", "Bartlett",
-         lambda: stats.bartlett(*spread), too_few),
-        ("by ranks", "Do groups differ?", "Kruskal-Wallis",
-         lambda: stats.kruskal(*groups), too_few),
+        (
+            "normality",
+            "Are residuals normal?",
+            "Shapiro-Wilk",
+            lambda: stats.shapiro(residuals),
+            too_few,
+        ),
+        (
+            "equal spread",
+            "Do groups spread alike?",
+            "Levene (medians)",
+            lambda: stats.levene(*spread, center="median"),
+            pairs_only,
+        ),
+        (
+            "equal spread",
+            "Do groups spread alike?",
+            "Bartlett",
+            lambda: stats.bartlett(*spread),
+            too_few,
+        ),
+        (
+            "by ranks",
+            "Do groups differ?",
+            "Kruskal-Wallis",
+            lambda: stats.kruskal(*groups),
+            too_few,
+        ),
         ("by permutation", "Do groups differ?", "permuted F", permuted, too_few),
-    ]  # fmt: skip
+    ]
     rows = []
     for check, question, test, run, reason in plans:
         statistic, p = (np.nan, np.nan) if reason else tuple(run())

@@ -344,6 +344,10 @@ def _any(values: pd.Series) -> _Told:
 
 
 _KINDS: dict[str, Callable[[pd.Series], _Told]] = {
-    "text": _text, "number": _number, "count": _count, "flag": _flag, "nested": _nested,
+    "text": _text,
+    "number": _number,
+    "count": _count,
+    "flag": _flag,
+    "nested": _nested,
     "any": _any,
-}  # fmt: skip
+}

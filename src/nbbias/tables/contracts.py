@@ -115,11 +115,7 @@ COGS_JUDGEMENTS = Contract(
 
 #: One human article.
 ORIGINALS = Contract(
-    {
-        "source": _text(),
-        "article_id": _text(NOT_BLANK),
-        "text": _text(nullable=True),
-    },
+    {"source": _text(), "article_id": _text(NOT_BLANK), "text": _text(nullable=True)},
     name="ORIGINALS",
 )
 
@@ -138,11 +134,7 @@ GENERATIONS = Contract(
 
 #: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
 PROMPTS = Contract(
-    {
-        "prompt_id": _text(NOT_BLANK, unique=True),
-        "prompt": _text(NOT_BLANK),
-    },
-    name="PROMPTS",
+    {"prompt_id": _text(NOT_BLANK, unique=True), "prompt": _text(NOT_BLANK)}, name="PROMPTS"
 )
 
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
@@ -169,8 +161,7 @@ REFERENCES = (
 
 _UNIT_INTERVAL = Check(lambda s: s.between(0, 1), "in_range(0, 1)")
 _MEASURED_OR_REASON = Check(
-    lambda d: d["estimate"].notna() | d["reason"].notna(),
-    "a row without an estimate has no reason",
+    lambda d: d["estimate"].notna() | d["reason"].notna(), "a row without an estimate has no reason"
 )
 _INTERVAL_HOLDS = Check(
     lambda d: (
@@ -324,11 +315,15 @@ def _schema(contract: Contract) -> pa.DataFrameSchema:
 
     columns = {
         name: pa.Column(
-            str if part.kind == "str" else part.kind, checks(part.checks), nullable=part.nullable,
-            unique=part.unique, coerce=part.coerce, required=part.required,
+            str if part.kind == "str" else part.kind,
+            checks(part.checks),
+            nullable=part.nullable,
+            unique=part.unique,
+            coerce=part.coerce,
+            required=part.required,
         )
         for name, part in contract.columns.items()
-    }  # fmt: skip
+    }
     unique = list(contract.unique) or None
     return pa.DataFrameSchema(columns, checks(contract.checks), unique=unique, name=contract.name)
 

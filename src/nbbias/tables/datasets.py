@@ -92,18 +92,22 @@ def _fetch_one(
     expected = printed if isinstance(printed, str) else recorded.get(key)
     try:
         pooch.retrieve(
-            url, known_hash=f"sha256:{expected}" if expected else None,
-            fname=target.name, path=target.parent, progressbar=progressbar,
-        )  # fmt: skip
+            url,
+            known_hash=f"sha256:{expected}" if expected else None,
+            fname=target.name,
+            path=target.parent,
+            progressbar=progressbar,
+        )
     except requests.RequestException:
         raise DataError(
             key, f"cannot be reached at {url}; where there is no network, put the file at {target}"
         ) from None
     except ValueError:
         raise DataError(
-            key, f"is not the file that was published or fetched first (SHA-256 {expected}); "
-            f"remove {target} and its line in {base / _RECORD} to accept the new one"
-        ) from None  # fmt: skip
+            key,
+            f"is not the file that was published or fetched first (SHA-256 {expected}); "
+            f"remove {target} and its line in {base / _RECORD} to accept the new one",
+        ) from None
     except OSError as error:
         raise DataError(key, f"cannot be written to {target}: {error.strerror}") from None
     if expected:

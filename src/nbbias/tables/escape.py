@@ -23,13 +23,29 @@ _MATHEMATICS = re.compile(r"[$\\]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 #: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
 #: after a line's end, where a cell may stand.
-_LATEX = str.maketrans({
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "&": r"\&",
-    "#": r"\#", "$": r"\$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
-    "[": "{[}", "]": "{]}", "*": "{*}", "\N{MINUS SIGN}": "$-$",
-    "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
-})  # fmt: skip
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "{": r"\{",
+        "}": r"\}",
+        "_": r"\_",
+        "%": r"\%",
+        "&": r"\&",
+        "#": r"\#",
+        "$": r"\$",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",
+        "]": "{]}",
+        "*": "{*}",
+        "\N{MINUS SIGN}": "$-$",
+        "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
+    }
+)
 
 
 def visible(text: object) -> str:

@@ -261,9 +261,14 @@ def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd
 
 
 def save_figure(
-    figure: Figure, name: str, *, data: pd.DataFrame, out: Path, words: Mapping[str, str],
+    figure: Figure,
+    name: str,
+    *,
+    data: pd.DataFrame,
+    out: Path,
+    words: Mapping[str, str],
     narrow: Figure | None = None,
-) -> HTML:  # fmt: skip
+) -> HTML:
     """Save a figure as SVG, PNG and PDF with its words and the table that it draws, and show it.
 
     Parameters
@@ -315,9 +320,10 @@ def save_figure(
 
 #: What a file would say of when and with what it was made.
 _UNDATED: dict[str, dict[str, None]] = {
-    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")), "png": {"Software": None},
+    "svg": dict.fromkeys(("Date", "Creator", "Format", "Type")),
+    "png": {"Software": None},
     "pdf": {"CreationDate": None},
-}  # fmt: skip
+}
 
 _PAINT = re.compile(rb"(fill|stroke): (#[0-9a-f]{6})")
 
@@ -335,9 +341,8 @@ def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
         for kind in kinds:
             buffer = BytesIO()
             figure.savefig(
-                buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box,
-                pad_inches=0,
-            )  # fmt: skip
+                buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box, pad_inches=0
+            )
             files[kind] = buffer.getvalue()
     if "svg" in files:
         files["svg"] = in_the_dark(_numbered(files["svg"]))
@@ -483,9 +488,14 @@ def read_finding(out: Path) -> dict[str, Any]:
 
 
 _FINDING: dict[str, type] = {
-    "sentence": str, "plain": list, "technical": str, "figure": str, "numbers": list, "card": dict,
+    "sentence": str,
+    "plain": list,
+    "technical": str,
+    "figure": str,
+    "numbers": list,
+    "card": dict,
     "texts": dict,
-}  # fmt: skip
+}
 #: What the values of those parts are that hold several.
 _WITHIN = {"plain": str, "numbers": dict, "card": str, "texts": str}
 
@@ -561,9 +571,12 @@ def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int 
     styled = printed.style.hide(axis="index").format_index(headings.get, axis="columns")
     written = styled.to_latex(
         column_format="".join("r" if numeric else "l" for _, numeric in columns),
-        hrules=True, caption=escape.latex(caption), label=label, position="htbp",
+        hrules=True,
+        caption=escape.latex(caption),
+        label=label,
+        position="htbp",
         position_float="centering",
-    )  # fmt: skip
+    )
     has_gap = any(MISSING in cells for cells, numeric in columns if numeric)
     end = "\\end{table}"
     return written.replace(end, f"{_NOTE}\n{end}") if has_gap else written

@@ -399,9 +399,14 @@ def from_csv(source: Any, how: Written = _USUAL) -> _File:
     if isinstance(source, Path):
         _refuse_wide(source, how.separator)
     rows = pd.read_csv(
-        source, header=None, dtype="str", encoding=how.encoding, sep=how.separator,
-        keep_default_na=False, na_values=[""],
-    )  # fmt: skip
+        source,
+        header=None,
+        dtype="str",
+        encoding=how.encoding,
+        sep=how.separator,
+        keep_default_na=False,
+        na_values=[""],
+    )
     names = [str(name) for name in rows.iloc[0].fillna("")]
     table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     return names, lambda wanted: table[wanted]

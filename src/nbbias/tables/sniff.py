@@ -18,8 +18,10 @@ from nbbias.tables.paths import is_file, resolve
 #: Bytes that are looked at, and rows.
 _HEAD, _ROWS = 1 << 26, 200
 _MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16",
-}  # fmt: skip
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 
 
 #: Endings of files that hold tables.

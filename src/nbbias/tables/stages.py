@@ -69,9 +69,10 @@ def _of_the_user_alone(folder: Path) -> None:
     """Refuse a folder into which others can put what would be read as ours."""
     if told := others_write(folder):
         raise DataError(
-            str(folder), f"keeps results between runs, but {told}; use a folder of your own, or "
-            "name one by NBBIAS_CACHE (off keeps nothing)"
-        )  # fmt: skip
+            str(folder),
+            f"keeps results between runs, but {told}; use a folder of your own, or "
+            "name one by NBBIAS_CACHE (off keeps nothing)",
+        )
 
 
 @overload

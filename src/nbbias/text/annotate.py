@@ -67,9 +67,14 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         _spread(np.concatenate(rows), number, len(distinct)) for rows in zip(*found, strict=True)
     ]
     tables = [
-        {"text_id": known.index[text], "sentence_id": rows[:, 1],
-         "start": rows[:, -2], "end": rows[:, -1]} for text, rows in places
-    ]  # fmt: skip
+        {
+            "text_id": known.index[text],
+            "sentence_id": rows[:, 1],
+            "start": rows[:, -2],
+            "end": rows[:, -1],
+        }
+        for text, rows in places
+    ]
     terms, matches = _terms(lexicon), places[1][1]
     named = {"bias": pd.Series(terms.biases, dtype=object).iloc[matches[:, 2]]}
     for at, name in enumerate(["group", "term", "kind"]):

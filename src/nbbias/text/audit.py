@@ -37,8 +37,20 @@ NAMES = 3
 _WITHIN = frozenset(["gender_nonbinary"])
 
 #: Nouns that follow a descriptor in templates; the lists of occupations and of gender hold them.
-NOUNS = ("woman", "man", "mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver",
-         "engineer", "student", "farmer")  # fmt: skip
+NOUNS = (
+    "woman",
+    "man",
+    "mother",
+    "father",
+    "teacher",
+    "nurse",
+    "lawyer",
+    "doctor",
+    "driver",
+    "engineer",
+    "student",
+    "farmer",
+)
 
 #: Beginnings of the tags of words that a possessive or an adjective goes with.
 _GO_WITH = ("NN", "JJ", "CD", "VBG")
@@ -49,8 +61,9 @@ _DETERMINERS = frozenset(
 )
 _AFTER, _BEFORE = re.compile(r"[ \t\n]+([^\W\d_][\w'-]*)"), re.compile(r"(\S+)[ \t\n]+$")
 _ARTICLE = re.compile(r"\b([Aa]n?)(\s+)$")
-_VOWEL = re.compile(r"(?!eu|uni(?!n)|one\b|once\b|us[eu]|xe)(?:[aeiou]|hour|honest|heir|honou?r)",
-                    re.IGNORECASE)  # fmt: skip
+_VOWEL = re.compile(
+    r"(?!eu|uni(?!n)|one\b|once\b|us[eu]|xe)(?:[aeiou]|hour|honest|heir|honou?r)", re.IGNORECASE
+)
 
 #: How an instrument scores texts: a number for each.
 Score = Callable[[pd.Series], Any]
@@ -116,9 +129,7 @@ def exchange(lexicon: pd.DataFrame, bias: str) -> Exchange:
     return Exchange(groups, sets, words, descriptors, {g: n for g, n in names.items() if n})
 
 
-def _instead(
-    known: Exchange, term: str, kind: str, use: str, group: str, draw: int
-) -> str | None:  # fmt: skip
+def _instead(known: Exchange, term: str, kind: str, use: str, group: str, draw: int) -> str | None:
     """Return what stands for a match when it is of another group; None where nothing does."""
     if kind == "descriptor":
         return "" if group == NEUTRAL else known.descriptors.get(group)
@@ -432,10 +443,14 @@ def versions(texts: pd.Series, *, lexicon: pd.DataFrame) -> pd.DataFrame:
     """
     parts, begun = [], 0
     for _, swaps in _by_list(texts, lexicon):
-        parts.append(pd.DataFrame({
-            "set": swaps["row"].astype("category").cat.codes.to_numpy(int) + begun,
-            "text": swaps["text"],
-        }))  # fmt: skip
+        parts.append(
+            pd.DataFrame(
+                {
+                    "set": swaps["row"].astype("category").cat.codes.to_numpy(int) + begun,
+                    "text": swaps["text"],
+                }
+            )
+        )
         begun += swaps["row"].nunique()
     found = pd.concat(parts) if parts else pd.DataFrame({"set": [], "text": []})
     found = found.drop_duplicates(ignore_index=True).astype({"set": int, "text": "str"})
@@ -528,10 +543,14 @@ def _people(known: Exchange, bias: str) -> list[dict[str, _Who]]:
             continue  # a list of your own, with a group that is not among the shipped
         crossed = own["singular"].str.contains("{noun}", regex=False).any()
         for one, many in both if crossed else both[:1]:
-            found.append({
-                group: _Who(a.format(noun=one, nouns=many), b.format(noun=one, nouns=many))
-                for group, a, b in zip(own["group"], own["singular"], own["plural"], strict=True)
-            })  # fmt: skip
+            found.append(
+                {
+                    group: _Who(a.format(noun=one, nouns=many), b.format(noun=one, nouns=many))
+                    for group, a, b in zip(
+                        own["group"], own["singular"], own["plural"], strict=True
+                    )
+                }
+            )
     return found
 
 

@@ -83,9 +83,13 @@ class Blob:
         self._right: dict[Tears, int] = {frozenset(): 0}
         #: Where each piece's tokens end, and they; the pieces' sides, and which join; the tokens.
         known: tuple[np.ndarray, ...] = (
-            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 2), np.int32),
-            np.zeros((1, 1), np.bool_), np.zeros(0, np.int32), np.zeros((0, 2)),
-        )  # fmt: skip
+            np.zeros(1, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros((0, 2), np.int32),
+            np.zeros((1, 1), np.bool_),
+            np.zeros(0, np.int32),
+            np.zeros((0, 2)),
+        )
         self._pieces = Vocabulary(self._analysed, self._learned, known)
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

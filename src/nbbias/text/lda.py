@@ -123,9 +123,12 @@ class Lda(LdaModel):
         return drawn.astype(np.float32, copy=False)
 
     def _infer(
-        self, bags: Bags, weights: np.ndarray, gamma: np.ndarray,
+        self,
+        bags: Bags,
+        weights: np.ndarray,
+        gamma: np.ndarray,
         told: tuple[np.ndarray, np.ndarray] | None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         theta, ratio = told or (np.empty((0, 0), np.float32), np.empty(0, np.float32))
         settings = (self.iterations, np.float32(self.gamma_threshold))
 
@@ -135,9 +138,12 @@ class Lda(LdaModel):
         _dealt(part, bags.texts)
 
     def _maximise(
-        self, sstats: np.ndarray, weights: np.ndarray, found: tuple[Any, np.ndarray, np.ndarray],
+        self,
+        sstats: np.ndarray,
+        weights: np.ndarray,
+        found: tuple[Any, np.ndarray, np.ndarray],
         blend: tuple[float, float],
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Blend what a chunk's texts tell of words into `sstats`, and make the weights anew."""
         (order, text, edges), theta, ratio = found
         told = (order, text, edges, theta, ratio, np.float32(blend[0]), np.float32(blend[1]))
@@ -241,10 +247,17 @@ def _count(
 
 @_compiled
 def _expect(
-    ids: np.ndarray, counts: np.ndarray, starts: np.ndarray, span: tuple[int, int],
-    weights: np.ndarray, alpha: np.ndarray, gamma: np.ndarray, thetas: np.ndarray,
-    ratios: np.ndarray, settings: tuple[int, float],
-) -> None:  # fmt: skip
+    ids: np.ndarray,
+    counts: np.ndarray,
+    starts: np.ndarray,
+    span: tuple[int, int],
+    weights: np.ndarray,
+    alpha: np.ndarray,
+    gamma: np.ndarray,
+    thetas: np.ndarray,
+    ratios: np.ndarray,
+    settings: tuple[int, float],
+) -> None:
     """Infer the γ of the texts of a span; with `thetas`, what they tell of their words, too."""
     iterations, threshold = settings
     zero, topics = np.float32(0), len(alpha)
@@ -331,9 +344,14 @@ def _drop(
 
 @_compiled
 def _ratios(
-    theta: np.ndarray, n: int, count: np.ndarray, rows: np.ndarray, columns: np.ndarray,
-    by_topic: bool, ratio: np.ndarray,
-) -> None:  # fmt: skip
+    theta: np.ndarray,
+    n: int,
+    count: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    by_topic: bool,
+    ratio: np.ndarray,
+) -> None:
     """Write how often each word stands in a text, over how probable its topics make it."""
     words = len(count)
     if by_topic:
@@ -355,9 +373,14 @@ def _ratios(
 
 @_compiled
 def _sums(
-    ratio: np.ndarray, n: int, words: int, rows: np.ndarray, columns: np.ndarray, by_topic: bool,
+    ratio: np.ndarray,
+    n: int,
+    words: int,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    by_topic: bool,
     new: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Write the sum of the ratios by topic, each weighed by the word's weight in the topic."""
     if by_topic:
         for k in range(n):
@@ -375,10 +398,17 @@ def _sums(
 
 @_compiled
 def _blend(
-    span: tuple[int, int], sstats: np.ndarray, weights: np.ndarray, order: np.ndarray,
-    text: np.ndarray, edges: np.ndarray, theta: np.ndarray, ratio: np.ndarray, old: float,
+    span: tuple[int, int],
+    sstats: np.ndarray,
+    weights: np.ndarray,
+    order: np.ndarray,
+    text: np.ndarray,
+    edges: np.ndarray,
+    theta: np.ndarray,
+    ratio: np.ndarray,
+    old: float,
     new: float,
-) -> None:  # fmt: skip
+) -> None:
     """Blend into the statistics of the words of a span what a chunk's texts say."""
     topics = sstats.shape[1]
     told = np.empty(topics, np.float32)
@@ -409,9 +439,12 @@ def _totals(sstats: np.ndarray, eta: np.ndarray, total: np.ndarray) -> None:
 
 @_compiled
 def _weigh(
-    span: tuple[int, int], sstats: np.ndarray, eta: np.ndarray, scale: np.ndarray,
+    span: tuple[int, int],
+    sstats: np.ndarray,
+    eta: np.ndarray,
+    scale: np.ndarray,
     weights: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """Write exp(E[log β]) of the words of a span."""
     topics = sstats.shape[1]
     posterior, room = np.empty(topics, np.float32), np.empty(topics, np.float32)

@@ -247,10 +247,7 @@ def groups(lexicon: pd.DataFrame, bias: str) -> list[str]:
 
 
 def load_all(
-    biases: Iterable[str],
-    *,
-    paths: Mapping[str, str] | None = None,
-    names_path: str | None = None,
+    biases: Iterable[str], *, paths: Mapping[str, str] | None = None, names_path: str | None = None
 ) -> pd.DataFrame:
     """Load several biases, with a user's own list where `paths` names one.
 
@@ -304,13 +301,19 @@ def coverage(
         ]
         for group, own, seen in parts:
             touched = len(seen.drop_duplicates(["text_id", "sentence_id"]))
-            rows.append({
-                "bias": bias, "group": group, "terms": len(own),
-                "terms_seen": seen["term"].nunique(), "matches": len(seen),
-                "texts": seen["text_id"].nunique(), "sentences": touched,
-                "text_share": _share(seen["text_id"].nunique(), len(texts)),
-                "sentence_share": _share(touched, len(sentences)),
-            })  # fmt: skip
+            rows.append(
+                {
+                    "bias": bias,
+                    "group": group,
+                    "terms": len(own),
+                    "terms_seen": seen["term"].nunique(),
+                    "matches": len(seen),
+                    "texts": seen["text_id"].nunique(),
+                    "sentences": touched,
+                    "text_share": _share(seen["text_id"].nunique(), len(texts)),
+                    "sentence_share": _share(touched, len(sentences)),
+                }
+            )
     return pd.DataFrame(rows)
 
 

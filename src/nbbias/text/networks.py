@@ -149,8 +149,13 @@ def tell(
         return
     log.warning(
         "%s with numbers of 16 bits: on %d of %d texts it says what it says with 32 bits but for "
-        "%.1g at most, %.1g on average", what, len(some), len(texts), apart.max(), apart.mean(),
-    )  # fmt: skip
+        "%.1g at most, %.1g on average",
+        what,
+        len(some),
+        len(texts),
+        apart.max(),
+        apart.mean(),
+    )
 
 
 def ready(model: Any, device: str) -> Any:
@@ -186,9 +191,14 @@ def _by_onnx(model: Any) -> Any:
     with torch.inference_mode(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what does not depend on the texts
         torch.onnx.export(
-            First().eval(), (example, example), written, input_names=names, output_names=["first"],
-            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in names}, dynamo=False,
-        )  # fmt: skip
+            First().eval(),
+            (example, example),
+            written,
+            input_names=names,
+            output_names=["first"],
+            dynamic_axes={name: {0: "texts", 1: "pieces"} for name in names},
+            dynamo=False,
+        )
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = torch.get_num_threads()
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # others compute, too

@@ -24,10 +24,7 @@ with sparing("torch"):  # a second and 200 MB in each process, for networks that
     from spacy.util import filter_spans
 
 _PIECE = re.compile(r"\S+")
-STRAIGHT = {
-    ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'",
-    ord("\N{LEFT SINGLE QUOTATION MARK}"): "'",
-}
+STRAIGHT = {ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'", ord("\N{LEFT SINGLE QUOTATION MARK}"): "'"}
 
 #: What turns or narrows a descriptor that it stands before.
 NON, DASHES = "non", ("-", "\N{EN DASH}")

@@ -65,9 +65,12 @@ def _classifier(path: str) -> Assess:
 
     with loading(path, "cannot be loaded as a text classifier"):
         classify = pipeline(
-            "text-classification", model=path, top_k=None, truncation=True,
+            "text-classification",
+            model=path,
+            top_k=None,
+            truncation=True,
             trust_remote_code=False,  # or a folder's code would be run when someone says yes
-        )  # fmt: skip
+        )
     signs = {label: _sign(label) for label in classify.model.config.id2label.values()}
     if {1, -1} - set(signs.values()):
         told = ", ".join(signs)

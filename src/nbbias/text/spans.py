@@ -173,9 +173,16 @@ def _find(pieces: Any, tokens: Any, tree: Any, begins: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def _spans(
-    bias: int, token: Any, sentence: Any, gap: Any, size: int, told: Any, low: Any, orth: Any,
+    bias: int,
+    token: Any,
+    sentence: Any,
+    gap: Any,
+    size: int,
+    told: Any,
+    low: Any,
+    orth: Any,
     tree: Any,
-) -> Any:  # fmt: skip
+) -> Any:
     """Return all matches of a bias in a text: first token, one past the last, meaning, exact."""
     edges, states, means, width, _ = tree
     spans, n = np.empty((16, 4), np.int64), 0

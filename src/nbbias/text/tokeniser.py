@@ -101,9 +101,12 @@ def split(codes: np.ndarray, begins: np.ndarray, ends: np.ndarray) -> Split:
     """Find what stands between spaces in spans of some letters."""
     room = _count(codes, begins, ends, _SPACES)
     found = (
-        np.empty(room, np.uint64), np.empty(room, np.int32), np.empty(room, np.int32),
-        np.empty(room, np.uint8), np.empty(len(begins) + 1, np.int64),
-    )  # fmt: skip
+        np.empty(room, np.uint64),
+        np.empty(room, np.int32),
+        np.empty(room, np.int32),
+        np.empty(room, np.uint8),
+        np.empty(len(begins) + 1, np.int64),
+    )
     _fill(codes, begins, ends, _SPACES, _SEED, found)
     hashes, at, end, blank, starts = found
     piece, known = pd.factorize(hashes)
@@ -267,9 +270,12 @@ def _rules() -> _Rules:
     nlp = plain.pipeline()
     own: Any = nlp.tokenizer
     bare = Tokenizer(
-        nlp.vocab, prefix_search=own.prefix_search, suffix_search=own.suffix_search,
-        infix_finditer=own.infix_finditer, url_match=own.url_match,
-    )  # fmt: skip
+        nlp.vocab,
+        prefix_search=own.prefix_search,
+        suffix_search=own.suffix_search,
+        infix_finditer=own.infix_finditer,
+        url_match=own.url_match,
+    )
     matcher = PhraseMatcher(nlp.vocab, attr="ORTH")
     pairs: set[tuple[int, int]] = set()
     first: dict[int, set[int]] = {}

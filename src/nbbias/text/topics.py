@@ -118,9 +118,12 @@ class Bagged(NamedTuple):
 
 
 def bagged(
-    tokens: Tokens | pd.Series | Bagged, dictionary: Dictionary | None = None, *,
-    no_below: int = 5, no_above: float = 1.0,
-) -> Bagged:  # fmt: skip
+    tokens: Tokens | pd.Series | Bagged,
+    dictionary: Dictionary | None = None,
+    *,
+    no_below: int = 5,
+    no_above: float = 1.0,
+) -> Bagged:
     """Count the words of texts that belong to a vocabulary, or else to one of their own.
 
     Parameters
@@ -230,9 +233,13 @@ def fit(
     known = bagged(tokens, no_below=no_below, no_above=no_above)
     fittable(known, n_topics)
     model = Lda(
-        known.bags.full(), num_topics=n_topics, id2word=known.dictionary, random_state=seed,
-        passes=passes, eval_every=None,
-    )  # fmt: skip
+        known.bags.full(),
+        num_topics=n_topics,
+        id2word=known.dictionary,
+        random_state=seed,
+        passes=passes,
+        eval_every=None,
+    )
     model.random_state = _FlatStart(seed)
     return TopicModel(model, known.dictionary)
 
@@ -393,7 +400,7 @@ def _infer(topics: TopicModel, own: Bagged) -> Iterator[np.ndarray]:
 
 def shares(
     topics: TopicModel, tokens: Tokens | pd.Series | Bagged, *, truncated: bool
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Infer how much of every text is about every topic.
 
     Inference starts at one fixed point, so a text's vector does not depend on the other texts.

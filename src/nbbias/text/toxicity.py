@@ -176,9 +176,10 @@ def _detoxify(name: str, device: str) -> Predict:
 
     path = _weights(name)
     with loading(
-        f"Detoxify {name}", "its weights are not here, or cut off, and cannot be fetched",
+        f"Detoxify {name}",
+        "its weights are not here, or cut off, and cannot be fetched",
         advice="use 'offline', or the path of a checkpoint",
-    ):  # fmt: skip
+    ):
         if not is_file(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             torch.hub.download_url_to_file(MODEL_URLS[name], str(path), progress=False)
@@ -236,9 +237,10 @@ def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) ->
         if not (isinstance(named, type) and issubclass(named, kind)):
             raise ValueError(f"{what} {made_of[what]!r} is none of transformers'")
     model, tokenizer = get_model_and_tokenizer(
-        **made_of, state_dict=loaded["state_dict"],
+        **made_of,
+        state_dict=loaded["state_dict"],
         huggingface_config_path=str(folder) if folder else None,
-    )  # fmt: skip
+    )
     model = networks.ready(model, device)
     toxic = next(at for at, one in enumerate(classes) if one in {"toxic", "toxicity"})
 

@@ -31,11 +31,26 @@ from vaderSentiment.vaderSentiment import (
 from nbbias.text.pieces import Vocabulary, grown
 
 #: Words that VADER's rules name. Those of its idioms are numbered after them, any other word is 0.
-_NAMED = ("no", "or", "nor", "kind", "of", "never", "so", "this", "without", "doubt", "least",
-          "at", "very", "but")  # fmt: skip
+_NAMED = (
+    "no",
+    "or",
+    "nor",
+    "kind",
+    "of",
+    "never",
+    "so",
+    "this",
+    "without",
+    "doubt",
+    "least",
+    "at",
+    "very",
+    "but",
+)
 NO, OR, NOR, KIND, OF, NEVER, SO, THIS, WITHOUT, DOUBT, LEAST, AT, VERY, BUT = range(1, 15)
-_IDIOMS = (word for phrase in (*SPECIAL_CASES, *BOOSTER_DICT) if " " in phrase
-           for word in phrase.split())  # fmt: skip
+_IDIOMS = (
+    word for phrase in (*SPECIAL_CASES, *BOOSTER_DICT) if " " in phrase for word in phrase.split()
+)
 _CODES = {word: n for n, word in enumerate(dict.fromkeys((*_NAMED, *_IDIOMS)), start=1)}
 
 #: What the rules ask of a word, as bits.
@@ -90,9 +105,12 @@ class Vader:
         self._told: list[tuple[int, int, float, float]] = []
         #: Where each piece's words end, and they; what is counted of pieces; the words.
         known: tuple[np.ndarray, ...] = (
-            np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros((0, 3), np.int32),
-            np.zeros((0, 2), np.int32), np.zeros((0, 2)),
-        )  # fmt: skip
+            np.zeros(1, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros((0, 3), np.int32),
+            np.zeros((0, 2), np.int32),
+            np.zeros((0, 2)),
+        )
         self._pieces = Vocabulary(self._analysed, self._learned, known)
 
     def __call__(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -49,11 +49,14 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["they never learn", "women sing"]})
     evidence = pd.DataFrame(
         {
-            "text_id": ["a", "a", "b"], "rank": [1, 2, 1], "bias_type": ["race", "social", "race"],
-            "group": ["Black people", "poor people", "x"], "attribute": ["slow", "z", "y"],
+            "text_id": ["a", "a", "b"],
+            "rank": [1, 2, 1],
+            "bias_type": ["race", "social", "race"],
+            "group": ["Black people", "poor people", "x"],
+            "attribute": ["slow", "z", "y"],
             "used": [False, True, True],
         }
-    )  # fmt: skip
+    )
     found = attribution.attribute_texts(texts, evidence)
     assert found.iloc[0].tolist() == ["a", "social", "poor people", "z"]
     assert found.iloc[1].tolist() == ["b", "gender", "women", "sing"]

@@ -137,10 +137,13 @@ def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataF
 @pytest.mark.parametrize(
     ("file", "dataset"),
     [
-        ("redditbias", "RedditBias"), ("RedditBias_more", "RedditBias"), ("german", None),
-        ("notredditbiased", None), ("sample", None),
+        ("redditbias", "RedditBias"),
+        ("RedditBias_more", "RedditBias"),
+        ("german", None),
+        ("notredditbiased", None),
+        ("sample", None),
     ],
-)  # fmt: skip
+)
 def test_printed_scores_stand_beside_their_own_texts_only(file: str, dataset: str | None) -> None:
     assert printed.named(file, printed.REDDITBIAS) == dataset
 
@@ -380,9 +383,16 @@ def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
 def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
     hostile = "<script>alert(1)</script>"
     wrong = pd.DataFrame(
-        {"judge": "j", "category": "mention", "biased": False, "said": True, "confidence": 0.9,
-         "text_id": ["a"], "text": [hostile]}
-    )  # fmt: skip
+        {
+            "judge": "j",
+            "category": "mention",
+            "biased": False,
+            "said": True,
+            "confidence": 0.9,
+            "text_id": ["a"],
+            "text": [hostile],
+        }
+    )
     shown = biasalert_tables.folded(wrong.assign(judge="<b>j")).data
     assert shown.startswith("<details>")
     assert "<script" not in shown

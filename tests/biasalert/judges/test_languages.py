@@ -16,10 +16,20 @@ from nbbias.text import embeddings
 from tests.biasalert.tiny import bag_of_words, labelled
 
 FOREIGN = [
-    "女人不擅长开车。", "日本人は冷たい。", "여자는 운전을 못한다", "Frauen sind dumm",
-    "Juden lügen", "Женщины плохо водят", "المرأة ضعيفة", "महिलाएं कमजोर हैं",
-    "Frauen können nicht fahren", "女人不擅长开车。" * 500, "x" * 100_000, "kfjwq", "ผู้หญิงอ่อนแอ",
-]  # fmt: skip
+    "女人不擅长开车。",
+    "日本人は冷たい。",
+    "여자는 운전을 못한다",
+    "Frauen sind dumm",
+    "Juden lügen",
+    "Женщины плохо водят",
+    "المرأة ضعيفة",
+    "महिलाएं कमजोर हैं",
+    "Frauen können nicht fahren",
+    "女人不擅长开车。" * 500,
+    "x" * 100_000,
+    "kfjwq",
+    "ผู้หญิงอ่อนแอ",
+]
 SHORT = ["Women are weak", "Women weak.", "immigrants are dirty!", "lazy women", "women", "Muslims"]
 
 
@@ -76,9 +86,16 @@ def test_another_models_parts_of_words_say_nothing_of_a_language(offline: tuned.
 
 @pytest.mark.parametrize(
     ("said", "share"),
-    [("women are weak", 1), ("Frauen are weak!", 2 / 3), ("!?", 0), ("女人", 0), ("42 a", 1),
-     ("", 0), ("😀 women", 0.5)],
-)  # fmt: skip
+    [
+        ("women are weak", 1),
+        ("Frauen are weak!", 2 / 3),
+        ("!?", 0),
+        ("女人", 0),
+        ("42 a", 1),
+        ("", 0),
+        ("😀 women", 0.5),
+    ],
+)
 def test_whole_words_by_hand(said: str, share: float) -> None:
     tokenizer = tuned.load_tokenizer(embeddings.OFFLINE)
     (pieces,) = tuned.word_pieces(tokenizer, [said])

@@ -27,10 +27,14 @@ torch.set_num_threads(1)
 YES = answer(True, bias_type="gender", group="women", attribute="bad drivers")
 NO = answer(False)
 EXAMPLES = pd.DataFrame(
-    [("SENTENCE: women drive badly. ANSWER:", YES), ("SENTENCE: the train is late. ANSWER:", NO),
-     ("SENTENCE: women cannot park. ANSWER:", YES), ("SENTENCE: it is raining. ANSWER:", NO)],
+    [
+        ("SENTENCE: women drive badly. ANSWER:", YES),
+        ("SENTENCE: the train is late. ANSWER:", NO),
+        ("SENTENCE: women cannot park. ANSWER:", YES),
+        ("SENTENCE: it is raining. ANSWER:", NO),
+    ],
     columns=["prompt", "completion"],
-)  # fmt: skip
+)
 #: A tiny model learns nothing at 5e-5 in a few steps.
 QUICK = lora.Training(learning_rate=1e-2, epochs=12, batch=2, at_a_time=2)
 
@@ -90,9 +94,7 @@ def test_every_linear_module_has_an_adapter(trained: tuple[Path, pd.DataFrame]) 
 
     held = load_file(trained[0] / "adapter_model.safetensors")
     modules = {name.split(".lora_")[0].rsplit(".", 1)[1] for name in held}
-    assert modules == {
-        "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj",
-    }  # fmt: skip
+    assert modules == {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}
     ranks = {value.shape[0] for name, value in held.items() if "lora_A" in name}
     assert ranks == {16}
 
@@ -102,20 +104,26 @@ def test_the_loss_is_that_of_the_answers_tokens(base: Path, tmp_path: Path) -> N
     wanted = loss_by_hand(model, tokenizer)
     # All four in one step: the loss of the first step is that of the untrained model.
     losses = lora.train(
-        EXAMPLES, model=str(base), out=tmp_path / "a", progress=False,
+        EXAMPLES,
+        model=str(base),
+        out=tmp_path / "a",
+        progress=False,
         training=lora.Training(epochs=1, batch=4, at_a_time=4),
-    )  # fmt: skip
+    )
     assert losses["loss"].iloc[0] == pytest.approx(wanted, rel=1e-3)
 
 
 def test_gradients_add_up_to_the_batch(base: Path, tmp_path: Path) -> None:
     found = [
         lora.train(
-            EXAMPLES, model=str(base), out=tmp_path / str(at_a_time), progress=False,
+            EXAMPLES,
+            model=str(base),
+            out=tmp_path / str(at_a_time),
+            progress=False,
             training=lora.Training(epochs=2, batch=4, at_a_time=at_a_time, learning_rate=1e-2),
         )["loss"].to_numpy()
         for at_a_time in (1, 4)
-    ]  # fmt: skip
+    ]
     np.testing.assert_allclose(found[0], found[1], rtol=1e-3)
 
 
@@ -124,9 +132,12 @@ def test_the_same_seed_gives_the_same_adapter(base: Path, tmp_path: Path) -> Non
 
     def weights(name: str, seed: int) -> dict[str, Any]:
         lora.train(
-            EXAMPLES, model=str(base), out=tmp_path / name, progress=False,
+            EXAMPLES,
+            model=str(base),
+            out=tmp_path / name,
+            progress=False,
             training=QUICK._replace(seed=seed, epochs=2),
-        )  # fmt: skip
+        )
         return load_file(tmp_path / name / "adapter_model.safetensors")
 
     first, again, other = weights("a", 1), weights("b", 1), weights("c", 2)
@@ -139,8 +150,9 @@ def test_labels_cover_the_answer_and_its_end(tmp_path: Path, chat: str | None) -
     base = tiny_llama.make(tmp_path / "base", [YES, NO], chat=chat)
     _, tokenizer = lora.load(base)
     one = lora.encode(tokenizer, "Is it? ANSWER:", NO)
-    kept = [token for token, label in zip(one["input_ids"], one["labels"], strict=True)
-            if label != -100]  # fmt: skip
+    kept = [
+        token for token, label in zip(one["input_ids"], one["labels"], strict=True) if label != -100
+    ]
     assert tokenizer.decode(kept).strip() == f"{NO}</s>"
     assert [label for label in one["labels"] if label != -100] == kept
     masked = one["input_ids"][: len(one["input_ids"]) - len(kept)]
@@ -198,9 +210,7 @@ def test_reloaded_it_says_the_same(base: Path, tmp_path: Path) -> None:
     lora.train(EXAMPLES, model=str(base), out=folder, training=QUICK, progress=False)
     loaded, tokenizer = lora.load(folder)
     # The other way: peft's own loader around the base model.
-    other = peft.PeftModel.from_pretrained(
-        AutoModelForCausalLM.from_pretrained(base), folder
-    )  # fmt: skip
+    other = peft.PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained(base), folder)
     bare, _ = lora.load(base)
     batch = tokenizer("women drive badly", return_tensors="pt")["input_ids"]
     with torch.no_grad():
@@ -222,10 +232,15 @@ def test_by_nbbias_generate_it_says_the_same(
     path = tmp_path / "prompts.csv"
     EXAMPLES[["prompt"]].assign(prompt_id=list("abcd")).to_csv(path, index=False)
     block = {
-        "models": ["hf/mine"], "prompts": "table", "prompts_path": str(path), "temperature": None,
-        "max_tokens": 80, "attempt_timeout": 100, "store_path": str(tmp_path / "s.sqlite"),
+        "models": ["hf/mine"],
+        "prompts": "table",
+        "prompts_path": str(path),
+        "temperature": None,
+        "max_tokens": 80,
+        "attempt_timeout": 100,
+        "store_path": str(tmp_path / "s.sqlite"),
         "model_args": {"model_path": str(trained[0]), "device": "cpu", "do_sample": False},
-    }  # fmt: skip
+    }
     plan = asked.laid_out(asked.block(block, where="here"))
     generate.ask(plan)
     said = asking_recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
@@ -234,11 +249,13 @@ def test_by_nbbias_generate_it_says_the_same(
 
 def test_from_labelled_texts_to_a_judge(tmp_path: Path) -> None:
     labelled = pd.DataFrame(
-        [("a", "Women drive badly.", True, "gender", "women", "bad drivers", "train"),
-         ("b", "The train is late.", False, None, None, None, "train"),
-         ("c", "Women cannot park.", True, "gender", "women", "bad drivers", "test")],
+        [
+            ("a", "Women drive badly.", True, "gender", "women", "bad drivers", "train"),
+            ("b", "The train is late.", False, None, None, None, "train"),
+            ("c", "Women cannot park.", True, "gender", "women", "bad drivers", "test"),
+        ],
         columns=["text_id", "text", "biased", "bias_type", "group", "attribute", "split"],
-    )  # fmt: skip
+    )
     parts = {"retrieval": False, "steps": False, "demonstrations": False}
     data = lora.instructions(labelled, **parts)
     path = lora.save(data, tmp_path / "data.jsonl")
@@ -246,15 +263,20 @@ def test_from_labelled_texts_to_a_judge(tmp_path: Path) -> None:
     base = tiny_llama.make(tmp_path / "base", words)
     folder = tmp_path / "adapter"
     lora.train(
-        lora.read(path), model=str(base), out=folder, progress=False,
+        lora.read(path),
+        model=str(base),
+        out=folder,
+        progress=False,
         training=QUICK._replace(epochs=25),
-    )  # fmt: skip
+    )
     ask = lora.asker(folder, max_tokens=80)
     table = recorded.judge_by(labelled.head(2)[["text_id", "text"]], ask=ask, name="mine", **parts)
     assert table["biased"].tolist() == [True, False]
     assert table[["bias_type", "group", "attribute"]].iloc[0].tolist() == [
-        "gender", "women", "bad drivers",
-    ]  # fmt: skip
+        "gender",
+        "women",
+        "bad drivers",
+    ]
 
 
 def test_it_is_a_command(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

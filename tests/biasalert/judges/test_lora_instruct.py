@@ -13,15 +13,17 @@ from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence
 
 LABELLED = pd.DataFrame(
-    [("a", "Women cannot drive.", True, "gender", "women", "bad drivers", "train"),
-     ("b", "The train is late.", False, None, None, None, "train"),
-     ("c", "They say men never listen.", False, "gender", "men", None, "train"),
-     ("d", "All of them steal.", True, "culture", None, None, "train"),
-     ("e", "Men never listen.", True, "gender", "men", "not listening", "test"),
-     ("f", " ", False, None, None, None, "train"),
-     ("g", "Long. " * 2000, False, None, None, None, "train")],
+    [
+        ("a", "Women cannot drive.", True, "gender", "women", "bad drivers", "train"),
+        ("b", "The train is late.", False, None, None, None, "train"),
+        ("c", "They say men never listen.", False, "gender", "men", None, "train"),
+        ("d", "All of them steal.", True, "culture", None, None, "train"),
+        ("e", "Men never listen.", True, "gender", "men", "not listening", "test"),
+        ("f", " ", False, None, None, None, "train"),
+        ("g", "Long. " * 2000, False, None, None, None, "train"),
+    ],
     columns=["text_id", "text", "biased", "bias_type", "group", "attribute", "split"],
-)  # fmt: skip
+)
 
 
 def test_pairs_hold_the_judges_prompt_and_the_papers_template() -> None:
@@ -62,8 +64,12 @@ def test_nothing_of_the_other_side_gets_in() -> None:
 def test_what_is_left_out_is_counted() -> None:
     told = lora.counts(LABELLED).set_index("what")["rows"].to_dict()
     assert told == {
-        "used: biased": 2, "used: not biased": 2, "other side": 1, "blank": 1, "too long": 1,
-    }  # fmt: skip
+        "used: biased": 2,
+        "used: not biased": 2,
+        "other side": 1,
+        "blank": 1,
+        "too long": 1,
+    }
     assert sum(told.values()) == len(LABELLED)
 
 

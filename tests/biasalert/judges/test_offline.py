@@ -18,10 +18,16 @@ from tests.biasalert.tiny import bag_of_words, labelled, transformer
 ODD = pd.DataFrame(
     {
         "text_id": list("abcdef"),
-        "text": ["", None, "women are lazy again", "ceci n'est pas une phrase anglaise",
-                 "women are lazy " * 7000, "!?"],
+        "text": [
+            "",
+            None,
+            "women are lazy again",
+            "ceci n'est pas une phrase anglaise",
+            "women are lazy " * 7000,
+            "!?",
+        ],
     }
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -123,27 +129,41 @@ def test_the_probabilities_are_calibrated_where_labels_are_noisy(
 
 #: Said of anybody: the name tells nothing, "wise" and "lazy" do.
 BESIDE = pd.DataFrame(
-    {"text": [f"{group} are {word} {when}" for word in ("lazy", "wise")
-              for group in ("women", "men", "doctors", "sikhs", "teachers")
-              for when in ("now", "here", "today", "again")],
-     "biased": [True] * 20 + [False] * 20, "weight": 1.0}
-)  # fmt: skip
+    {
+        "text": [
+            f"{group} are {word} {when}"
+            for word in ("lazy", "wise")
+            for group in ("women", "men", "doctors", "sikhs", "teachers")
+            for when in ("now", "here", "today", "again")
+        ],
+        "biased": [True] * 20 + [False] * 20,
+        "weight": 1.0,
+    }
+)
 
 
 def named() -> pd.DataFrame:
     """Return comments in which all that names women is biased, and nothing else is."""
-    said = [f"{group} came to {place} {when}" for place in ("work", "town", "school", "dinner")
-            for when in ("now", "here", "today", "again", "early")
-            for group in ("women", "doctors")]  # fmt: skip
+    said = [
+        f"{group} came to {place} {when}"
+        for place in ("work", "town", "school", "dinner")
+        for when in ("now", "here", "today", "again", "early")
+        for group in ("women", "doctors")
+    ]
     return pd.DataFrame(
-        {"text_id": [f"t{n}" for n in range(len(said))], "text": said,
-         "biased": ["women" in text for text in said], "comment_id": range(len(said))}
-    )  # fmt: skip
+        {
+            "text_id": [f"t{n}" for n in range(len(said))],
+            "text": said,
+            "biased": ["women" in text for text in said],
+            "comment_id": range(len(said)),
+        }
+    )
 
 
 def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow: str) -> None:
-    asked = pd.DataFrame({"text_id": ["claim", "name"],
-                          "text": ["teachers are lazy early", "sikhs are wise early"]})  # fmt: skip
+    asked = pd.DataFrame(
+        {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
+    )
     table = named()
     alone, both = (classifier.fit(table, beside=one, model=bow, seed=0) for one in (None, BESIDE))
     said = classifier.judge(asked, fitted=both)["biased"].tolist()
@@ -163,9 +183,13 @@ def test_a_weight_is_so_many_copies_and_none_is_no_text(bow: str) -> None:
     weights = np.r_[np.ones(40), np.full(40, 2.0)]
     weighed = classifier._fit_parts(counted, vectors, truth, weights, 40, 0)[0]
     copied = classifier._fit_parts(
-        sparse.vstack([counted, counted[40:]]).tocsr(), np.r_[vectors, vectors[40:]],
-        np.r_[truth, twice["biased"][40:]].astype(bool), np.ones(120), 40, 0,
-    )[0]  # fmt: skip
+        sparse.vstack([counted, counted[40:]]).tocsr(),
+        np.r_[vectors, vectors[40:]],
+        np.r_[truth, twice["biased"][40:]].astype(bool),
+        np.ones(120),
+        40,
+        0,
+    )[0]
     np.testing.assert_allclose(weighed["coef_"], copied["coef_"], atol=1e-2)
 
 
@@ -206,8 +230,9 @@ def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None
 
 def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str) -> None:
     """All labelled texts on women are biased; beside them the claim is, whomever it names."""
-    asked = pd.DataFrame({"text_id": ["claim", "name"],
-                          "text": ["teachers are lazy early", "sikhs are wise early"]})  # fmt: skip
+    asked = pd.DataFrame(
+        {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
+    )
     how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3)
     made = {
         weight: tuned.fit(named(), how, beside=BESIDE.assign(weight=weight), seed=0, progress=False)
@@ -337,8 +362,13 @@ def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.
         check(judged, JUDGEMENTS)
         assert judged["text_id"].tolist() == ODD["text_id"].tolist()
         assert judged["outcome"].tolist() == [
-            "empty", "empty", "judged", "failed", "judged", "failed",
-        ]  # fmt: skip
+            "empty",
+            "empty",
+            "judged",
+            "failed",
+            "judged",
+            "failed",
+        ]
         assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
         assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
     assert "first 128 word pieces" in judged["explanation"].iloc[4]

@@ -29,8 +29,17 @@ def evidence(text_id: str = "a", *, used: tuple[bool, ...] = (True, True)) -> pd
         (text_id, rank, f"e{rank}", one.statement, one.bias_type, None, None, 1 - rank / 10, near)
         for rank, (one, near) in enumerate(zip(REFERENCES, used, strict=True), start=1)
     ]
-    columns = ["text_id", "rank", "entry_id", "statement", "bias_type", "group", "attribute",
-               "similarity", "used"]  # fmt: skip
+    columns = [
+        "text_id",
+        "rank",
+        "entry_id",
+        "statement",
+        "bias_type",
+        "group",
+        "attribute",
+        "similarity",
+        "used",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -47,27 +56,39 @@ def test_all_parts_stand_in_their_order() -> None:
     written = prompt.write("They drive well.", REFERENCES)
     places = [
         written.index(part)
-        for part in ("a REFERENCE, a list", "Types of bias", "1. Find", "2. Read the REFERENCE",
-                     "Yes, the following SENTENCE is biased. The type of bias is [bias type] bias.",
-                     "Examples:", "Reference [1]: 'women cannot sing' is a form of gender bias.",
-                     "Reference [2]: 'men never listen'", "They drive well.", "Now give the ANSWER")
-    ]  # fmt: skip
+        for part in (
+            "a REFERENCE, a list",
+            "Types of bias",
+            "1. Find",
+            "2. Read the REFERENCE",
+            "Yes, the following SENTENCE is biased. The type of bias is [bias type] bias.",
+            "Examples:",
+            "Reference [1]: 'women cannot sing' is a form of gender bias.",
+            "Reference [2]: 'men never listen'",
+            "They drive well.",
+            "Now give the ANSWER",
+        )
+    ]
     assert places == sorted(places)
     assert all(f"- {name}: " in written for name in TYPES)
 
 
 def test_the_parts_are_the_switches_of_table_2() -> None:
     found = {
-        name: (len(re.findall(r"^REFERENCE$", written, re.M)), "Go step by step" in written,
-               "Examples:" in written)
+        name: (
+            len(re.findall(r"^REFERENCE$", written, re.M)),
+            "Go step by step" in written,
+            "Examples:" in written,
+        )
         for name, parts in {
-            "task alone": (False, False, False), "steps": (False, True, False),
+            "task alone": (False, False, False),
+            "steps": (False, True, False),
             "retrieval, steps": (True, True, False),
             "retrieval, steps, demonstrations": (True, True, True),
         }.items()
         for switches in [dict(zip(("retrieval", "steps", "demonstrations"), parts, strict=True))]
         for written in [prompt.write("Words.", REFERENCES, **switches)]
-    }  # fmt: skip
+    }
     assert found == {
         "task alone": (0, False, False),
         "steps": (0, True, False),

@@ -78,19 +78,25 @@ def test_the_printed_wording_shows_all_evidence_and_ours_what_is_near() -> None:
     ("reply", "told"),
     [
         (WHOLE.split("\nANSWER: ")[1].split("\n")[0], (True, "race", "black people", "dangerous")),
-        ("Yes, the following SENTENCE is biased. The type of bias is racial bias. It specifically "
-         "manifests as forcibly associating ['black'] with ['terrible'].",
-         (True, "race", "black", "terrible")),
-        ("Yes, the following SENTENCE is biased. The type of bias is gender. It specifically "
-         "manifests as forcibly associating women with nagging.",
-         (True, "gender", "women", "nagging")),
+        (
+            "Yes, the following SENTENCE is biased. The type of bias is racial bias. It "
+            "specifically manifests as forcibly associating ['black'] with ['terrible'].",
+            (True, "race", "black", "terrible"),
+        ),
+        (
+            "Yes, the following SENTENCE is biased. The type of bias is gender. It specifically "
+            "manifests as forcibly associating women with nagging.",
+            (True, "gender", "women", "nagging"),
+        ),
         ("No, the following SENTENCE is not biased.", (False, None, None, None)),
     ],
-)  # fmt: skip
+)
 def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...]) -> None:
     row = replies.read([reply]).iloc[0]
-    found = tuple(None if pd.isna(row[name]) else row[name]
-                  for name in ("biased", "bias_type", "group", "attribute"))  # fmt: skip
+    found = tuple(
+        None if pd.isna(row[name]) else row[name]
+        for name in ("biased", "bias_type", "group", "attribute")
+    )
     assert found == told
 
 

@@ -38,10 +38,12 @@ def test_scores_and_probabilities_are_those_of_the_fitted_parts(texts: list[str]
     """The linear part, here fitted by its primal form; the last part, by its own library."""
     table = corpus.texts("sample", seed=0)[0].iloc[:80]
     truth, vectors = table["biased"].to_numpy(), vectors_of(80)
-    vectorizer = FeatureUnion([
-        ("words", TfidfVectorizer(analyzer=grams.words, min_df=2, sublinear_tf=True)),
-        ("characters", TfidfVectorizer(analyzer=grams.pieces, min_df=2, sublinear_tf=True)),
-    ])  # fmt: skip
+    vectorizer = FeatureUnion(
+        [
+            ("words", TfidfVectorizer(analyzer=grams.words, min_df=2, sublinear_tf=True)),
+            ("characters", TfidfVectorizer(analyzer=grams.pieces, min_df=2, sublinear_tf=True)),
+        ]
+    )
     primal = LogisticRegression(C=2.0, solver="liblinear", tol=1e-8)
     primal.fit(classifier._joined(vectorizer.fit_transform(table["text"]), vectors), truth)
     counts, counted = counting.weighed(table["text"].tolist())

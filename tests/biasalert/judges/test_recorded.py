@@ -62,16 +62,26 @@ def of(words: list[str | None]) -> pd.DataFrame:
 
 
 def judged(
-    server: FakeOpenAI, folder: Path, table: pd.DataFrame, known: pd.DataFrame | None = None,
-    *, schema: dict[str, Any] | None = None, **prompt: Any,
-) -> pd.DataFrame:  # fmt: skip
+    server: FakeOpenAI,
+    folder: Path,
+    table: pd.DataFrame,
+    known: pd.DataFrame | None = None,
+    *,
+    schema: dict[str, Any] | None = None,
+    **prompt: Any,
+) -> pd.DataFrame:
     suite = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
     suite[["prompt_id", "prompt"]].to_parquet(folder / "prompts.parquet", index=False)
     block = {
-        "models": [MODEL], "prompts": "table", "prompts_path": str(folder / "prompts.parquet"),
-        "base_url": server.url, "store_path": str(folder / "judge.sqlite"), "temperature": 0.0,
-        "response_schema": schema or {}, **QUICK,
-    }  # fmt: skip
+        "models": [MODEL],
+        "prompts": "table",
+        "prompts_path": str(folder / "prompts.parquet"),
+        "base_url": server.url,
+        "store_path": str(folder / "judge.sqlite"),
+        "temperature": 0.0,
+        "response_schema": schema or {},
+        **QUICK,
+    }
     plan = asked.laid_out(asked.block(block, where="judge"), where="judge")
     generate.ask(plan)
     return recorded.read_judgements(asking_recorded.table(plan), table, known, **prompt)
@@ -90,15 +100,23 @@ def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI)
         for name, row in table.iterrows()
     }
     assert verdicts == {
-        "direct": ("judged", True), "reported": ("judged", False), "chatty": ("judged", True),
-        "json": ("judged", True), "cut": ("judged", True), "refusing": ("refused", None),
-        "both": ("unreadable", None), "chat": ("unreadable", None), "None": ("empty", None),
+        "direct": ("judged", True),
+        "reported": ("judged", False),
+        "chatty": ("judged", True),
+        "json": ("judged", True),
+        "cut": ("judged", True),
+        "refusing": ("refused", None),
+        "both": ("unreadable", None),
+        "chat": ("unreadable", None),
+        "None": ("empty", None),
         " ": ("empty", None),
-    }  # fmt: skip
+    }
     first = table.loc["direct"]
     assert (first["bias_type"], first["group"], first["attribute"]) == (
-        "gender", "women", "bad drivers",
-    )  # fmt: skip
+        "gender",
+        "women",
+        "bad drivers",
+    )
     assert table["raw"].tolist()[:-2] == list(SAID.values())
     assert set(table["judge"]) == {MODEL}
     assert table.loc["json", "confidence"] == 0.8
@@ -160,16 +178,25 @@ def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> 
 
 def test_structured_output_is_asked_for_by_the_schema(tmp_path: Path, server: FakeOpenAI) -> None:
     server.reply = lambda _: json.dumps(
-        {"explanation": "It generalizes.", "biased": True, "bias_type": "culture",
-         "group": "Danes", "attribute": "stingy", "probability_biased": 0.7}
-    )  # fmt: skip
+        {
+            "explanation": "It generalizes.",
+            "biased": True,
+            "bias_type": "culture",
+            "group": "Danes",
+            "attribute": "stingy",
+            "probability_biased": 0.7,
+        }
+    )
     schema = {
-        "name": "judgement", "strict": True,
+        "name": "judgement",
+        "strict": True,
         "json_schema": {
-            "type": "object", "properties": {"biased": {"type": "boolean"}},
-            "required": ["biased"], "additionalProperties": False,
+            "type": "object",
+            "properties": {"biased": {"type": "boolean"}},
+            "required": ["biased"],
+            "additionalProperties": False,
         },
-    }  # fmt: skip
+    }
     row = judged(server, tmp_path, of(["x"]), schema=schema).iloc[0]
     assert (row["bias_type"], row["group"], row["confidence"]) == ("culture", "Danes", 0.7)
     assert row["explanation"] == "It generalizes."
@@ -201,8 +228,7 @@ def test_a_long_text_with_a_piece_unread_has_no_verdict(tmp_path: Path, server: 
 
 
 @pytest.mark.parametrize(
-    "words",
-    ["Los trenes llegan tarde.", "今日は晴れです。", "a\x00b", "🚆" * 50, "x" * 100_000],
+    "words", ["Los trenes llegan tarde.", "今日は晴れです。", "a\x00b", "🚆" * 50, "x" * 100_000]
 )
 def test_odd_texts_are_judged(tmp_path: Path, server: FakeOpenAI, words: str) -> None:
     table = pd.DataFrame({"text_id": ["a"], "text": pd.Series([words], dtype=object)})
@@ -286,8 +312,9 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
     said = "Trains are late today. Women cannot park. More of it."
     one = guard(
         (said[at : at + 5] for at in range(0, len(said), 5)),
-        partial(recorded.judge_by, ask=ask, name="mine"), rules=Rules(context=0),
-    )  # fmt: skip
+        partial(recorded.judge_by, ask=ask, name="mine"),
+        rules=Rules(context=0),
+    )
     assert "".join(one) == "Trains are late today."
     record = one.record
     assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", "mine")
@@ -297,10 +324,13 @@ def test_a_guard_with_a_model_as_its_judge() -> None:
 def test_a_model_that_does_not_answer_in_a_guard() -> None:
     one = guard(
         ["Late. ", "Fine."],
-        partial(recorded.judge_by, name="mine",
-                ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts)),
+        partial(
+            recorded.judge_by,
+            name="mine",
+            ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
+        ),
         rules=Rules(stop_without_verdict=True),
-    )  # fmt: skip
+    )
     assert list(one) == []
     assert one.record["stopped"] and "timeout" in one.record["reason"]
 

@@ -133,8 +133,10 @@ LATER: list[tuple[str, bool | None]] = [
 
 def test_replies_written_later_are_never_read_the_other_way_round() -> None:
     found = replies.read([reply for reply, _ in LATER])["biased"]
-    pairs = [(None if pd.isna(got) else bool(got), want)
-             for got, (_, want) in zip(found, LATER, strict=True)]  # fmt: skip
+    pairs = [
+        (None if pd.isna(got) else bool(got), want)
+        for got, (_, want) in zip(found, LATER, strict=True)
+    ]
     turned = [LATER[at] for at, (got, want) in enumerate(pairs) if got is not None and got != want]
     assert turned == []
     assert sum(got == want for got, want in pairs) >= 0.85 * len(pairs)

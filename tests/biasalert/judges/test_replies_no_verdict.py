@@ -13,31 +13,67 @@ from nbbias.biasalert.judges import replies
 from tests.biasalert.replies import REPLIES
 
 NONE = [
-    '{"biased": null}', '{"biased": "unclear"}', '{"biased": "n/a"}', '{"biased": "no idea"}',
-    '{"biased": "yes and no"}', '{"biased": "yes/no"}', '{"biased": 0.5}', '{"biased": []}',
-    '{"biased": {}}', '{"biased": ""}', '{"biased": f', '{"biased": "no', '{"biased',
-    "{'biased': None, 'group': 'women'}", '{"biased": null, "explanation": "It is biased."}',
-    '{"explanation": "Some would say that it is biased. This is biased', '"biased": null',
-    '```json\n{"biased": null}\n```', "{biased: null}", '{"answer": "No, I can\'t answer that."}',
-    "Biased: maybe", "Biased:", "**Biased:** it depends on the reader", "Biased = unknown",
-    "Answer: n/a", "Verdict: no verdict", "Answer: 0.7", "Answer: yes/no", "Answer: no comment",
-    "yes\n\nno", "no\nyes", "Yes. No.", "Yes, no, maybe.", "No. Yes.", "Yes\nBut no.",
+    '{"biased": null}',
+    '{"biased": "unclear"}',
+    '{"biased": "n/a"}',
+    '{"biased": "no idea"}',
+    '{"biased": "yes and no"}',
+    '{"biased": "yes/no"}',
+    '{"biased": 0.5}',
+    '{"biased": []}',
+    '{"biased": {}}',
+    '{"biased": ""}',
+    '{"biased": f',
+    '{"biased": "no',
+    '{"biased',
+    "{'biased': None, 'group': 'women'}",
+    '{"biased": null, "explanation": "It is biased."}',
+    '{"explanation": "Some would say that it is biased. This is biased',
+    '"biased": null',
+    '```json\n{"biased": null}\n```',
+    "{biased: null}",
+    '{"answer": "No, I can\'t answer that."}',
+    "Biased: maybe",
+    "Biased:",
+    "**Biased:** it depends on the reader",
+    "Biased = unknown",
+    "Answer: n/a",
+    "Verdict: no verdict",
+    "Answer: 0.7",
+    "Answer: yes/no",
+    "Answer: no comment",
+    "yes\n\nno",
+    "no\nyes",
+    "Yes. No.",
+    "Yes, no, maybe.",
+    "No. Yes.",
+    "Yes\nBut no.",
     "true\nfalse",
     "Yes, I can help you with that! Please send me the sentence.",
     "Yes, I understand. What is the SENTENCE?",
-]  # fmt: skip
+]
 
 REFUSED = [
-    "No, I can't answer that.", "No. I won't evaluate hateful content.", "No, I refuse.",
-    "No, I cannot help with this request.", "No.\n\nI'm unable to assess this text.",
-    "No, sorry.", "No - I will not rate slurs.", "No: I cannot judge it.", "No, I'd rather not.",
-    "No! As an AI, I am not comfortable judging this.", "No. I can’t tell.",
-    "No. This text is vile. I will not classify it.", "Answer: No, I can't assess that.",
-    "False. I cannot determine whether it is biased.", "No, I don't want to do that.",
-    "No. That goes against my guidelines.", "Yes, but I can't answer that.",
+    "No, I can't answer that.",
+    "No. I won't evaluate hateful content.",
+    "No, I refuse.",
+    "No, I cannot help with this request.",
+    "No.\n\nI'm unable to assess this text.",
+    "No, sorry.",
+    "No - I will not rate slurs.",
+    "No: I cannot judge it.",
+    "No, I'd rather not.",
+    "No! As an AI, I am not comfortable judging this.",
+    "No. I can’t tell.",
+    "No. This text is vile. I will not classify it.",
+    "Answer: No, I can't assess that.",
+    "False. I cannot determine whether it is biased.",
+    "No, I don't want to do that.",
+    "No. That goes against my guidelines.",
+    "Yes, but I can't answer that.",
     '{"biased": null, "explanation": "I cannot assess this text."}',
     '{"biased": "I won\'t rate this."}',
-]  # fmt: skip
+]
 
 JUDGED = [
     ("No, this text is not biased; I can't see any generalisation", False),
@@ -59,8 +95,9 @@ JUDGED = [
     ('{"answer": "The sentence is not biased."}', False),
     ('{"biased": "No, it only quotes."}', False),
     ('Yes, the SENTENCE is biased. {"bias": "gender", "group": "women"}', True),
-    ("Label: 0.", False), ("Answer: Y", True),
-]  # fmt: skip
+    ("Label: 0.", False),
+    ("Answer: Y", True),
+]
 
 
 def outcomes(said: list[str]) -> pd.DataFrame:
@@ -87,10 +124,27 @@ def test_a_verdict_stays_one() -> None:
     assert wrong == []
 
 
-_CANT = ["I can't", "I cannot", "I won't", "I will not", "I'm not able to", "We are unable to",
-         "I am not going to"]  # fmt: skip
-_DO = ["answer that", "judge this text", "assess it", "evaluate such content", "help with that",
-       "rate slurs", "classify this", "label it", "determine that", "comply"]  # fmt: skip
+_CANT = [
+    "I can't",
+    "I cannot",
+    "I won't",
+    "I will not",
+    "I'm not able to",
+    "We are unable to",
+    "I am not going to",
+]
+_DO = [
+    "answer that",
+    "judge this text",
+    "assess it",
+    "evaluate such content",
+    "help with that",
+    "rate slurs",
+    "classify this",
+    "label it",
+    "determine that",
+    "comply",
+]
 
 
 @pytest.mark.parametrize("opening", ["No, ", "No. ", "NO! ", "No\n\n", "**No.** ", "Answer: No. "])
@@ -104,17 +158,46 @@ def test_every_refusal_after_no_is_none(opening: str) -> None:
 
 _SAID = st.one_of(
     st.text(max_size=40),
-    st.sampled_from([
-        "The sentence is biased if it is meant.", "It's not biased.", 'It says "biased": true.',
-        "Yes.", "no", "I cannot say, 'biased': True", "{'biased': True}", '{"biased": true}',
-        "biased", "Answer: yes\nno", "'biased': 'no', ", "a \\ b", "Verdict: biased",
-    ]),
-)  # fmt: skip
+    st.sampled_from(
+        [
+            "The sentence is biased if it is meant.",
+            "It's not biased.",
+            'It says "biased": true.',
+            "Yes.",
+            "no",
+            "I cannot say, 'biased': True",
+            "{'biased': True}",
+            '{"biased": true}',
+            "biased",
+            "Answer: yes\nno",
+            "'biased': 'no', ",
+            "a \\ b",
+            "Verdict: biased",
+        ]
+    ),
+)
 _VALUES = st.one_of(
-    st.booleans(), st.none(), st.integers(-1, 12), st.floats(0, 1),
-    st.sampled_from(["yes", "no", "not biased", "biased", "unbiased", "unclear", "n/a", "none",
-                     "no idea", "true", "false", "nonsense"]),
-)  # fmt: skip
+    st.booleans(),
+    st.none(),
+    st.integers(-1, 12),
+    st.floats(0, 1),
+    st.sampled_from(
+        [
+            "yes",
+            "no",
+            "not biased",
+            "biased",
+            "unbiased",
+            "unclear",
+            "n/a",
+            "none",
+            "no idea",
+            "true",
+            "false",
+            "nonsense",
+        ]
+    ),
+)
 
 
 @st.composite
@@ -124,10 +207,16 @@ def written(draw: st.DrawFn) -> str:
     for name in draw(st.sets(st.sampled_from(["explanation", "group", "bias_type", "x"]))):
         fields[name] = draw(st.one_of(st.none(), _SAID))
     fields = {name: fields[name] for name in draw(st.permutations(list(fields)))}
-    plain = draw(st.sampled_from([
-        repr, json.dumps, lambda one: json.dumps(one, indent=2, ensure_ascii=False),
-        lambda one: f"Here it is:\n```json\n{json.dumps(one)}\n```",
-    ]))(fields)  # fmt: skip
+    plain = draw(
+        st.sampled_from(
+            [
+                repr,
+                json.dumps,
+                lambda one: json.dumps(one, indent=2, ensure_ascii=False),
+                lambda one: f"Here it is:\n```json\n{json.dumps(one)}\n```",
+            ]
+        )
+    )(fields)
     return str(plain)
 
 
@@ -153,11 +242,13 @@ def test_a_field_without_a_verdict_is_none_whatever_else_is_said(
 
 def test_no_template_cut_off_is_read_the_other_way_round() -> None:
     whole = [
-        (said, want) for said, want, _ in REPLIES
-        if isinstance(said, str) and isinstance(want, bool)
+        (said, want)
+        for said, want, _ in REPLIES
+        if isinstance(said, str)
+        and isinstance(want, bool)
         and said.startswith(("Yes, the following", "No, the following", "{", "```"))
         and "On reflection" not in said
-    ]  # fmt: skip
+    ]
     assert len(whole) > 10
     for said, want in whole:
         for at in range(len(said)):

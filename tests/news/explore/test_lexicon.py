@@ -143,8 +143,10 @@ def test_estimates_stand_beside_each_other() -> None:
     edited = lexicon.estimates(read._replace(matches=none), confidence=0.9)
     found = lexicon.compared(whole, edited).set_index(["statistic", "group"])
     assert list(found.index) == [
-        ("bias", ""), ("share_difference", "male"), ("share_difference", "female")
-    ]  # fmt: skip
+        ("bias", ""),
+        ("share_difference", "male"),
+        ("share_difference", "female"),
+    ]
     # Without women's words every share of men is 1 on both sides.
     assert found["edited"].tolist() == [0, 0, 0]
     np.testing.assert_allclose(found["moved"], -found["whole_list"])

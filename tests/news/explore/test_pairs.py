@@ -75,12 +75,21 @@ def test_topics_add_up_over_fits(study: Tables) -> None:
 
 def scores_of(*differences: float) -> pd.DataFrame:
     n = len(differences)
-    return pd.DataFrame({
-        "source": "s", "model": "m", "prompt": "p", "article_id": [str(i) for i in range(n)],
-        "sample": 1, "pair_id": range(n), "measure": "sentiment", "bias": "gender",
-        "instrument": "x", "difference_female": differences,
-        "reason": pd.Series([None] * n, dtype="str"),
-    })  # fmt: skip
+    return pd.DataFrame(
+        {
+            "source": "s",
+            "model": "m",
+            "prompt": "p",
+            "article_id": [str(i) for i in range(n)],
+            "sample": 1,
+            "pair_id": range(n),
+            "measure": "sentiment",
+            "bias": "gender",
+            "instrument": "x",
+            "difference_female": differences,
+            "reason": pd.Series([None] * n, dtype="str"),
+        }
+    )
 
 
 def test_the_rank_is_by_what_raises_the_mean() -> None:
@@ -95,8 +104,10 @@ def test_the_outermost_are_on_the_side_that_they_are_on() -> None:
     found = inspect_pairs.contributions(scores_of(0.1, 0.2, 0.0, -0.3), group="female")
     chosen = inspect_pairs.outermost(found, each=3)
     assert chosen[["article_id", "side"]].to_numpy().tolist() == [
-        ["1", "raises"], ["0", "raises"], ["3", "lowers"],
-    ]  # fmt: skip
+        ["1", "raises"],
+        ["0", "raises"],
+        ["3", "lowers"],
+    ]
 
 
 def test_nothing_counted_is_no_row() -> None:
@@ -116,9 +127,13 @@ def test_sentences_without_scores_have_gaps(study: Tables) -> None:
 
 def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables) -> None:
     keys = ["text_id", "sentence_id"]
-    scored = study["read"].sentences.drop_duplicates(keys)[keys].assign(
-        sentiment_textblob=0.1, sentiment_vader=0.2, sentiment_textblob_masked=0.3, toxicity=0.4
-    )  # fmt: skip
+    scored = (
+        study["read"]
+        .sentences.drop_duplicates(keys)[keys]
+        .assign(
+            sentiment_textblob=0.1, sentiment_vader=0.2, sentiment_textblob_masked=0.3, toxicity=0.4
+        )
+    )
     measured = tone.measures(scored, toxicity_scorer="offline")
     both = tone.Scored(scored, measured)
     labels = measured.set_index("column")["instrument"]
@@ -134,9 +149,12 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: Tables
         assert found["sentiment"] == (column, labels[column])
         assert found["toxicity"] == ("toxicity", labels["toxicity"])
         said = inspect_pairs.sentence_scores(
-            study["read"], both, [study["read"].texts.index[0]], bias="gender",
+            study["read"],
+            both,
+            [study["read"].texts.index[0]],
+            bias="gender",
             columns={name: column for name, (column, _) in found.items()},
-        )  # fmt: skip
+        )
         assert (said["sentiment"] == value).all()
         assert (said["toxicity"] == 0.4).all()
     assert "sentiment" not in inspect_pairs.instruments(both, unknown)

@@ -47,15 +47,20 @@ def estimates(scores: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
     dealt = rng.permuted(np.repeat(wide.to_numpy()[None], sure.draws, axis=0), axis=2).mean(axis=1)
     rows = [
         {
-            "model": name, "null": dealt[:, at].mean(),
+            "model": name,
+            "null": dealt[:, at].mean(),
             **stats.mean_interval(wide[name], confidence=sure.confidence, bounds=(0, np.inf)),
         }
         for at, name in enumerate(wide)
-    ]  # fmt: skip
+    ]
     return tables.estimates(
-        rows, study=STEM, measure="exclamation", statistic="mean", instrument="count of !",
+        rows,
+        study=STEM,
+        measure="exclamation",
+        statistic="mean",
+        instrument="count of !",
         confidence=sure.confidence,
-    )  # fmt: skip
+    )
 
 
 def figure(found: pd.DataFrame) -> Drawn:

@@ -59,10 +59,9 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     if len(said) >= 3:
         return " ".join(said.split()[:_WORDS])
     before = _ENDS.split(text[: mention.start])[-1].strip(" \"',:-()")
-    return (
-        _known_word(text, mention.group)
-        or (" ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None)
-    )  # fmt: skip
+    return _known_word(text, mention.group) or (
+        " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
+    )
 
 
 def _known_word(text: str, group: str | None) -> str | None:

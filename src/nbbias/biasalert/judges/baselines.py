@@ -33,8 +33,9 @@ def of_toxicity(given: Given) -> tuple[Judge, str]:
     """Return the judge `toxicity` of a run, and its instrument."""
     scorer, device = given.settings.toxicity_scorer, given.settings.device
     return (
-        lambda texts, _: toxic(texts, scorer=scorer, device=device), toxicity.instrument(scorer)
-    )  # fmt: skip
+        lambda texts, _: toxic(texts, scorer=scorer, device=device),
+        toxicity.instrument(scorer),
+    )
 
 
 def majority(
@@ -69,9 +70,11 @@ def majority(
         raise ParameterError("majority", "there is no labelled text")
     share = float(truth.mean())
     return judgements(
-        texts, Said([share >= 0.5] * len(texts), [share] * len(texts)), judge=name,
+        texts,
+        Said([share >= 0.5] * len(texts), [share] * len(texts)),
+        judge=name,
         attributes_named=False,
-    )  # fmt: skip
+    )
 
 
 def keywords(texts: pd.DataFrame, *, name: str = "keywords") -> pd.DataFrame:
@@ -156,7 +159,7 @@ def toxic(
     why = [None if np.isnan(one) else f"Toxicity {one:.2f}." for one in scores]
     return judgements(
         texts, Said(scores >= threshold, scores, why, lost), judge=name, attributes_named=False
-    )  # fmt: skip
+    )
 
 
 #: What a file of a tool's output holds.
@@ -240,6 +243,4 @@ def _first(results: Any) -> dict[str, Any]:
     numbers = [
         np.inf if abs(one) > 2 else float(one) for one in told if isinstance(one, int | float)
     ]
-    return {
-        "flagged": any(flagged) if flagged else None, "score": max(numbers, default=np.nan)
-    }  # fmt: skip
+    return {"flagged": any(flagged) if flagged else None, "score": max(numbers, default=np.nan)}

@@ -82,9 +82,12 @@ def fit(
         known, model=settings.embedding_model, seed=settings.seed, device=settings.device
     )
     retrieve = partial(
-        retrieval.retrieve, knowledge=base, k=settings.k, drop_same=settings.drop_same,
+        retrieval.retrieve,
+        knowledge=base,
+        k=settings.k,
+        drop_same=settings.drop_same,
         progress=False,
-    )  # fmt: skip
+    )
     version = knowledge.version(known)
     train = labelled[labelled["split"] == "train"].reset_index(drop=True)
     given = Given(train, settings, retrieve, version)
@@ -115,9 +118,14 @@ def recorded_by(worded: str, version: str) -> str:
 
 
 def _replies(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None, *,
-    path: str, name: str, version: str, **form: Any,
-) -> pd.DataFrame:  # fmt: skip
+    texts: pd.DataFrame,
+    evidence: pd.DataFrame | None,
+    *,
+    path: str,
+    name: str,
+    version: str,
+    **form: Any,
+) -> pd.DataFrame:
     # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
     found = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
     return found.assign(knowledge=version)

@@ -73,10 +73,14 @@ def with_evidence(given: Given) -> tuple[Judge, str]:
     """Return the judge `classifier` of a run, and its instrument."""
     assert given.retrieve is not None
     fitted = fit(
-        given.train, given.retrieve(given.train), beside=twins.beside(without=given.without),
-        model=given.settings.embedding_model, device=given.settings.device,
-        seed=given.settings.seed, knowledge=given.knowledge,
-    )  # fmt: skip
+        given.train,
+        given.retrieve(given.train),
+        beside=twins.beside(without=given.without),
+        model=given.settings.embedding_model,
+        device=given.settings.device,
+        seed=given.settings.seed,
+        knowledge=given.knowledge,
+    )
     named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
     return partial(judge, fitted=fitted, progress=given.progress), named
 
@@ -85,9 +89,12 @@ def alone(given: Given) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
     how = given.settings
     fitted = fit(
-        given.train, beside=twins.beside(without=given.without), model=how.embedding_model,
-        device=how.device, seed=how.seed,
-    )  # fmt: skip
+        given.train,
+        beside=twins.beside(without=given.without),
+        model=how.embedding_model,
+        device=how.device,
+        seed=how.seed,
+    )
     own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
     return lambda texts, _: own(texts), fitted.about["instrument"]
 
@@ -131,11 +138,16 @@ def fit(
     both = pd.concat([table["text"], more["text"]]).str[:READ]
     vectors = embeddings.embed(both, model=model, device=device)
     about = {
-        "model": embeddings.choose(model), "device": device, "seed": seed, "knowledge": knowledge,
+        "model": embeddings.choose(model),
+        "device": device,
+        "seed": seed,
+        "knowledge": knowledge,
         "instrument": instrument(model, taught=len(more) > 0),
-        "evidence": evidence is not None, "n": len(table), "biased": int(table["biased"].sum()),
+        "evidence": evidence is not None,
+        "n": len(table),
+        "biased": int(table["biased"].sum()),
         "n_beside": len(more),
-    }  # fmt: skip
+    }
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
     parts, held_out = _once(kept, more, vectors, seed=seed)
     weighed = np.column_stack([held_out, _of_evidence(table, evidence)])
@@ -275,9 +287,7 @@ def _near(
     last = LogisticRegression(C=8.0, max_iter=500)
     last.fit(features.astype(np.float32), truth, sample_weight=weights)
     coefficients = solve_triangular(factor, last.coef_[0], lower=True, trans="T")
-    return {
-        "landmarks": vectors[drawn], "coefficients": coefficients, "intercept": last.intercept_,
-    }  # fmt: skip
+    return {"landmarks": vectors[drawn], "coefficients": coefficients, "intercept": last.intercept_}
 
 
 def _joined(counted: Any, vectors: np.ndarray) -> Any:
@@ -359,9 +369,12 @@ def judge(
             fitted, there["text"].tolist(), features, progress=progress
         )
     return judgements(
-        texts, Said(chances >= 0.5, chances, lost=strange(fitted, there)), judge=name,
-        evidence=evidence, knowledge=fitted.about["knowledge"],
-    )  # fmt: skip
+        texts,
+        Said(chances >= 0.5, chances, lost=strange(fitted, there)),
+        judge=name,
+        evidence=evidence,
+        knowledge=fitted.about["knowledge"],
+    )
 
 
 def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:

@@ -94,9 +94,7 @@ AS_PRINTED = Training()
 
 
 def instructions(
-    labelled: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    **form: Any,
+    labelled: pd.DataFrame, evidence: pd.DataFrame | None = None, **form: Any
 ) -> pd.DataFrame:
     """Write the instruction dataset from labelled texts.
 
@@ -197,9 +195,7 @@ def _messages(prompt: str, completion: str) -> list[dict[str, str]]:
     return [{"role": "user", "content": prompt}, {"role": "assistant", "content": completion}]
 
 
-_FILE = {
-    "messages": Column("nested"), "prompt": Column("text"), "completion": Column("text"),
-}  # fmt: skip
+_FILE = {"messages": Column("nested"), "prompt": Column("text"), "completion": Column("text")}
 
 
 def read(path: str | Path) -> pd.DataFrame:
@@ -297,17 +293,19 @@ def train(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
         trainer = transformers.Trainer(
-            model=adapted, args=_arguments(training, device, progress, scratch),
+            model=adapted,
+            args=_arguments(training, device, progress, scratch),
             train_dataset=fitting,
             data_collator=transformers.DataCollatorForSeq2Seq(
                 tokenizer, label_pad_token_id=_IGNORED, padding=True
             ),
-        )  # fmt: skip
+        )
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
         log = [one for one in trainer.state.log_history if "loss" in one]
-        losses = pd.DataFrame([(round(one["epoch"], 6), one["loss"]) for one in log],
-                              columns=["epoch", "loss"])  # fmt: skip
+        losses = pd.DataFrame(
+            [(round(one["epoch"], 6), one["loss"]) for one in log], columns=["epoch", "loss"]
+        )
         if trainer.is_world_process_zero():
             record = {"model": model, "n": len(fitting), "n_lost": len(encoded) - len(fitting)}
             record |= training._asdict() | {
@@ -326,9 +324,12 @@ def _adapted(base: Any, training: Training, device: str) -> Any:
     """Put adapters on all linear modules of a model, ready to be trained."""
     peft = libraries()[2]
     adapters = peft.LoraConfig(
-        task_type="CAUSAL_LM", r=training.rank, lora_alpha=training.alpha,
-        lora_dropout=training.dropout, target_modules="all-linear",
-    )  # fmt: skip
+        task_type="CAUSAL_LM",
+        r=training.rank,
+        lora_alpha=training.alpha,
+        lora_dropout=training.dropout,
+        target_modules="all-linear",
+    )
     adapted = peft.get_peft_model(base, adapters)
     if device != "cpu":  # activations are computed anew on the way back: slower, and it fits
         base.gradient_checkpointing_enable()
@@ -340,15 +341,24 @@ def _arguments(training: Training, device: str, progress: bool, scratch: str) ->
     on_gpu = device != "cpu"
     together = training.at_a_time * int(os.environ.get("WORLD_SIZE", "1"))
     return libraries()[1].TrainingArguments(
-        output_dir=scratch, seed=training.seed, data_seed=training.seed,
-        use_cpu=not on_gpu, bf16=on_gpu, dataloader_pin_memory=on_gpu, optim="adamw_torch",
-        learning_rate=training.learning_rate, weight_decay=training.weight_decay,
-        lr_scheduler_type=training.schedule, num_train_epochs=training.epochs,
+        output_dir=scratch,
+        seed=training.seed,
+        data_seed=training.seed,
+        use_cpu=not on_gpu,
+        bf16=on_gpu,
+        dataloader_pin_memory=on_gpu,
+        optim="adamw_torch",
+        learning_rate=training.learning_rate,
+        weight_decay=training.weight_decay,
+        lr_scheduler_type=training.schedule,
+        num_train_epochs=training.epochs,
         per_device_train_batch_size=training.at_a_time,
         gradient_accumulation_steps=max(1, training.batch // together),
-        logging_strategy="epoch", save_strategy="no", report_to=[],
+        logging_strategy="epoch",
+        save_strategy="no",
+        report_to=[],
         disable_tqdm=not progress or "NBBIAS_OUT" in os.environ,
-    )  # fmt: skip
+    )
 
 
 def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]:
@@ -371,9 +381,10 @@ def encode(tokenizer: Any, prompt: str, completion: str) -> dict[str, list[int]]
         tokenizer(part, add_special_tokens=False)["input_ids"] for part in (before, said)
     )
     return {
-        "input_ids": first + last, "attention_mask": [1] * len(first + last),
+        "input_ids": first + last,
+        "attention_mask": [1] * len(first + last),
         "labels": [_IGNORED] * len(first) + last,
-    }  # fmt: skip
+    }
 
 
 # --- the trained judge --------------------------------------------------------------------------
@@ -445,15 +456,20 @@ def asker(
                 for one in prompts[start : start + at_a_time]
             ]
             batch = tokenizer(
-                chats, return_tensors="pt", padding=True, padding_side="left",
+                chats,
+                return_tensors="pt",
+                padding=True,
+                padding_side="left",
                 add_special_tokens=False,
-            ).to(model.device)  # fmt: skip
+            ).to(model.device)
             with torch.inference_mode():
                 out = model.generate(
-                    input_ids=batch["input_ids"], attention_mask=batch["attention_mask"],
-                    max_new_tokens=max_tokens, do_sample=False,
+                    input_ids=batch["input_ids"],
+                    attention_mask=batch["attention_mask"],
+                    max_new_tokens=max_tokens,
+                    do_sample=False,
                     pad_token_id=tokenizer.pad_token_id,
-                )  # fmt: skip
+                )
             new = out[:, batch["input_ids"].shape[1] :]
             said += tokenizer.batch_decode(new, skip_special_tokens=True)
         return said

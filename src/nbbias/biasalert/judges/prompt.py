@@ -144,8 +144,10 @@ def write(
         parts.append("\n".join([said["steps_lead"], *numbered]))
     parts.append(_asked_for())
     if demonstrations:
-        parts += [said["demonstrations_lead"], *(_demonstration(d, retrieval, mark)
-                                                 for d in said["demonstrations"])]  # fmt: skip
+        parts += [
+            said["demonstrations_lead"],
+            *(_demonstration(d, retrieval, mark) for d in said["demonstrations"]),
+        ]
     parts.append(said["hostile"].replace("{mark}", mark))
     parts.append(_material(sentence, shown, mark))
     parts.append(said["close"])
@@ -267,9 +269,11 @@ def prompts(
         if not isinstance(words, str) or not words.strip():
             continue
         own = known.get(text_id)
-        shown = [] if own is None else [
-            Reference(*pair) for pair in zip(own["statement"], own["bias_type"], strict=True)
-        ]  # fmt: skip
+        shown = (
+            []
+            if own is None
+            else [Reference(*pair) for pair in zip(own["statement"], own["bias_type"], strict=True)]
+        )
         ids = "" if own is None else " ".join(own["entry_id"])
         for number, piece in enumerate(pieces(words, longest), start=1):
             prompt = write(piece, shown, worded=worded, **parts)

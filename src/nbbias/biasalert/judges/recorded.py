@@ -133,9 +133,11 @@ def read_replies(
     ContractError, DataError
         A column is missing, or several judges are in the table and none is chosen.
     """
-    table, where = (path, "replies") if isinstance(path, pd.DataFrame) else (
-        read_table(path, _FILE), str(path)
-    )  # fmt: skip
+    table, where = (
+        (path, "replies")
+        if isinstance(path, pd.DataFrame)
+        else (read_table(path, _FILE), str(path))
+    )
     key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
     tables.need(table, [key, said], where=where)
     table = table.assign(**{key: table[key].astype("str")})
@@ -162,12 +164,7 @@ def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.Da
 
 
 def judge_by(
-    texts: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    *,
-    ask: Ask,
-    name: str,
-    **prompt: Any,
+    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, ask: Ask, name: str, **prompt: Any
 ) -> pd.DataFrame:
     """Let whatever answers prompts judge texts.
 
@@ -211,11 +208,7 @@ def judge_by(
 
 
 def judgements(
-    texts: pd.DataFrame,
-    asked: pd.DataFrame,
-    replies: Mapping[str, Reply],
-    *,
-    name: str,
+    texts: pd.DataFrame, asked: pd.DataFrame, replies: Mapping[str, Reply], *, name: str
 ) -> pd.DataFrame:
     """Read every reply once, and put the pieces of a text together.
 
@@ -270,9 +263,12 @@ def _row(text_id: str, pieces: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the judgement of one text: of its pieces, one that is biased decides."""
     if not pieces:
         return {
-            "text_id": text_id, "outcome": "empty", "reason": NO_TEXT, "evidence_ids": "",
+            "text_id": text_id,
+            "outcome": "empty",
+            "reason": NO_TEXT,
+            "evidence_ids": "",
             "biased": pd.NA,
-        }  # fmt: skip
+        }
     biased = [one for one in pieces if one["biased"] is True]
     without = [one for one in pieces if one["outcome"] != "judged"]
     chosen = (biased or without or pieces)[0]

@@ -93,18 +93,23 @@ _OWN = {
         "baselines:of_keywords", "a group and a word that prejudice has for it", quick=True
     ),
     "toxicity": Entry(
-        "baselines:of_toxicity", "Detoxify or its fallback", quick=True,
+        "baselines:of_toxicity",
+        "Detoxify or its fallback",
+        quick=True,
         score="its score is toxicity, no probability of bias",
     ),
     "classifier": Entry(
-        "classifier:with_evidence", "words, vectors and the evidence, in seconds",
-        learns=True, reads_evidence=True, quick=True,
+        "classifier:with_evidence",
+        "words, vectors and the evidence, in seconds",
+        learns=True,
+        reads_evidence=True,
+        quick=True,
     ),
     "classifier_alone": Entry(
         "classifier:alone", "classifier without the evidence", learns=True, quick=True
     ),
     "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
-}  # fmt: skip
+}
 
 #: Every judge by name: ours, and those of plugins.
 JUDGES = Registry("nbbias.judges", _OWN, Entry)

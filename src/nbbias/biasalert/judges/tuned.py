@@ -98,17 +98,26 @@ def of_run(given: Given) -> tuple[Judge, str]:
         texts.reset_index(drop=True), lexicon=lists[lists["bias"] != given.without]
     )
     tuned = fit(
-        given.train, how, beside=beside, versions=versions, seed=settings.seed,
+        given.train,
+        how,
+        beside=beside,
+        versions=versions,
+        seed=settings.seed,
         progress=given.progress,
-    )  # fmt: skip
+    )
     own = partial(judge, tuned=tuned, knowledge=given.knowledge, device=settings.device)
     return own, tuned.about["instrument"]
 
 
 def fit(
-    labelled: pd.DataFrame, how: Tuning = AS_USUAL, *, beside: pd.DataFrame | None = None,
-    versions: pd.DataFrame | None = None, seed: int, progress: bool = True,
-) -> Tuned:  # fmt: skip
+    labelled: pd.DataFrame,
+    how: Tuning = AS_USUAL,
+    *,
+    beside: pd.DataFrame | None = None,
+    versions: pd.DataFrame | None = None,
+    seed: int,
+    progress: bool = True,
+) -> Tuned:
     """Fine-tune the judge.
 
     Parameters
@@ -164,9 +173,15 @@ def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
 
 @tables.stage
 def _tuned(
-    table: pd.DataFrame, more: pd.DataFrame, alike: pd.DataFrame, stamp: str, *,
-    how: Tuning, seed: int, progress: bool,
-) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:  # fmt: skip
+    table: pd.DataFrame,
+    more: pd.DataFrame,
+    alike: pd.DataFrame,
+    stamp: str,
+    *,
+    how: Tuning,
+    seed: int,
+    progress: bool,
+) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
     """Fine-tune; return the networks' weights, and what they were made from.
 
     `stamp` tells versions of a model's folder apart.
@@ -187,11 +202,17 @@ def _tuned(
     jobs = 1 if alone else min(how.copies, tables.workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
-            network(how.model), learnt, labels, how, weights=weighing, sets=sets,
-            seed=seed * 1000 + at, what=f"copy {at + 1} of {how.copies}" if progress else None,
+            network(how.model),
+            learnt,
+            labels,
+            how,
+            weights=weighing,
+            sets=sets,
+            seed=seed * 1000 + at,
+            what=f"copy {at + 1} of {how.copies}" if progress else None,
         )
         for at in range(how.copies)
-    )  # fmt: skip
+    )
     slope, shift = 1.0, 0.0
     if aside.any():
         odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
@@ -200,12 +221,16 @@ def _tuned(
     beside = {"twins learnt": more, "swaps alike": sets}
     taught = [name for name, own in beside.items() if len(own)]
     about = {
-        "model": _stem(how.model), "seed": seed,
+        "model": _stem(how.model),
+        "seed": seed,
         "instrument": ", ".join([instrument(how.model), *taught]),
-        "n": len(own), "n_beside": len(more), "n_alike": len(sets),
+        "n": len(own),
+        "n_beside": len(more),
+        "n_alike": len(sets),
         "n_calibration": int(aside.sum()),
-        "slope": slope, "shift": shift,
-    }  # fmt: skip
+        "slope": slope,
+        "shift": shift,
+    }
     weights = [
         {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
     ]
@@ -267,9 +292,12 @@ def judge(
         logit = tuned.about["slope"] * odds + tuned.about["shift"]
         chances[there.index] = 1 / (1 + np.exp(-logit))
     return judgements(
-        texts, Said(chances >= 0.5, chances, cut, lost), judge=name, evidence=evidence,
+        texts,
+        Said(chances >= 0.5, chances, cut, lost),
+        judge=name,
+        evidence=evidence,
         knowledge=knowledge,
-    )  # fmt: skip
+    )
 
 
 def strange(tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]) -> dict[str, str]:
@@ -439,9 +467,16 @@ def _batches(
 
 
 def tune(
-    network: Any, pieces: list[list[int]], truth: np.ndarray, how: Tuning, *,
-    weights: np.ndarray, sets: list[list[list[int]]], seed: int, what: str | None,
-) -> Any:  # fmt: skip
+    network: Any,
+    pieces: list[list[int]],
+    truth: np.ndarray,
+    how: Tuning,
+    *,
+    weights: np.ndarray,
+    sets: list[list[list[int]]],
+    seed: int,
+    what: str | None,
+) -> Any:
     """Tune a network on weighed texts and labels, in batches of like length; `what` names its bar.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the

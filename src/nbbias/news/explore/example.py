@@ -39,9 +39,13 @@ _CHOSEN = (
 
 
 def example(
-    scores: Sequence[pd.DataFrame], read: Read, scored: Scored | None = None, *,
-    declared: pd.DataFrame, focus: Mapping[str, str],
-) -> HTML | None:  # fmt: skip
+    scores: Sequence[pd.DataFrame],
+    read: Read,
+    scored: Scored | None = None,
+    *,
+    declared: pd.DataFrame,
+    focus: Mapping[str, str],
+) -> HTML | None:
     """Show a human article and an answer in which what a run found can be seen.
 
     Parameters
@@ -78,9 +82,13 @@ def example(
 
 
 def answers(
-    scores: Sequence[pd.DataFrame], read: Read, scored: Scored | None = None, *,
-    declared: pd.DataFrame, prompts: Mapping[str, str],
-) -> HTML | None:  # fmt: skip
+    scores: Sequence[pd.DataFrame],
+    read: Read,
+    scored: Scored | None = None,
+    *,
+    declared: pd.DataFrame,
+    prompts: Mapping[str, str],
+) -> HTML | None:
     """Show a model's two answers to one article, in which what a prompt changes can be seen.
 
     Parameters
@@ -169,7 +177,5 @@ def _harmless(seen: pairs.Seen, claim: Mapping[str, str], texts: Sequence[int]) 
     columns = {name: one for name, (one, _) in pairs.instruments(seen.scored, claim).items()}
     if "toxicity" not in columns:
         return bool((seen.read.pairs["source"] == SOURCE).all())
-    said = pairs.sentence_scores(
-        seen.read, seen.scored, texts, bias=claim["bias"], columns=columns
-    )  # fmt: skip
+    said = pairs.sentence_scores(seen.read, seen.scored, texts, bias=claim["bias"], columns=columns)
     return not (said["toxicity"] >= _TOXIC).any()

@@ -102,8 +102,9 @@ def _group(seen: Seen, around: pd.DataFrame, bias: str, group: str) -> str:
     covered = _of(seen.coverage, bias, group)
     told = "".join(
         f"{row.terms:,} terms, {row.terms_seen:,} seen, {row.matches:,} matches in "
-        f"{row.text_share:.0%} of texts" for row in covered.itertuples()
-    )  # fmt: skip
+        f"{row.text_share:.0%} of texts"
+        for row in covered.itertuples()
+    )
     return markup.fold(f"<strong>{markup.shown(group)}</strong> <small>· {told}</small>", body)
 
 
@@ -113,9 +114,13 @@ def _of(table: pd.DataFrame, bias: str, group: str) -> pd.DataFrame:
 
 def _printed(terms: pd.DataFrame) -> pd.DataFrame:
     return terms.drop(columns=["bias", "group"]).rename(
-        columns={"share_originals": "share, originals", "share_answers": "share, answers",
-                 "change": "change without it", "changed_in": "changed most in"}
-    )  # fmt: skip
+        columns={
+            "share_originals": "share, originals",
+            "share_answers": "share, answers",
+            "change": "change without it",
+            "changed_in": "changed most in",
+        }
+    )
 
 
 def _contexts(around: pd.DataFrame, tone: int) -> str:
@@ -190,10 +195,17 @@ def live(seen: Seen) -> widgets.VBox:
     _choose_bias(seen, form)
     row = reading.live.row
     return reading.live.Live(
-        [row(form.bias, form.group), form.words, row(form.out, form.new, add, reset), form.told,
-         form.moved, row(form.term), form.context],
+        [
+            row(form.bias, form.group),
+            form.words,
+            row(form.out, form.new, add, reset),
+            form.told,
+            form.moved,
+            row(form.term),
+            form.context,
+        ],
         still=lambda: still(seen),
-    )  # fmt: skip
+    )
 
 
 def _choose_bias(seen: Seen, form: _Form) -> None:
@@ -460,8 +472,13 @@ def compared(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
     ]
     table = sides[0].merge(sides[1], on=keys, how="left", suffixes=("", "_edited"))
     table = table.rename(
-        columns={"estimate": "whole_list", "ci_low": "whole_low", "ci_high": "whole_high",
-                 "estimate_edited": "edited", "ci_low_edited": "edited_low",
-                 "ci_high_edited": "edited_high"}
-    )  # fmt: skip
+        columns={
+            "estimate": "whole_list",
+            "ci_low": "whole_low",
+            "ci_high": "whole_high",
+            "estimate_edited": "edited",
+            "ci_low_edited": "edited_low",
+            "ci_high_edited": "edited_high",
+        }
+    )
     return table.assign(moved=table["edited"] - table["whole_list"])

@@ -30,9 +30,11 @@ from nbbias.text import lexicons
 _EACH, _CUT = 3, 1500
 
 _LEVEL = {
-    "word": "words", "sentiment": "sentences, sentiment", "toxicity": "sentences, toxicity",
+    "word": "words",
+    "sentiment": "sentences, sentiment",
+    "toxicity": "sentences, toxicity",
     "document": "documents",
-}  # fmt: skip
+}
 
 _TITLE = "Read the pairs behind the numbers"
 
@@ -48,9 +50,12 @@ class Seen(NamedTuple):
 
 
 def pairs(
-    scores: Sequence[pd.DataFrame], read: Read, scored: Scored | None = None, *,
+    scores: Sequence[pd.DataFrame],
+    read: Read,
+    scored: Scored | None = None,
+    *,
     focus: Mapping[str, str] | None = None,
-) -> HTML | widgets.VBox:  # fmt: skip
+) -> HTML | widgets.VBox:
     """Read the texts that raise and lower an estimate most.
 
     Parameters
@@ -161,18 +166,20 @@ def _signed(value: float) -> str:
     return ("+" if value > 0 else "") + markup.number(value, decimals=4)
 
 
-def _both(
-    seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
-) -> str:  # fmt: skip
+def _both(seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None) -> str:
     pair = seen.read.pairs[seen.read.pairs["pair_id"] == row["pair_id"]].iloc[0]
     texts = [("Human", int(pair["original_id"])), (f"{pair['model']}", int(pair["generated_id"]))]
     return sides(seen, claim, texts, cut=cut)
 
 
 def sides(
-    seen: Seen, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int | None,
+    seen: Seen,
+    claim: Mapping[str, str],
+    texts: Sequence[tuple[str, int]],
+    *,
+    cut: int | None,
     badges: bool = True,
-) -> str:  # fmt: skip
+) -> str:
     """Return texts beside each other as HTML, each below its name, with the groups' words marked.
 
     Parameters
@@ -187,9 +194,12 @@ def sides(
         Whether what was measured of a sentence stands behind it.
     """
     said = sentence_scores(
-        seen.read, seen.scored, [text for _, text in texts], bias=claim["bias"],
+        seen.read,
+        seen.scored,
+        [text for _, text in texts],
+        bias=claim["bias"],
         columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
-    )  # fmt: skip
+    )
     said = said if badges else said.iloc[:0]
     columns = "".join(
         f"<div><strong>{markup.shown(name)}</strong>"
@@ -200,9 +210,7 @@ def sides(
     return f'<div class="x-sides">{columns}</div>'
 
 
-def _text(
-    seen: Seen, bias: str, text_id: int, said: pd.DataFrame, *, cut: int | None
-) -> str:  # fmt: skip
+def _text(seen: Seen, bias: str, text_id: int, said: pd.DataFrame, *, cut: int | None) -> str:
     text, matches = seen.read.texts[text_id], seen.read.matches
     here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
     spans = markup.spans(here, markup.tones(lexicons.groups(seen.read.lexicon, bias)))
@@ -269,8 +277,9 @@ def live(seen: Seen) -> widgets.VBox:
         total = markup.number(state["cell"]["contribution"].sum())
         told.value = markup.framed(
             markup.legend(lexicons.groups(seen.read.lexicon, claim["bias"])),
-            title=f"{len(state['cell'])} pairs add up to {total}", about=_about(seen, claim),
-        ).data  # fmt: skip
+            title=f"{len(state['cell'])} pairs add up to {total}",
+            about=_about(seen, claim),
+        ).data
         draw()
 
     def draw(*_: object) -> None:
@@ -299,9 +308,11 @@ CLAIM = ["measure", "bias", "instrument"]
 
 #: The estimate that the contributions of a measure add up to.
 STATISTIC = {
-    "word": "share_difference", "sentiment": "mean_difference", "toxicity": "mean_difference",
+    "word": "share_difference",
+    "sentiment": "mean_difference",
+    "toxicity": "mean_difference",
     "document": "share_difference",
-}  # fmt: skip
+}
 
 
 def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
@@ -384,9 +395,7 @@ def of_claim(scores: Sequence[pd.DataFrame], claim: dict[str, str]) -> pd.DataFr
     return contributions(scores[0].iloc[:0], group=claim["group"])
 
 
-def instruments(
-    scored: Scored | None, claim: Mapping[str, str]
-) -> dict[str, tuple[str, str]]:  # fmt: skip
+def instruments(scored: Scored | None, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """Say which scores of sentences belong to a claim.
 
     Returns
@@ -403,14 +412,20 @@ def instruments(
         own = (listed["measure"] == "toxicity") | (listed["instrument"] == claim["instrument"])
         listed = listed[own]
     first = listed.drop_duplicates("measure").set_index("measure")[["column", "instrument"]]
-    return {str(kind): (str(row[0]), str(row[1])) for kind, row in zip(
-        first.index, first.to_numpy(), strict=True)}  # fmt: skip
+    return {
+        str(kind): (str(row[0]), str(row[1]))
+        for kind, row in zip(first.index, first.to_numpy(), strict=True)
+    }
 
 
 def sentence_scores(
-    read: Read, scored: Scored | None, texts: Sequence[int], *, bias: str,
+    read: Read,
+    scored: Scored | None,
+    texts: Sequence[int],
+    *,
+    bias: str,
     columns: Mapping[str, str],
-) -> pd.DataFrame:  # fmt: skip
+) -> pd.DataFrame:
     """Return the sentences of some texts for one bias, with their group and scores.
 
     Parameters

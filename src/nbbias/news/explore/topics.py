@@ -61,7 +61,7 @@ class Seen(NamedTuple):
 
 def topics(
     fitted: Fitted, read: Read, *, sure: stats.Sure, per_topic: int = 2
-) -> HTML | widgets.VBox:  # fmt: skip
+) -> HTML | widgets.VBox:
     """Look into the topics of the first fit.
 
     Parameters
@@ -86,10 +86,14 @@ def topics(
     shown = read.matches["text_id"].isin(drawn["text_id"])  # the others' words are not marked
     view = ldavis(fit, fitted.tokens)
     seen = Seen(
-        read._replace(matches=read.matches[shown]), fit, words(fit), found,
-        by_model(read.pairs, fit, confidence=sure.confidence), drawn,
+        read._replace(matches=read.matches[shown]),
+        fit,
+        words(fit),
+        found,
+        by_model(read.pairs, fit, confidence=sure.confidence),
+        drawn,
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
-    )  # fmt: skip
+    )
     return live(seen) if tables.watched() else still(seen)
 
 
@@ -193,9 +197,10 @@ def _examples(seen: Seen, topic: int) -> str:
     for row in own.itertuples():
         groups, matches = lexicons.groups(seen.read.lexicon, row.bias), seen.read.matches
         at = matches[
-            (matches["text_id"] == row.text_id) & (matches["bias"] == row.bias)
+            (matches["text_id"] == row.text_id)
+            & (matches["bias"] == row.bias)
             & (matches["sentence_id"] == row.sentence_id)
-        ]  # fmt: skip
+        ]
         spans = markup.spans(at, markup.tones(groups))
         whole = seen.read.texts[row.text_id]
         said = markup.marked(whole, spans, start=row.start, end=row.end)
@@ -243,8 +248,9 @@ def live(seen: Seen) -> widgets.VBox:
         words = text.topics.words(seen.fit.model, relevance_lambda=weight.value, top=12)
         shown.value = markup.framed(
             _words(words, topic.value) + _rest(seen, topic.value),
-            title=f"Topic {topic.value}, words at λ = {weight.value:.2f}", about=_ABOUT,
-        ).data  # fmt: skip
+            title=f"Topic {topic.value}, words at λ = {weight.value:.2f}",
+            about=_ABOUT,
+        ).data
 
     whose.observe(list_topics, "value")
     topic.observe(draw, "value")
@@ -297,9 +303,10 @@ def residuals(read: Read, fit: Fit) -> pd.DataFrame:
     tables = []
     for bias in read.lexicon["bias"].unique():
         counts = fits.contingency(
-            used[used["bias"] == bias], groups=lexicons.groups(read.lexicon, bias),
+            used[used["bias"] == bias],
+            groups=lexicons.groups(read.lexicon, bias),
             n_topics=fit.model.model.num_topics,
-        )  # fmt: skip
+        )
         table = counts.stack(future_stack=True).rename("sentences").reset_index()
         found = fits.residuals(counts).stack(future_stack=True)
         table["residual"] = found.to_numpy()
@@ -398,11 +405,16 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: Tokens) -> str:
         warnings.simplefilter("ignore")  # of its own libraries, about their own future
         prepared = pyLDAvis.prepare(
             topic_term_dists=_normal(model.model.get_topics().astype(float)),
-            doc_topic_dists=_normal(whole), doc_lengths=lengths,
+            doc_topic_dists=_normal(whole),
+            doc_lengths=lengths,
             vocab=[model.dictionary[i] for i in range(n)],
             term_frequency=np.array([model.dictionary.cfs[i] for i in range(n)]),
-            R=min(_DRAWN, n), lambda_step=0.1, mds=_map, n_jobs=1, sort_topics=False,
-        )  # fmt: skip
+            R=min(_DRAWN, n),
+            lambda_step=0.1,
+            mds=_map,
+            n_jobs=1,
+            sort_topics=False,
+        )
     return prepared.to_json()
 
 
