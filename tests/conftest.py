@@ -7,7 +7,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -27,6 +27,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A busy machine is no fault of a test.
 settings.register_profile("free", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("seeded", settings.get_profile("free"), derandomize=True)
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest --golden` rewrites the golden texts that the chosen tests compare with."""
+    parser.addoption("--golden", action="store_true", help="rewrite tests/golden/*.txt")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,6 +64,24 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test may write where a run writes, or depend on where it was started."""
     monkeypatch.delenv("NBBIAS_OUT", raising=False)
     monkeypatch.chdir(ROOT)
+
+
+Golden = Callable[[str, str | Iterable[str]], None]
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    """Compare what people read with `tests/golden/<name>.txt`; a change is reviewed as a diff."""
+
+    def compare(name: str, text: str | Iterable[str]) -> None:
+        lines = text if isinstance(text, str) else "\n".join(text)
+        path = GOLDEN / f"{name}.txt"
+        if request.config.getoption("--golden"):
+            path.write_text(lines.rstrip() + "\n", encoding="utf-8")
+        assert path.is_file(), f"no {path.name}: write it by pytest --golden"
+        assert path.read_text(encoding="utf-8").rstrip() == lines.rstrip()
+
+    return compare
 
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
